@@ -1,0 +1,124 @@
+# warpspy. `make run` installs what is missing, builds and shows the main job; `make test` does the same and runs
+# all tests. CUDA=0 builds without the toolkit; BUILD=dir builds elsewhere.
+
+comma := ,
+BUILD  ?= build
+PREFIX ?= /usr/local
+PYTHON ?= /usr/bin/python3
+
+# ---- the CUDA toolkit, if there is one ----
+CUDA_HOME ?= $(firstword $(wildcard /usr/local/cuda))
+NVCC := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard $(CUDA_HOME)/bin/nvcc))
+CUDA ?= $(if $(NVCC),1,0)
+ifeq ($(CUDA),1)
+ifeq ($(NVCC),)
+$(error CUDA=1 was asked for, but nvcc is neither in PATH nor in CUDA_HOME/bin; set CUDA_HOME or use CUDA=0)
+endif
+CUDA_ROOT := $(abspath $(dir $(realpath $(NVCC)))/..)
+CUDA_LIB  := $(firstword $(wildcard $(CUDA_ROOT)/lib64 $(CUDA_ROOT)/targets/x86_64-linux/lib $(CUDA_ROOT)/lib))
+CUDA_ARCH ?= $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
+GENCODE := $(if $(CUDA_ARCH),-gencode arch=compute_$(CUDA_ARCH)$(comma)code=sm_$(CUDA_ARCH),\
+  -gencode arch=compute_90$(comma)code=sm_90 -gencode arch=compute_75$(comma)code=compute_75)
+endif
+
+
+# ---- flags ----
+OPT    ?= -O2 -g
+WARN   := -Wall -Wextra -Wshadow
+DEFS   := -D_GNU_SOURCE $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
+CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(SANITIZE)
+CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fopenmp $(DEFS) $(SANITIZE)
+NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra $(DEFS) $(GENCODE)
+LIBS := -larchive -lcjson -lreadline -lncursesw -l:liblpsolve55.a -lm
+ifeq ($(CUDA),1)
+LIBS += -L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread
+endif
+
+# ---- what is built ----
+C_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/*.c gpu/*.c ui/*.c))
+CC_OBJ   := $(patsubst %.cc,$(BUILD)/%.o,$(wildcard src/*.cc gpu/*.cc))
+EMU_OBJ  := $(patsubst gpu/%.cu,$(BUILD)/emu/%.o,$(wildcard gpu/k_*.cu))
+CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*.cu)))
+LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
+LIB      := $(BUILD)/libwarpspy.a
+TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c)))
+GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
+BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
+
+.PHONY: all tests run test check asan layers golden check-gpu bench install uninstall clean deps deps-test format
+.SECONDARY:
+all: $(BUILD)/warpspy
+tests: all $(TESTS)
+
+$(BUILD)/warpspy: $(BUILD)/src/main.o $(LIB)
+	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS)
+$(LIB): $(LIB_OBJ)
+	rm -f $@ && ar rcs $@ $^
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -c -o $@ $<
+$(BUILD)/%.o: %.cc $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -MMD -c -o $@ $<
+$(BUILD)/emu/%.o: gpu/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) -Wno-unknown-pragmas -MMD -c -o $@ -x c++ $<
+$(BUILD)/cuda/%.o: gpu/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(NVCC) $(NVFLAGS) -MMD -c -o $@ $<
+$(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB) $(LIB)
+	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS) -lcmocka
+
+# A change of flags rebuilds everything.
+FLAGS := $(CC) $(CFLAGS) $(CXXFLAGS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVFLAGS))
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+FORCE:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+# ---- the two commands of the README ----
+JOBS := -j$(shell nproc)
+run: deps
+	@$(MAKE) $(JOBS) --no-print-directory all
+	@tests/first_run.sh $(BUILD)/warpspy
+test: deps deps-test
+	@$(MAKE) $(JOBS) --no-print-directory check
+
+DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev libfast-float-dev libcjson-dev
+DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales
+deps:
+	@tests/install_debs.sh $(DEPS)
+deps-test:
+	@tests/install_debs.sh $(DEPS_TEST)
+
+# ---- checks ----
+check: tests layers
+	@tests/run_all.sh $(BUILD)
+asan:
+	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 OPT='-O1 -g' \
+	  SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
+# The way of includes: ui -> gpu -> src, and no screen or GPU below.
+layers:
+	@! grep -nE '#include *[<"](n?curses|ncursesw|cuda|cusparse|cublas|cusolver|readline|\.\./gpu|\.\./ui)' -r src
+	@! grep -nE '#include *[<"](n?curses|ncursesw|readline|\.\./ui)' -r gpu
+	@echo "layers: src and gpu include nothing from above them"
+golden: tests
+	@WARPSPY_GOLDEN=write tests/run_all.sh $(BUILD) golden
+# On a machine with a GPU. NOBUILD=1 uses what is there, for a machine without the -dev packages.
+check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
+	@tests/run_all.sh $(BUILD) gpu
+bench: $(if $(NOBUILD),,all $(BENCHES))
+	@tests/bench.sh $(BUILD)
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
+
+install: all
+	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
+	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples
+	install -m644 samples/*.mtx $(DESTDIR)$(PREFIX)/share/warpspy/samples
+uninstall:
+	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(DESTDIR)$(PREFIX)/share/warpspy
+clean:
+	rm -rf $(BUILD)

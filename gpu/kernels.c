@@ -1,0 +1,74 @@
+/* The kernel registry: kernels.def once as emulator and host entries, once as CUDA entries. */
+#include "../src/device.h"
+
+#include <string.h>
+
+#define KERNEL(id) extern const struct kernel emu_kernel_##id;
+#define HOST_KERNEL(id) KERNEL(id)
+#include "kernels.def"
+#undef KERNEL
+#undef HOST_KERNEL
+
+#define KERNEL(id) &emu_kernel_##id,
+#define HOST_KERNEL(id) KERNEL(id)
+const struct kernel *const kernels[] = {
+#include "kernels.def"
+    NULL};
+#undef KERNEL
+#undef HOST_KERNEL
+
+#ifdef HAVE_CUDA
+#define HOST_KERNEL(id)
+#define KERNEL(id) extern const struct kernel cuda_kernel_##id;
+#include "kernels.def"
+#undef KERNEL
+#undef HOST_KERNEL
+#define HOST_KERNEL(id) NULL,
+#define KERNEL(id) &cuda_kernel_##id,
+static const struct kernel *const on_cuda[] = {
+#include "kernels.def"
+    NULL};
+#undef KERNEL
+#undef HOST_KERNEL
+#endif
+
+const struct kernel *kernel_find(const char *name)
+{
+    for (int i = 0; kernels[i]; i++)
+        if (!strcmp(kernels[i]->name, name)) return kernels[i];
+    return NULL;
+}
+
+bool kernel_runs_on(const struct kernel *k, const struct device *d)
+{
+    return k->host == (d->kind == DEV_CPU);
+}
+
+const struct kernel *kernel_usual(const struct format *f, const struct device *d)
+{
+    const struct kernel *usual = NULL;
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name)) usual = kernels[i];
+    return usual;
+}
+
+/* The compilation of k that runs on d: NULL where this build has none. */
+static const struct kernel *compiled_for(const struct kernel *k, const struct device *d)
+{
+    if (d->kind != DEV_CUDA) return k;
+#ifdef HAVE_CUDA
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i] == k) return on_cuda[i];
+#endif
+    return NULL;
+}
+
+bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
+{
+    const struct device *d = L->A->dev;
+    const struct kernel *c = compiled_for(k, d);
+    if (!c || !kernel_runs_on(k, d))
+        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
+    if (k->fits && !k->fits(L->A->of, e)) return false;
+    return (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+}

@@ -1,0 +1,152 @@
+/* Devices, kernels and vectors on devices, as the host sees them; no CUDA here. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA };
+
+/* Measured once per device by device_ceilings; 0 = not measured. */
+struct ceilings {
+    bool measured;
+    double read_gbs, copy_gbs; /* streaming, far above the cache */
+    double cache_gbs;          /* reading what fits the last-level cache */
+    double gather_gps;         /* 10^9 random 8-byte gathers a second from a vector beyond the cache */
+    double launch_us;          /* one empty launch */
+};
+
+struct device;
+struct device_ops {
+    /* Device memory, 256-byte aligned. Copies are complete on return. */
+    void *(*alloc)(struct device *d, int64_t bytes, const char *what, struct err *e);
+    void (*free)(struct device *d, void *p);
+    bool (*put)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
+    bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
+    /* Wait for all launches; reports what went wrong in them (a CUDA error, an emulator finding). */
+    bool (*sync)(struct device *d, struct err *e);
+    /* us[0..reps-1] = time of each go(ctx), by device events where there are some. */
+    bool (*time)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us, struct err *e);
+    /* bytes of memory free now and in all */
+    bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
+    bool (*reset)(struct device *d, struct err *e); /* after loss; all device memory is gone */
+    void (*close)(struct device *d);
+};
+
+struct device {
+    char name[16];   /* cpu, emu, cuda:0 */
+    char about[160]; /* model, multiprocessors or threads, memory, driver */
+    enum device_kind kind;
+    const struct device_ops *ops;
+    int units;       /* multiprocessors, or threads */
+    bool lost;       /* a sticky error happened; reset or go on with another */
+    struct ceilings ceilings;
+    void *impl;
+    void *stream;    /* cudaStream_t, or NULL */
+};
+
+/* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use; NULL and an error
+   that lists what exists. Devices live until devices_close. */
+struct device *device_open(const char *name, struct err *e);
+struct device *device_default(void);        /* cuda:0 if there is one, else cpu; cheap until first use */
+int device_count(enum device_kind kind);    /* without initialising CUDA more than needed */
+void devices_close(void);
+bool device_ceilings(struct device *d, struct watch *w, struct err *e);
+/* Tests: register a device under its name (dev_fake.c). */
+bool device_register(struct device *d);
+
+/* A stored matrix on a device. */
+struct mat {
+    const struct stored *of;
+    struct device *dev;
+    void *ptr[ARRAYS_MAX];
+};
+bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
+void mat_free(struct mat *M);
+
+/* One multiplication to launch: y = alpha A x + beta y. x: cols values, y: rows values, of S->real.
+   beta == 0 means y is not read (it may hold NaN). Asynchronous on cuda. */
+struct launch {
+    const struct mat *A;
+    double alpha, beta;
+    const void *x;
+    void *y;
+    int threads; /* host kernels: OpenMP threads, 0 = all */
+};
+
+/* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
+struct kernel {
+    const char *name, *format, *about, *source;
+    const char *work;      /* what one thread does */
+    bool deterministic;    /* bitwise the same every run */
+    bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
+    bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
+    bool (*f32)(const struct launch *L, struct err *e);
+    bool (*f64)(const struct launch *L, struct err *e);
+};
+
+extern const struct kernel *const kernels[]; /* ended by NULL, in the order of kernels.def */
+const struct kernel *kernel_find(const char *name);
+bool kernel_runs_on(const struct kernel *k, const struct device *d);
+/* The kernel used when none is named: the last listed one of the format that runs on d. */
+const struct kernel *kernel_usual(const struct format *f, const struct device *d);
+bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
+
+/* One measured multiplication (bench.c). */
+struct run {
+    const struct kernel *kernel;
+    const struct device *dev;
+    const struct stored *of;
+    enum type real;
+    double us, spread_us;   /* median, and half the distance between the quartiles */
+    double first_us;        /* the first launch, cold */
+    int reps;
+    double prep_us, put_us; /* packing on the host, copying to the device */
+    int64_t bytes;          /* that must move at least: arrays used, x once, y once (twice if beta != 0) */
+    double gbs, gflops;     /* bytes / us; 2 nnz / us */
+    double share;           /* gbs / the measured read ceiling, 0 = ceilings not measured */
+    struct verdict error;   /* against the reference, from a run with random x, y, alpha, beta */
+};
+
+/* Check k on M against the reference of A (random x and y by seed), then time it. reps 0 = chosen so
+   that it takes about 0.2 s. A wrong result is E_NUMERIC and no time is given. */
+bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
+                  struct run *out, struct err *e);
+/* The check alone; y (rows doubles) may be NULL. */
+bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
+                 uint64_t seed, double *y, struct verdict *out, struct err *e);
+int64_t kernel_bytes(const struct stored *S, double beta);
+
+/* ---- vectors on a device, for solvers (k_vec.cu) ----
+   Scalars live on the device in double s[SCALARS]; every operation is a launch that does nothing once
+   s[S_DONE] is not 0, so that an iteration freezes exactly where it converged while more are queued.
+   Reductions sum in a fixed order: the same result every run. All asynchronous on cuda. */
+
+enum { S_DONE, S_ITER, S_RR, S_TOL2, S_MAXDIFF, S_PQ, S_RR_OLD, S_ALPHA, S_BETA, S_FREE, SCALARS = 64 };
+
+struct vec_ops {
+    void (*copy)(struct device *d, int64_t n, const void *x, void *y);                       /* y = x */
+    void (*axpy)(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y); /* y += sign s[a] x */
+    void (*xpby)(struct device *d, int64_t n, double *s, const void *x, int b, void *y);     /* y = x + s[b] y */
+    void (*mul)(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y); /* y_i = a_i x_i */
+    void (*dot)(struct device *d, int64_t n, double *s, const void *x, const void *y, int to);  /* s[to] = x . y */
+    void (*div)(struct device *d, double *s, int to, int a, int b);                          /* s[to] = s[a] / s[b] */
+    /* fused: r = b - q; x += dinv r; s[S_RR] = r.r; s[S_MAXDIFF] = max |dinv r| */
+    void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv, void *x);
+    /* fused: alpha = rr / pq; x += alpha p; r -= alpha q; s[S_RR_OLD] = rr; s[S_RR] = r.r; done if pq <= 0 */
+    void (*cg_update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *x, void *r);
+    /* fused: p = r + (rr / rr_old) p */
+    void (*cg_direction)(struct device *d, int64_t n, double *s, const void *r, void *p);
+    /* hist[iter] = s[S_RR], s[S_ITER] += 1, s[S_DONE] = reason if S_RR <= S_TOL2, grew past the limit or is NaN */
+    void (*record)(struct device *d, double *s, double *hist, int64_t most);
+};
+/* real: T_F32 or T_F64 */
+const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* Errors: one line that says where, what was expected and what was found. */
+#include "warpspy.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static void record(struct err *e, enum code code, const char *where, const char *fmt, va_list ap)
+{
+    if (!e || e->code) return;
+    e->code = code;
+    snprintf(e->where, sizeof e->where, "%s", where);
+    vsnprintf(e->text, sizeof e->text, fmt, ap);
+}
+
+bool fail(struct err *e, enum code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    record(e, code, "", fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    record(e, code, where, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+void err_clear(struct err *e)
+{
+    memset(e, 0, sizeof *e);
+}

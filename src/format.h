@@ -1,0 +1,79 @@
+/* Storage formats: what a format's file provides, and what is then done once for all of them. */
+#ifndef FORMAT_H
+#define FORMAT_H
+
+#include "warpspy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct param {
+    const char *name;  /* NULL ends the list */
+    int64_t usual;     /* default; 0 may mean "chosen from the matrix" and is resolved by plan */
+    int64_t min, max;
+    const char *about;
+};
+
+/* A format is one file, fmt_NAME.c, ending with this entry, and one line in formats.def. */
+struct format {
+    const char *name, *about, *source;
+    struct param params[PARAMS_MAX + 1];
+    bool zeros_fade;  /* a stored explicit zero cannot be told from padding (DIA, BSR, dense) */
+    bool raw;         /* has no padding by construction */
+    int value;        /* index of the array that holds the values; -1 when there are several (see values) */
+    int values[3];    /* with value == -1: the indices of the value arrays, ended by -1 */
+    /* Resolve S->param and list the arrays (name, type, n; no data): exact sizes, before anything is
+       allocated. May use O(rows + cols + nnz) time and temporary memory of O(rows + cols). */
+    bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
+    /* Fill the arrays, which are allocated and zeroed. */
+    bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
+    /* What slot i of array k is. Any slot of any array, 0 <= i < S->a[k].n. */
+    struct place (*where)(const struct stored *S, int k, int64_t i);
+};
+
+extern const struct format *const formats[]; /* ended by NULL, in the order of formats.def */
+const struct format *format_find(const char *name);
+
+struct plan {
+    struct stored shape; /* arrays without data, params resolved */
+    int64_t bytes;       /* of all arrays */
+    int64_t slots;       /* places for values */
+    int64_t padding;     /* slots - nnz */
+};
+
+/* Sizes of A in format f before any allocation. param: PARAMS_MAX values, or NULL for the usual ones. */
+bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
+                 struct err *e);
+/* Refuse (E_LIMIT, with the estimate, naming `force`) when the plan would waste memory: padding above
+   20 slots a nonzero and 64 MB, or more than the memory there is; force obeys up to the memory limit. */
+bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
+/* plan + allow + allocate + pack. A complex matrix is refused by name. */
+bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
+                 struct stored *out, struct err *e);
+/* The exact matrix back (values as stored: fp32 packs give rounded values), by way of `where`. */
+bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
+int64_t stored_bytes(const struct stored *S);
+int64_t stored_slots(const struct stored *S);
+void stored_free(struct stored *S);
+bool stored_is_value(const struct stored *S, int k); /* array k holds values */
+
+/* for fmt_*.c: append an array to the plan; write value v to slot i in S->real */
+void plan_array(struct stored *S, const char *name, enum type type, int64_t n);
+void put_real(struct array *a, int64_t i, double v);
+
+/* Array positions, known to the format's file and to its kernels. */
+enum { COO_ROW, COO_COL, COO_VAL };
+enum { CSR_PTR, CSR_COL, CSR_VAL };
+enum { CSC_PTR, CSC_ROW, CSC_VAL };
+enum { ELL_COL, ELL_VAL };                          /* param 0: width */
+enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL };   /* param 0: C, 1: sigma */
+enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width */
+enum { DIA_OFFSETS, DIA_DATA };
+enum { BSR_PTR, BSR_COL, BSR_VAL };                 /* param 0: block size */
+enum { DENSE_VAL };
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+/* Progress, cancellation and the clock of long work. */
+#include "warpspy.h"
+
+#include <time.h>
+
+bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e)
+{
+    if (!w || !w->tick || w->tick(w, what, done, total)) return true;
+    return fail(e, E_CANCELLED, "%s: cancelled", what);
+}
+
+static double steady(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static double (*clock_us)(void) = steady;
+
+double now_us(void)
+{
+    return clock_us();
+}
+
+void now_replace(double (*clock)(void))
+{
+    clock_us = clock ? clock : steady;
+}

@@ -1,0 +1,90 @@
+/* Allocation, aligned as on the device, that tests can make fail at the nth call. */
+#include "warpspy.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 256 };
+
+static atomic_llong made;    /* allocations since start */
+static atomic_llong failing; /* number of the allocation that fails, 0 = none */
+
+void mem_fail_at(int64_t nth)
+{
+    failing = nth ? made + nth : 0;
+}
+
+int64_t mem_count(void)
+{
+    return made;
+}
+
+/* Bytes of n items, rounded up to the alignment; false where the system could never give them. */
+static bool size_of(int64_t n, size_t size, size_t *bytes)
+{
+    size_t product;
+    if (n < 0 || __builtin_mul_overflow((size_t)n, size, &product) || product > (size_t)PTRDIFF_MAX - ALIGN) return false;
+    *bytes = product ? (product + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+    return true;
+}
+
+static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
+{
+    char need[32], have[32];
+    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s can still be had; drop a matrix or choose a smaller one", what,
+         show_bytes((double)n * (double)size, need, sizeof need),
+         show_bytes((double)mem_available(), have, sizeof have));
+    return NULL;
+}
+
+static bool due_to_fail(void)
+{
+    return ++made == failing;
+}
+
+void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
+{
+    size_t bytes;
+    void *p = NULL;
+    if (!due_to_fail() && size_of(n, size, &bytes)) p = aligned_alloc(ALIGN, bytes);
+    return p ? p : refuse(n, size, what, e);
+}
+
+void *mem_zero(int64_t n, size_t size, const char *what, struct err *e)
+{
+    void *p = mem_new(n, size, what, e);
+    if (p) memset(p, 0, (size_t)n * size);
+    return p;
+}
+
+void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e)
+{
+    size_t bytes;
+    void *q = NULL;
+    if (!due_to_fail() && size_of(n, size, &bytes)) q = realloc(p, bytes);
+    return q ? q : refuse(n, size, what, e);
+}
+
+char *mem_str(const char *text, struct err *e)
+{
+    size_t n = strlen(text) + 1;
+    char *p = mem_new((int64_t)n, 1, "a name", e);
+    return p ? memcpy(p, text, n) : NULL;
+}
+
+void mem_free(void *p)
+{
+    free(p);
+}
+
+int64_t mem_available(void)
+{
+    long long kb = 0;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %lld", &kb) == 1) break;
+    if (f) fclose(f);
+    return kb ? (int64_t)kb * 1024 : INT64_MAX / 4;
+}

@@ -1,0 +1,189 @@
+/* The session, its output, commands and solvers: what a command's file needs. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- out.c: what commands say; text, JSON lines or CSV from the same calls ---- */
+
+enum out_mode { OUT_TEXT, OUT_JSON, OUT_CSV };
+struct out;
+struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *e);
+void out_free(struct out *o);
+enum out_mode out_mode(const struct out *o);
+FILE *out_file(const struct out *o);
+/* Called by dispatch around each command; out_end prints what is pending (aligned in text), and in JSON
+   mode an {"command":..., "ok":true} line if the command printed no row. */
+void out_begin(struct out *o, const char *command);
+bool out_end(struct out *o, struct err *e);
+void out_error(struct out *o, const struct err *why); /* to messages; in JSON mode a line with ok:false */
+/* A row: a JSON object, a CSV line, a line of the text table. heading NULL: not shown in text. A command
+   whose rows all come alone (out_record) is printed in text as "heading  value" lines. */
+void out_row(struct out *o);
+void out_record(struct out *o);
+void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
+void out_int(struct out *o, const char *key, const char *heading, int64_t value);
+void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
+void out_bool(struct out *o, const char *key, const char *heading, bool value);
+void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
+void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
+void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
+void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
+
+/* ---- mtx.c: Matrix Market ---- */
+
+enum { WARNINGS_MAX = 16 };
+struct load_info {
+    char file[512];
+    char field[16], symmetry[16], object[16]; /* as the banner says: real, integer, pattern, complex; ... */
+    int64_t nnz_stored;                       /* entries in the file */
+    int64_t duplicates, explicit_zeros;       /* summed away; kept (after summing) */
+    int nwarnings;
+    char warning[WARNINGS_MAX][200];
+    double ms;
+};
+bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
+bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);
+/* One vector: an n x 1 matrix, or n numbers; exactly n values. */
+bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
+
+/* ---- stats.c, density.c: numbers only ---- */
+
+struct stats {
+    int64_t row_min, row_max, empty_rows, bandwidth, diagonals, explicit_zeros, longest[8];
+    int nlongest; /* rows by length, longest first, smaller number first among equals */
+    double row_mean, row_median, row_std;
+    bool pattern_symmetric, value_symmetric;
+    int64_t zero_diagonal;      /* rows (of a square matrix) whose diagonal is missing or 0 */
+    int64_t dominant_rows;      /* |a_ii| >= sum of the others */
+    double value_min, value_max; /* of the values; 0 when there are none */
+};
+bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e);
+struct histogram {
+    int n;            /* bins in use, at most 64 */
+    bool log;         /* bins grow by powers of two */
+    int64_t from[65]; /* bin k holds lengths from[k] .. from[k+1]-1 */
+    int64_t count[64];
+    int64_t most;
+};
+void histogram_of(const struct csr *A, int bins, struct histogram *out);
+struct window { int64_t row0, row1, col0, col1; }; /* half open */
+/* cells[y*w + x] += entries of A in that cell; cell y covers rows row0 + floor(y*(row1-row0)/h) ... exactly,
+   every entry in exactly one cell. Parallel; 10^7 nonzeros well under 60 ms on two cores. */
+bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct watch *watch, struct err *e);
+
+/* ---- gen.c ---- */
+
+struct generator {
+    const char *name, *about, *usage;           /* usage: "poisson2d NX [NY]" */
+    struct param params[PARAMS_MAX + 1];        /* positional, integers */
+    bool (*make)(const int64_t *p, uint64_t seed, struct csr *out, struct err *e);
+};
+extern const struct generator *const generators[]; /* ended by NULL */
+const struct generator *generator_find(const char *name);
+uint64_t random_next(uint64_t *state);          /* splitmix64 */
+double random_unit(uint64_t *state);            /* in [-1, 1), never exactly 0 */
+
+/* ---- session.c ---- */
+
+struct product { /* a matrix in a format, and where it was put */
+    struct stored S;
+    double prep_us;
+    struct mat mat[4];
+    double put_us[4];
+    int nmats;
+    struct product *next;
+};
+struct matrix {
+    char name[64];
+    struct csr csr;
+    struct load_info info;
+    struct stats stats;
+    bool has_stats;
+    struct product *products;
+    struct matrix *next;
+};
+
+struct solve; /* solver.h */
+struct front;
+struct session {
+    struct matrix *matrices, *current;
+    struct device *dev;      /* NULL: the default, opened when first used */
+    struct out *out;
+    struct watch watch;
+    struct front *front;     /* the screen, NULL in tests without one */
+    struct run *runs;        /* of the last bench or spmv, sorted by time */
+    int nruns;
+    struct matrix *runs_of;  /* the matrix they belong to */
+    struct solve *solve;     /* the solve that goes on or went last */
+    bool plain, batch, quit;
+    bool interactive;        /* stdin and stdout are terminals */
+    int depth;               /* of nested `source` */
+};
+
+/* What the terminal side gives to commands; set by main, NULL members are skipped. */
+struct front {
+    /* Draw view `name` as text to out_file (full == false) or run it full screen. */
+    bool (*show)(struct session *s, const char *name, bool full, struct err *e);
+    /* Called between slices of a solve: draw the live line, read keys. false: stop. */
+    bool (*live)(struct session *s);
+    int width, height;       /* of text output; 80 x 24 when not a terminal */
+    bool ascii;              /* no braille, no boxes */
+};
+
+bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
+void session_free(struct session *s);
+struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */
+/* Take over A and info under a name (made unique from the file's if name is NULL); becomes current. */
+bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
+bool session_drop(struct session *s, struct matrix *m);
+struct device *session_device(struct session *s, const char *name, struct err *e); /* NULL name: the chosen or default one */
+const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
+/* The matrix packed, from the cache or new; param NULL = usual. */
+struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                enum type real, bool force, struct err *e);
+struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
+void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
+
+/* ---- command.c: grammar, dispatch, completion, help ---- */
+
+struct args;
+/* A command is one entry at the end of its file and one line in commands.def.
+   grammar: space separated. UPPER = a value of that kind, in its place; lower = a word that must be there;
+   [..] optional; [key KIND] an optional pair, in any order; [word] an optional flag; A... one or more.
+   Kinds: MATRIX FORMAT KERNEL DEVICE SOLVER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
+   (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+struct command {
+    const char *name, *grammar;
+    const char *about; /* one line */
+    const char *help;  /* a few lines, with an example */
+    bool (*run)(struct session *s, const struct args *a, struct err *e);
+};
+extern const struct command *const commands[]; /* ended by NULL */
+const struct command *command_find(const char *name);
+/* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if absent. */
+const char *arg(const struct args *a, const char *key);
+bool arg_flag(const struct args *a, const char *word);
+int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
+double arg_real(const struct args *a, const char *key, double otherwise);
+int arg_count(const struct args *a, const char *key);                    /* of a repeated kind */
+const char *arg_at(const struct args *a, const char *key, int i);
+/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the usual ones where not given). */
+bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
+enum type arg_precision(const struct args *a); /* flags f32 / f64; T_F64 when neither */
+
+/* Run one line: commands separated by ';', # comments, quotes, !shell. False if any failed; the error was
+   already said through out_error. */
+bool run_line(struct session *s, const char *line);
+bool run_file(struct session *s, FILE *f, const char *name); /* stops at the first failure in batch */
+/* Completions of the word that ends at `line[pos]`, one per call to `give`. */
+void complete(struct session *s, const char *line, size_t pos, void (*give)(void *user, const char *word), void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* Text for people: foreign bytes made safe, bytes and counts made readable. */
+#include "warpspy.h"
+
+#include <string.h>
+
+/* Length of the valid UTF-8 sequence at s (n bytes left) and its code point; 0 if it is not one. */
+static int decode(const unsigned char *s, size_t n, uint32_t *point)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    int len = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (!len || (size_t)len > n) return 0;
+    uint32_t p = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+    for (int i = 1; i < len; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        p = p << 6 | (s[i] & 0x3f);
+    }
+    if (p < least[len] || p > 0x10ffff || (p >= 0xd800 && p < 0xe000)) return 0;
+    *point = p;
+    return len;
+}
+
+/* C0, DEL, C1, and what turns the direction of writing or hides itself. */
+static bool unsafe(uint32_t p)
+{
+    return p < 0x20 || (p >= 0x7f && p < 0xa0) || p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
+           (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
+}
+
+static size_t append(char *out, size_t size, size_t at, const char *piece, size_t n)
+{
+    if (at + n >= size) return size;
+    memcpy(out + at, piece, n);
+    out[at + n] = 0;
+    return at + n;
+}
+
+char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t end = n < most ? n : most, at = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < end && at < size;) {
+        uint32_t point = 0;
+        int len = decode(s + i, n - i, &point);
+        if (len && !unsafe(point)) {
+            at = append(out, size, at, text + i, (size_t)len);
+        } else {
+            char hex[16];
+            len = len ? len : 1;
+            for (int k = 0; k < len; k++) {
+                snprintf(hex, sizeof hex, "\\x%02x", s[i + (size_t)k]);
+                at = append(out, size, at, hex, 4);
+            }
+        }
+        i += (size_t)len;
+    }
+    if (n > most) append(out, size, at, "...", 3);
+    return out;
+}
+
+char *show_bytes(double bytes, char *out, size_t size)
+{
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"};
+    int u = 0;
+    while (bytes >= 999.5 && u < COUNT(unit) - 1) bytes /= 1000, u++;
+    snprintf(out, size, u == 0 ? "%.0f %s" : bytes < 9.995 ? "%.2f %s" : bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes,
+             unit[u]);
+    return out;
+}
+
+char *show_count(int64_t n, char *out, size_t size)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%lld", (long long)(n < 0 ? -n : n));
+    size_t at = 0;
+    out[0] = 0;
+    if (n < 0) at = append(out, size, at, "-", 1);
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0) at = append(out, size, at, ",", 1);
+        at = append(out, size, at, digits + i, 1);
+    }
+    return out;
+}

@@ -1,0 +1,148 @@
+/* The shared structs: errors, memory, arrays, the CSR interchange form, stored matrices. */
+#ifndef WARPSPY_H
+#define WARPSPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WARPSPY_VERSION "0.1.0"
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- err.c: what went wrong, where, in one line ---- */
+
+enum code { E_NONE, E_USAGE, E_INPUT, E_IO, E_MEMORY, E_LIMIT, E_UNSUPPORTED, E_NUMERIC, E_DEVICE, E_CANCELLED, E_INTERNAL };
+
+struct err {
+    enum code code;
+    char where[256]; /* "file:line", or empty */
+    char text[512];  /* what was expected, what was found, what to do */
+};
+
+/* Record the first failure in e (later ones are ignored; e may be NULL) and return false. */
+bool fail(struct err *e, enum code code, const char *fmt, ...) PRINTF(3, 4);
+bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...) PRINTF(4, 5);
+void err_clear(struct err *e);
+
+/* ---- mem.c: allocation that tests can make fail ---- */
+
+/* n items of `size` bytes, 256-byte aligned as cudaMalloc aligns, never NULL on success (n may be 0);
+   NULL and E_MEMORY, naming `what`, on failure. mem_new does not clear, mem_zero does. Release with mem_free. */
+void *mem_new(int64_t n, size_t size, const char *what, struct err *e);
+void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
+/* Grow or shrink; on failure the old block stays valid and NULL is returned. Alignment is not kept. */
+void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e);
+char *mem_str(const char *text, struct err *e);
+void mem_free(void *p);
+int64_t mem_available(void);        /* bytes the system can still give, an estimate */
+void mem_fail_at(int64_t nth);      /* tests: the nth allocation from now fails, 0 = never */
+int64_t mem_count(void);            /* tests: allocations made since start */
+
+/* ---- watch: progress and cancellation of long work (job.c) ---- */
+
+/* Long work calls watch_tick now and then (at least every 10 ms of work). `tick` may be NULL. */
+struct watch {
+    bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
+    void *user;
+};
+/* false with E_CANCELLED when the user asked to stop. w may be NULL. total 0 = unknown. */
+bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
+/* Microseconds of a steady clock; tests replace the clock so that screens do not depend on time. */
+double now_us(void);
+void now_replace(double (*clock)(void));
+
+/* ---- text.c: foreign text made safe ---- */
+
+/* Copy text to out[size], escaping C0, C1, DEL, bidi controls and invalid UTF-8; at most `most` bytes of
+   input are quoted, then "..." follows. Returns out. Everything foreign passes here before it is printed. */
+char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
+/* "1.23 MB", "417 B": SI bytes. Returns out. */
+char *show_bytes(double bytes, char *out, size_t size);
+/* 12345678 -> "12,345,678". Returns out. */
+char *show_count(int64_t n, char *out, size_t size);
+
+/* ---- csr.c: the interchange form ---- */
+
+/* Compressed rows: row i holds entries rowptr[i] .. rowptr[i+1]-1, columns ascending, no duplicates.
+   Immutable once built. Limits, checked once in csr_limits: rows, cols < 2^31, nnz <= 2^31-1. */
+struct csr {
+    int64_t rows, cols, nnz;
+    int *rowptr;  /* [rows+1] */
+    int *col;     /* [nnz] */
+    double *val;  /* [nnz] real part; always present */
+    double *imag; /* [nnz] imaginary part, or NULL for a real matrix */
+};
+
+bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
+bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
+void csr_free(struct csr *A);
+bool csr_check(const struct csr *A, struct err *e); /* the invariants above, naming the first broken one */
+/* Build from triplets in any order; duplicates are summed, their number goes to *duplicates (may be NULL).
+   n log n at worst, stable, parallel. row/col/val/imag are only read. */
+bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
+                       const double *val, const double *imag, int64_t *duplicates, struct err *e);
+bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
+bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
+bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits */
+int64_t csr_row_length(const struct csr *A, int64_t row);
+/* Index of entry (row, col) in A->val, or -1. */
+int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
+
+/* ---- check.c: the reference every kernel is held against ---- */
+
+/* y = alpha A x + beta y in double with compensated sums, and for each row the error bound
+   bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|); bound may be NULL. */
+enum type { T_I32, T_I64, T_F32, T_F64 };
+void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+                    double *bound);
+struct verdict {
+    bool ok;
+    double relative;  /* ||y - ref||_2 / ||ref||_2 (THESIS) */
+    double worst;     /* max |y_i - ref_i| / bound_i; ok means <= 1 */
+    int64_t row;      /* where the worst one is, or -1 */
+};
+struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
+
+/* ---- stored matrices: a short list of named, typed arrays ---- */
+
+enum { ARRAYS_MAX = 8, PARAMS_MAX = 4 };
+
+struct array {
+    const char *name;
+    enum type type;
+    int64_t n;
+    void *data;
+};
+
+size_t type_size(enum type t);
+const char *type_name(enum type t); /* "int32", "fp64", ... */
+
+struct format;
+struct stored {
+    const struct format *format;
+    int64_t rows, cols, nnz;
+    int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
+    enum type real;            /* T_F32 or T_F64: the type of the values */
+    int narrays;
+    struct array a[ARRAYS_MAX];
+};
+
+/* What one slot of an array stands for. */
+enum slot_kind { SLOT_ENTRY, SLOT_PADDING, SLOT_POINTER };
+struct place {
+    enum slot_kind kind;
+    int64_t row, col; /* of the entry; -1 where it has none. A pointer names the row (or block row...) it starts */
+};
+
+double array_real(const struct array *a, int64_t i); /* any slot as a number */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
