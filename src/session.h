@@ -135,6 +135,11 @@ struct front {
     bool ascii;              /* no braille, no boxes */
 };
 
+/* ui/loop.c; declared here because main.c is the only caller */
+bool ui_attach(struct session *s, struct err *e); /* fills s->front */
+void ui_detach(struct session *s);
+int ui_run(struct session *s);                    /* the prompt until quit; exit status */
+
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */

@@ -50,9 +50,4 @@ const struct view *view_find(const char *name);
 
 enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC };
 
-/* loop.c: the interactive program */
-int ui_run(struct session *s); /* the prompt until quit; exit status */
-bool ui_attach(struct session *s, struct err *e); /* fills s->front */
-void ui_detach(struct session *s);
-
 #endif
