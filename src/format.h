@@ -61,6 +61,10 @@ bool stored_is_value(const struct stored *S, int k); /* array k holds values */
 /* for fmt_*.c: append an array to the plan; write value v to slot i in S->real */
 void plan_array(struct stored *S, const char *name, enum type type, int64_t n);
 void put_real(struct array *a, int64_t i, double v);
+void put_reals(struct array *a, const double *v); /* the whole array, a->n values */
+void put_ints(struct array *a, const int *v);     /* likewise, for T_I32 */
+/* The s of 0 <= s < n with ptr[s] <= i < ptr[s+1]: the row, column or slice that holds slot i. */
+int64_t span_of(const int *ptr, int64_t n, int64_t i);
 
 /* Array positions, known to the format's file and to its kernels. */
 enum { COO_ROW, COO_COL, COO_VAL };

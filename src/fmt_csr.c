@@ -1,0 +1,38 @@
+/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. The interchange form, in the precision chosen. */
+#include "format.h"
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    plan_array(S, "ptr", T_I32, A->rows + 1);
+    plan_array(S, "col", T_I32, A->nnz);
+    plan_array(S, "val", S->real, A->nnz);
+    return true;
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    put_ints(&S->a[CSR_PTR], A->rowptr);
+    put_ints(&S->a[CSR_COL], A->col);
+    put_reals(&S->a[CSR_VAL], A->val);
+    return true;
+}
+
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *ptr = S->a[CSR_PTR].data, *col = S->a[CSR_COL].data;
+    if (k == CSR_PTR) return (struct place){SLOT_POINTER, i < S->rows ? i : -1, -1};
+    return (struct place){SLOT_ENTRY, span_of(ptr, S->rows, i), col[i]};
+}
+
+const struct format format_csr = {
+    .name = "csr",
+    .about = "compressed rows: one pointer a row, column and value an entry",
+    .source = "Liang 2012, fig. 2.1",
+    .raw = true,
+    .value = CSR_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};
