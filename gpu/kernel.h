@@ -31,21 +31,34 @@
 #define VECTOR(name, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
 /* LAUNCH(device, grid, block, kernel<T>)(arguments); an empty grid launches nothing. */
-#define LAUNCH(d, grid, block, ...)                                                                                    \
-    if ((grid) > 0) __VA_ARGS__<<<(grid), (block), 0, static_cast<cudaStream_t>((d)->stream)>>>
+#define LAUNCH(d, grid, block, ...) \
+    if (launchable(grid)) __VA_ARGS__<<<(grid), (block), 0, static_cast<cudaStream_t>((d)->stream)>>>
+static inline bool launchable(dim3 grid)
+{
+    return grid.x && grid.y && grid.z;
+}
 #else
 #define KERNEL_SPACE emu_
 #define KERNEL_SYMBOL(id) emu_kernel_##id
 #define VEC_SYMBOL(id) emu_vec_##id
 #include "simt.h"
+#include <omp.h>
+/* Threads of a host kernel. */
+static inline int host_threads(const struct launch *L)
+{
+    return L->threads ? L->threads : omp_get_max_threads();
+}
 #endif
 
 /* The entry that ends a kernel's file: KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ...}; */
-#define KERNEL_ENTRY(id)                                                                                               \
-    extern "C" const struct kernel KERNEL_SYMBOL(id);                                                                  \
+#define KERNEL_ENTRY(id)                              \
+    extern "C" const struct kernel KERNEL_SYMBOL(id); \
     const struct kernel KERNEL_SYMBOL(id)
 
 /* Blocks of `block` threads for `items` threads. */
-static inline unsigned blocks_for(int64_t items, int block) { return (unsigned)((items + block - 1) / block); }
+static inline unsigned blocks_for(int64_t items, int block)
+{
+    return (unsigned)((items + block - 1) / block);
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* The kernel registry: kernels.def once as emulator and host entries, once as CUDA entries. */
-#include "../src/device.h"
+#include "emu.h"
 
 #include <string.h>
 
@@ -70,5 +70,8 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     if (!c || !kernel_runs_on(k, d))
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
     if (k->fits && !k->fits(L->A->of, e)) return false;
-    return (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+    emu_name(k->name);
+    bool ok = (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+    emu_name(NULL);
+    return ok;
 }

@@ -1,0 +1,22 @@
+/* The emulator as its device sees it. */
+#ifndef EMU_H
+#define EMU_H
+
+#include "../src/session.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The first finding of the launches since the last call, if there was one; the emulator then works again. */
+bool emu_sync(struct err *e);
+/* Deal the lanes' turns by a seed: what depends on the order is a race. 0 = in the order of their numbers. */
+void emu_order(uint64_t seed);
+/* The name of what is launched from now on, for findings; NULL: as LAUNCH writes it. */
+void emu_name(const char *kernel);
+void emu_close(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
