@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at s (n bytes left) and its code point; 0 if it is not one. */
-static int decode(const unsigned char *s, size_t n, uint32_t *point)
+int utf8_decode(const char *text, size_t n, uint32_t *point)
 {
+    const unsigned char *s = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     int len = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
     if (!len || (size_t)len > n) return 0;
@@ -41,7 +41,7 @@ char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size
     out[0] = 0;
     for (size_t i = 0; i < end && at < size;) {
         uint32_t point = 0;
-        int len = decode(s + i, n - i, &point);
+        int len = utf8_decode(text + i, n - i, &point);
         if (len && !unsafe(point)) {
             at = append(out, size, at, text + i, (size_t)len);
         } else {

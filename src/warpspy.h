@@ -62,6 +62,8 @@ void now_replace(double (*clock)(void));
 /* Copy text to out[size], escaping C0, C1, DEL, bidi controls and invalid UTF-8; at most `most` bytes of
    input are quoted, then "..." follows. Returns out. Everything foreign passes here before it is printed. */
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
+/* Length of the valid UTF-8 sequence at text (n > 0 bytes left) and its code point; 0 if it is not one. */
+int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* "1.23 MB", "417 B": SI bytes. Returns out. */
 char *show_bytes(double bytes, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
