@@ -62,6 +62,13 @@ int64_t span_of(const int *ptr, int64_t n, int64_t i)
     return low;
 }
 
+struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
+{
+    if (row >= S->rows) return (struct place){SLOT_PADDING, -1, -1};
+    if (col < 0 || col >= S->cols || array_real(&S->a[k], i) == 0) return (struct place){SLOT_PADDING, row, -1};
+    return (struct place){SLOT_ENTRY, row, col};
+}
+
 /* ---- sizes ---- */
 
 bool stored_is_value(const struct stored *S, int k)

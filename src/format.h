@@ -28,7 +28,8 @@ struct format {
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
     /* Fill the arrays, which are allocated and zeroed. */
     bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
-    /* What slot i of array k is. Any slot of any array, 0 <= i < S->a[k].n. */
+    /* What slot i of array k is. Any slot of any array, 0 <= i < S->a[k].n. Padding has no column; it names
+       the row that reads it, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
 };
 
@@ -65,6 +66,13 @@ void put_reals(struct array *a, const double *v); /* the whole array, a->n value
 void put_ints(struct array *a, const int *v);     /* likewise, for T_I32 */
 /* The s of 0 <= s < n with ptr[s] <= i < ptr[s+1]: the row, column or slice that holds slot i. */
 int64_t span_of(const int *ptr, int64_t n, int64_t i);
+/* For formats whose zeros fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
+struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
+
+/* fmt_ell.c, shared with HYB: the first `width` entries of each row, element k of row i at k*rows + i. */
+int64_t longest_row(const struct csr *A);
+void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val);
+struct place ell_where(const struct stored *S, const struct array *col, int64_t i);
 
 /* Array positions, known to the format's file and to its kernels. */
 enum { COO_ROW, COO_COL, COO_VAL };

@@ -1,0 +1,93 @@
+/* BSR: compressed rows of b x b blocks. Block k of val is b*b values, row by row; block row I holds the blocks
+   ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries and what hangs over the edges are 0.
+
+   The usual b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns a node), and two 4 x 4 blocks
+   fill a warp. */
+#include "format.h"
+
+enum { BLOCK_MAX = 32 };
+
+static int64_t block_rows(const struct csr *A, int64_t b)
+{
+    return (A->rows + b - 1) / b;
+}
+
+/* How many block columns block row I occupies; they go to list, ascending, unless it is NULL. Merges the rows. */
+static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
+{
+    int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;
+    const int *end = A->rowptr + first + 1;
+    int at[BLOCK_MAX];
+    for (int64_t r = 0; r < rows; r++) at[r] = A->rowptr[first + r];
+    for (;; n++) {
+        int next = INT32_MAX;
+        for (int64_t r = 0; r < rows; r++)
+            if (at[r] < end[r] && A->col[at[r]] / b < next) next = A->col[at[r]] / b;
+        if (next == INT32_MAX) return n;
+        if (list) list[n] = next;
+        for (int64_t r = 0; r < rows; r++)
+            while (at[r] < end[r] && A->col[at[r]] / b == next) at[r]++;
+    }
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    int64_t b = S->param[0], blocks = 0;
+#pragma omp parallel for schedule(static) reduction(+ : blocks)
+    for (int64_t I = 0; I < block_rows(A, b); I++) blocks += block_columns(A, I, (int)b, NULL);
+    plan_array(S, "ptr", T_I32, block_rows(A, b) + 1);
+    plan_array(S, "col", T_I32, blocks);
+    plan_array(S, "val", S->real, blocks * b * b);
+    return true;
+}
+
+static void put_block_row(const struct csr *A, int64_t I, int b, struct stored *S)
+{
+    const int *ptr = S->a[BSR_PTR].data;
+    int *col = S->a[BSR_COL].data;
+    block_columns(A, I, b, col + ptr[I]);
+    for (int64_t row = I * b; row < (I + 1) * b && row < A->rows; row++) {
+        int64_t block = ptr[I];
+        for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+            while (col[block] < A->col[k] / b) block++;
+            put_real(&S->a[BSR_VAL], (block * b + row % b) * b + A->col[k] % b, A->val[k]);
+        }
+    }
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    int *ptr = S->a[BSR_PTR].data, b = (int)S->param[0];
+    int64_t n = block_rows(A, b);
+#pragma omp parallel for schedule(static)
+    for (int64_t I = 0; I < n; I++) ptr[I + 1] = (int)block_columns(A, I, b, NULL);
+    for (int64_t I = 0; I < n; I++) ptr[I + 1] += ptr[I];
+#pragma omp parallel for schedule(static)
+    for (int64_t I = 0; I < n; I++) put_block_row(A, I, b, S);
+    return true;
+}
+
+/* A pointer names the first row of its block row; a block column names the first place of its block. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *ptr = S->a[BSR_PTR].data, *col = S->a[BSR_COL].data;
+    int64_t b = S->param[0], n = S->a[BSR_PTR].n - 1, area = b * b;
+    if (k == BSR_PTR) return (struct place){SLOT_POINTER, i < n ? i * b : -1, -1};
+    if (k == BSR_COL) return (struct place){SLOT_POINTER, span_of(ptr, n, i) * b, col[i] * b};
+    int64_t block = i / area, row = span_of(ptr, n, block) * b + i % area / b;
+    return place_of_value(S, k, i, row, col[block] * b + i % b);
+}
+
+const struct format format_bsr = {
+    .name = "bsr",
+    .about = "compressed rows of small dense blocks",
+    .source = "peakcrosser7/spmv-samples",
+    .params = {{"block", 4, 1, BLOCK_MAX, "rows and columns of a block"}},
+    .zeros_fade = true,
+    .value = BSR_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};
