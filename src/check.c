@@ -1,0 +1,139 @@
+/* The reference product every kernel is held against, in twice the working precision, with its error bound. */
+#include "warpspy.h"
+
+#include <float.h>
+#include <math.h>
+
+/* A value as the unevaluated sum hi + lo. */
+struct twofold {
+    double hi, lo;
+};
+
+/* s + v, the rounding error kept (Knuth's two-sum). */
+static struct twofold add(struct twofold s, double v)
+{
+    double sum = s.hi + v, part = sum - s.hi;
+    return (struct twofold){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
+}
+
+/* s + a b, both rounding errors kept. */
+static struct twofold add_product(struct twofold s, double a, double b)
+{
+    double p = a * b, rest = fma(a, b, -p);
+    s = add(s, p);
+    s.lo += rest;
+    return s;
+}
+
+/* Infinities and NaN live in hi alone: lo is NaN beside them. */
+static double value_of(struct twofold s)
+{
+    return isfinite(s.hi) && isfinite(s.lo) ? s.hi + s.lo : s.hi;
+}
+
+struct limits {
+    double eps, smallest_normal, smallest;
+};
+
+static const struct limits *limits_of(enum type real)
+{
+    static const struct limits f32 = {FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN}, f64 = {DBL_EPSILON, DBL_MIN, DBL_TRUE_MIN};
+    return real == T_F32 ? &f32 : &f64;
+}
+
+/* What a b may lose when a, b or a b is too small for the type to hold with full precision. */
+static double underflow(double a, double b, const struct limits *l)
+{
+    if (a == 0 || b == 0 || (a >= l->smallest_normal && b >= l->smallest_normal && a * b >= l->smallest_normal))
+        return 0;
+    return l->smallest * (1 + a + b);
+}
+
+static double row_bound(const struct csr *A, int64_t row, double alpha, const double *x, double rest,
+                        const struct limits *l)
+{
+    double sum = 0, lost = 0, scale = fabs(alpha);
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        double a = fabs(A->val[k]), b = fabs(x[A->col[k]]);
+        sum += a * b;
+        lost += underflow(a, b, l);
+    }
+    double terms = (double)csr_row_length(A, row) + 2;
+    lost = scale * lost + underflow(scale, sum, l) + (rest > 0 && rest < l->smallest_normal ? l->smallest : 0);
+    return terms * l->eps * (scale * sum + rest) + lost;
+}
+
+static double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
+{
+    struct twofold sum = {0, 0};
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) sum = add_product(sum, A->val[k], x[A->col[k]]);
+    if (alpha == 1 && beta == 0) return value_of(sum);
+    struct twofold y = add_product((struct twofold){0, 0}, alpha, sum.hi);
+    y.lo += alpha * sum.lo;
+    if (beta != 0) y = add_product(y, beta, old);
+    return value_of(y);
+}
+
+void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+                    double *bound)
+{
+    const struct limits *l = limits_of(real);
+#pragma omp parallel for schedule(guided) if (A->nnz > 1 << 14)
+    for (int64_t r = 0; r < A->rows; r++) {
+        if (bound) bound[r] = row_bound(A, r, alpha, x, beta == 0 ? 0 : fabs(beta * y[r]), l);
+        y[r] = row_value(A, r, alpha, x, beta, beta == 0 ? 0 : y[r]);
+    }
+}
+
+static bool same_kind(double y, double ref)
+{
+    return isnan(ref) ? isnan(y) : y == ref;
+}
+
+/* |y - ref| in units of the bound; infinite where no bound can excuse it. */
+static double excess(double y, double ref, double bound)
+{
+    if (same_kind(y, ref)) return 0;
+    if (!isfinite(y) || !isfinite(ref) || !(bound > 0)) return INFINITY;
+    return fabs(y - ref) / bound;
+}
+
+/* Largest magnitude among y - ref (among ref itself if y is NULL), leaving out what is not finite. */
+static double largest(int64_t n, const double *y, const double *ref)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double v = y ? y[i] - ref[i] : ref[i];
+        if (isfinite(v) && fabs(v) > most) most = fabs(v);
+    }
+    return most;
+}
+
+/* The 2-norm of the same, scaled so that no square overflows. */
+static double norm(int64_t n, const double *y, const double *ref)
+{
+    double most = largest(n, y, ref), sum = 0;
+    for (int64_t i = 0; most > 0 && i < n; i++) {
+        double v = (y ? y[i] - ref[i] : ref[i]) / most;
+        if (isfinite(v)) sum += v * v;
+    }
+    return most * sqrt(sum);
+}
+
+struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound)
+{
+    struct verdict v = {.row = -1};
+    for (int64_t i = 0; i < n; i++) {
+        double w = excess(y[i], ref[i], bound ? bound[i] : 0);
+        if (w > v.worst || (v.row < 0 && w > 0)) {
+            v.worst = w;
+            v.row = i;
+        }
+    }
+    double off = norm(n, y, ref), size = norm(n, NULL, ref);
+    v.relative = off == 0 ? 0 : size > 0 ? off / size : INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        if (!same_kind(y[i], ref[i]) && !(isfinite(y[i]) && isfinite(ref[i]))) v.relative = INFINITY;
+    v.ok = v.worst <= 1;
+    return v;
+}

@@ -1,0 +1,168 @@
+/* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
+#include "warpspy.h"
+
+#include <string.h>
+
+enum { CHECK_MEMORY_FROM = 1 << 26, PARALLEL_FROM = 1 << 14 };
+
+bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    const int64_t most = INT32_MAX;
+    if (rows < 0 || cols < 0 || nnz < 0)
+        return fail(e, E_INPUT, "a matrix needs sizes of 0 or more, found %lld rows, %lld columns, %lld entries",
+                    (long long)rows, (long long)cols, (long long)nnz);
+    if (rows > most || cols > most)
+        return fail(e, E_LIMIT, "at most %lld rows and columns fit 32-bit indices, found %lld x %lld", (long long)most,
+                    (long long)rows, (long long)cols);
+    if (nnz > most)
+        return fail(e, E_LIMIT, "at most %lld entries fit 32-bit row pointers, found %lld; choose a smaller matrix",
+                    (long long)most, (long long)nnz);
+    return true;
+}
+
+/* Big blocks are granted by the kernel before they exist, so what is plainly too much is refused here. */
+static bool fits_memory(int64_t rows, int64_t nnz, bool complex_values, struct err *e)
+{
+    int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + nnz * (int64_t)(sizeof(int) + sizeof(double));
+    if (complex_values) bytes += nnz * (int64_t)sizeof(double);
+    if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
+    char need[32], have[32];
+    return fail(e, E_MEMORY,
+                "%lld rows and %lld entries need %s, about %s can be had; drop a matrix or use a smaller one",
+                (long long)rows, (long long)nnz, show_bytes((double)bytes, need, sizeof need),
+                show_bytes((double)mem_available(), have, sizeof have));
+}
+
+bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
+{
+    memset(A, 0, sizeof *A);
+    if (!csr_limits(rows, cols, nnz, e) || !fits_memory(rows, nnz, complex_values, e)) return false;
+    struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
+    B.rowptr = mem_zero(rows + 1, sizeof *B.rowptr, "row pointers", e);
+    B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
+    B.val = mem_new(nnz, sizeof *B.val, "values", e);
+    if (complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
+    if (!B.rowptr || !B.col || !B.val || (complex_values && !B.imag)) {
+        csr_free(&B);
+        return false;
+    }
+    *A = B;
+    return true;
+}
+
+void csr_free(struct csr *A)
+{
+    mem_free(A->rowptr);
+    mem_free(A->col);
+    mem_free(A->val);
+    mem_free(A->imag);
+    memset(A, 0, sizeof *A);
+}
+
+/* ---- invariants ---- */
+
+static bool check_rowptr(const struct csr *A, struct err *e)
+{
+    if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "row pointers begin with 0, found %d", A->rowptr[0]);
+    for (int64_t r = 0; r < A->rows; r++)
+        if (A->rowptr[r + 1] < A->rowptr[r])
+            return fail(e, E_INTERNAL, "row pointers never fall, but row %lld begins at %d and ends at %d",
+                        (long long)r, A->rowptr[r], A->rowptr[r + 1]);
+    if (A->rowptr[A->rows] != A->nnz)
+        return fail(e, E_INTERNAL, "row pointers end with the %lld entries, found %d", (long long)A->nnz,
+                    A->rowptr[A->rows]);
+    return true;
+}
+
+/* The first entry of row r that is out of range or not above the one before; -1 if all are well. */
+static int64_t bad_entry(const struct csr *A, int64_t r)
+{
+    int64_t before = -1;
+    for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; before = A->col[k++])
+        if (A->col[k] <= before || A->col[k] >= A->cols) return k;
+    return -1;
+}
+
+bool csr_check(const struct csr *A, struct err *e)
+{
+    if (!csr_limits(A->rows, A->cols, A->nnz, e)) return false;
+    if (!A->rowptr || !A->col || !A->val) return fail(e, E_INTERNAL, "a matrix has row pointers, columns and values");
+    if (!check_rowptr(A, e)) return false;
+    int64_t first = A->rows;
+#pragma omp parallel for reduction(min : first) if (A->nnz > PARALLEL_FROM)
+    for (int64_t r = 0; r < A->rows; r++)
+        if (r < first && bad_entry(A, r) >= 0) first = r;
+    if (first == A->rows) return true;
+    int64_t k = bad_entry(A, first);
+    if (A->col[k] < 0 || A->col[k] >= A->cols)
+        return fail(e, E_INTERNAL, "row %lld: columns lie in 0 .. %lld, found %d", (long long)first,
+                    (long long)A->cols - 1, A->col[k]);
+    return fail(e, E_INTERNAL, "row %lld: columns ascend without duplicates, but %d follows %d", (long long)first,
+                A->col[k], A->col[k - 1]);
+}
+
+/* ---- copies and look-up ---- */
+
+bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
+{
+    if (!csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e)) return false;
+    memcpy(out->rowptr, A->rowptr, (size_t)(A->rows + 1) * sizeof *A->rowptr);
+    memcpy(out->col, A->col, (size_t)A->nnz * sizeof *A->col);
+    memcpy(out->val, A->val, (size_t)A->nnz * sizeof *A->val);
+    if (A->imag) memcpy(out->imag, A->imag, (size_t)A->nnz * sizeof *A->imag);
+    return true;
+}
+
+/* Column counts become starts; each row then takes the next place of its columns, so rows come out ascending. */
+bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
+{
+    struct csr T;
+    if (!csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e)) return false;
+    int sum = 0;
+    for (int64_t k = 0; k < A->nnz; k++) T.rowptr[A->col[k] + 1]++;
+    for (int64_t c = 1; c <= T.rows; c++) {
+        int count = T.rowptr[c];
+        T.rowptr[c] = sum;
+        sum += count;
+    }
+    for (int64_t r = 0; r < A->rows; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+            int at = T.rowptr[A->col[k] + 1]++;
+            T.col[at] = (int)r;
+            T.val[at] = A->val[k];
+            if (T.imag) T.imag[at] = A->imag[k];
+        }
+    *out = T;
+    return true;
+}
+
+static bool same(const void *a, const void *b, int64_t n, size_t size)
+{
+    return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
+}
+
+bool csr_equal(const struct csr *A, const struct csr *B)
+{
+    return A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz && !A->imag == !B->imag &&
+           same(A->rowptr, B->rowptr, A->rows + 1, sizeof *A->rowptr) && same(A->col, B->col, A->nnz, sizeof *A->col) &&
+           same(A->val, B->val, A->nnz, sizeof *A->val) &&
+           (!A->imag || same(A->imag, B->imag, A->nnz, sizeof *A->imag));
+}
+
+int64_t csr_row_length(const struct csr *A, int64_t row)
+{
+    return A->rowptr[row + 1] - A->rowptr[row];
+}
+
+int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
+{
+    int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (A->col[mid] < col)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < A->rowptr[row + 1] && A->col[low] == col ? low : -1;
+}
