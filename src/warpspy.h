@@ -99,7 +99,8 @@ int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 /* ---- check.c: the reference every kernel is held against ---- */
 
 /* y = alpha A x + beta y in double with compensated sums, and for each row the error bound
-   bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|); bound may be NULL. */
+   bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), and what underflow in `real` may
+   lose where an operand or product is subnormal in it; bound may be NULL. beta 0: the old y is not read. */
 enum type { T_I32, T_I64, T_F32, T_F64 };
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
