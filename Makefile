@@ -42,7 +42,7 @@ CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wil
 LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 LIB      := $(BUILD)/libwarpspy.a
 TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c)))
+TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 

@@ -4,10 +4,13 @@
 
 #include <cstdarg>
 
-#ifndef __x86_64__
+#if defined(__x86_64__) && !defined(SIMT_UCONTEXT)
+#define OWN_SWITCH
+#else
 #include <ucontext.h>
 #endif
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -20,7 +23,7 @@ machine now;
 
 /* A stack and where it stopped. x86-64 saves what a call must preserve and swaps the stack pointer: no system call. */
 struct context {
-#ifdef __x86_64__
+#ifdef OWN_SWITCH
     void *sp;
 #else
     ucontext_t uc;
@@ -30,7 +33,7 @@ struct context {
     void *fake;
 };
 
-#ifdef __x86_64__
+#ifdef OWN_SWITCH
 extern "C" void warpspy_swap(void **save, void *load);
 asm(R"(
 .text
@@ -61,7 +64,7 @@ static void leave_for(context *from, context *to)
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_start_switch_fiber(&from->fake, to->bottom, to->size);
 #endif
-#ifdef __x86_64__
+#ifdef OWN_SWITCH
     warpspy_swap(&from->sp, to->sp);
 #else
     swapcontext(&from->uc, &to->uc);
@@ -167,11 +170,14 @@ static void set_up(fiber *f, unsigned number)
 {
     char *bottom = m.stacks + static_cast<size_t>(number) * STACK;
     size_t size = STACK - number % 32 * 192;
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(bottom, STACK); /* frames of a kernel that was cut short */
+#endif
     f->c.bottom = bottom;
     f->c.size = size;
     f->c.fake = nullptr;
     f->ready = true;
-#ifdef __x86_64__
+#ifdef OWN_SWITCH
     void **top = reinterpret_cast<void **>(bottom + size - 16);
     *--top = nullptr; /* thread_loop has no caller; the stack is aligned as after a call */
     *--top = reinterpret_cast<void *>(thread_loop);
@@ -236,6 +242,11 @@ static int missing_lane(const lane *l, unsigned mask)
     return -1;
 }
 
+static const char *why_missing(const lane *l, int k)
+{
+    return warp_start(l) + static_cast<unsigned>(k) >= m.threads ? "the block does not have" : "has returned";
+}
+
 static void check_mask(lane *l, int line)
 {
     const exchange &x = l->x;
@@ -245,9 +256,7 @@ static void check_mask(lane *l, int line)
         found(line, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, l->number % WARP, x.from,
               x.mask);
     int k = missing_lane(l, x.mask);
-    if (k >= 0)
-        found(line, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, k,
-              warp_start(l) + static_cast<unsigned>(k) >= m.threads ? "the block does not have" : "has returned");
+    if (k >= 0) found(line, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, k, why_missing(l, k));
 }
 
 /* All lanes of the mask wait here for the same thing. */
@@ -328,13 +337,23 @@ static const lane *first(enum wait w)
     return nullptr;
 }
 
+static void never_complete(const lane *l)
+{
+    int k = missing_lane(l, l->x.mask);
+    if (k >= 0)
+        found_by_scheduler(l->line, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
+                           l->number % WARP, l->x.mask, k, why_missing(l, k));
+    else
+        found_by_scheduler(l->line, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
+                           l->x.what, l->number % WARP, l->number / WARP, l->x.mask);
+}
+
 /* Everybody waits: let a complete barrier go, or say why nobody ever will. */
 static void open_barrier()
 {
     const lane *b = first(AT_BARRIER), *x = first(AT_EXCHANGE);
     if (x) {
-        found_by_scheduler(x->line, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
-                           x->x.what, x->number % WARP, x->number / WARP, x->x.mask);
+        never_complete(x);
         return;
     }
     if (count(RETURNED)) {

@@ -119,7 +119,8 @@ template <typename... P> struct launcher {
 };
 
 template <typename... P>
-launcher<P...> prepare(const char *file, const char *name, dim3 grid, dim3 block, void (*kernel)(P...))
+launcher<P...> prepare(const struct device *, const char *file, const char *name, dim3 grid, dim3 block,
+                       void (*kernel)(P...))
 {
     return {file, name, grid, block, kernel};
 }
@@ -161,7 +162,7 @@ inline int lane_of_warp()
                                     (L)->A->of->a[k].name})
 #define VECTOR(name, p, n, ...) (simt::array<__VA_ARGS__>{static_cast<__VA_ARGS__ *>(p), (n), 0, name})
 #define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, __LINE__)
-#define LAUNCH(d, grid, block, ...) simt::prepare(__FILE__, #__VA_ARGS__, grid, block, __VA_ARGS__)
+#define LAUNCH(d, grid, block, ...) simt::prepare((d), __FILE__, #__VA_ARGS__, grid, block, __VA_ARGS__)
 
 /* ---- the built-in functions of the dialect; `line` is filled in by the compiler ---- */
 
