@@ -20,7 +20,7 @@ struct ceiling_ops {
     void (*empty)(struct device *d); /* one launch that does nothing */
 };
 
-/* A kind is an entry `device_kind_ID` at the end of its file and a line in the table of device.c. */
+/* A kind is an entry `maker_ID` at the end of its file and a line in the table of device.c. */
 struct device_maker {
     const char *name; /* what its devices are called; numbered kinds add ":N" */
     enum device_kind kind;
@@ -32,7 +32,7 @@ struct device_maker {
     int64_t (*cache)(const struct device *d);             /* bytes of the last-level cache; NULL without ceilings */
     const struct ceiling_ops *ceilings;                   /* NULL: its time means nothing */
 };
-extern const struct device_maker device_kind_cpu, device_kind_emu, device_kind_cuda;
+extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
 
 /* The kind of d. */
 const struct device_maker *device_maker_of(const struct device *d);

@@ -1,0 +1,145 @@
+/* The device `cpu`: the host's own memory and cores; launches are plain calls that are done when they return. */
+#include "dev.h"
+
+#include <omp.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *host_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
+{
+    (void)d;
+    return mem_new(bytes, 1, what, e);
+}
+
+static void host_free(struct device *d, void *p)
+{
+    (void)d;
+    mem_free(p);
+}
+
+static bool host_copy(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
+{
+    (void)d, (void)e;
+    memcpy(to, from, (size_t)bytes);
+    return true;
+}
+
+static bool host_sync(struct device *d, struct err *e)
+{
+    (void)d, (void)e;
+    return true;
+}
+
+static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
+                      struct err *e)
+{
+    (void)d;
+    for (int i = 0; i < reps; i++) {
+        double start = now_us();
+        if (!go(ctx, e)) return false;
+        us[i] = now_us() - start;
+    }
+    return true;
+}
+
+static int64_t memory_in_all(void)
+{
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+}
+
+static bool host_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)
+{
+    (void)d, (void)e;
+    *free_bytes = mem_available();
+    *total = memory_in_all();
+    return true;
+}
+
+static bool host_reset(struct device *d, struct err *e)
+{
+    (void)e;
+    d->lost = false;
+    return true;
+}
+
+static void host_close(struct device *d)
+{
+    (void)d;
+}
+
+static const struct device_ops host_ops = {
+    .alloc = host_alloc,
+    .free = host_free,
+    .put = host_copy,
+    .get = host_copy,
+    .sync = host_sync,
+    .time = host_time,
+    .memory = host_memory,
+    .reset = host_reset,
+    .close = host_close,
+};
+
+/* The processor's name as the system gives it, without the blanks around it. */
+static void processor(char *out, size_t size)
+{
+    char line[256];
+    snprintf(out, size, "unknown processor");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        char *name = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !name) continue;
+        name += 1 + strspn(name + 1, " \t");
+        print_safe(name, strcspn(name, "\n"), size - 1, out, size);
+        break;
+    }
+    if (f) fclose(f);
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static int one(struct err *e)
+{
+    (void)e;
+    return 1;
+}
+
+static bool make(struct device *d, int n, struct err *e)
+{
+    char model[80], memory[32];
+    (void)n, (void)e;
+    d->ops = &host_ops;
+    d->units = omp_get_max_threads();
+    processor(model, sizeof model);
+    snprintf(d->about, sizeof d->about, "%s, %d thread%s, %s", model, d->units, d->units == 1 ? "" : "s",
+             show_bytes((double)memory_in_all(), memory, sizeof memory));
+    return true;
+}
+
+static bool start(struct device *d, struct err *e)
+{
+    (void)d, (void)e;
+    return true;
+}
+
+static int64_t cache(const struct device *d)
+{
+    (void)d;
+    long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE), level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return level3 > 0 ? level3 : level2 > 0 ? level2 : 1 << 20;
+}
+
+extern const struct ceiling_ops emu_kernel_ceilings; /* k_ceilings.cu as g++ compiles it: loops */
+
+const struct device_maker maker_cpu = {
+    .name = "cpu",
+    .kind = DEV_CPU,
+    .likely = always,
+    .count = one,
+    .make = make,
+    .start = start,
+    .cache = cache,
+    .ceilings = &emu_kernel_ceilings,
+};

@@ -1,0 +1,136 @@
+/* The registry of devices: which kinds there are, opening one by name, the default, closing all. */
+#include "dev.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct device_maker *const makers[] = {&maker_cpu, &maker_emu, &maker_cuda};
+
+enum { DEVICES_MAX = 64, NUMBER_MAX = 999 };
+
+static struct {
+    struct device *device;
+    bool owned; /* made here, not registered by someone else */
+} known[DEVICES_MAX];
+static int nknown;
+
+const struct device_maker *device_maker_of(const struct device *d)
+{
+    for (int i = 0; i < COUNT(makers); i++)
+        if (makers[i]->kind == d->kind) return makers[i];
+    return NULL;
+}
+
+static int index_of(const char *name)
+{
+    for (int i = 0; i < nknown; i++)
+        if (!strcmp(known[i].device->name, name)) return i;
+    return -1;
+}
+
+static bool remember(struct device *d, bool owned)
+{
+    if (nknown == DEVICES_MAX || index_of(d->name) >= 0) return false;
+    known[nknown].device = d;
+    known[nknown++].owned = owned;
+    return true;
+}
+
+bool device_register(struct device *d)
+{
+    return remember(d, false);
+}
+
+/* Whether `name` is a device of this kind, and which: "cpu", "cuda" = "cuda:0", "cuda:3". */
+static bool named(const struct device_maker *m, const char *name, int *number)
+{
+    size_t n = strlen(m->name);
+    *number = 0;
+    if (strncmp(name, m->name, n)) return false;
+    if (!name[n]) return true;
+    if (!m->numbered || name[n] != ':' || !isdigit((unsigned char)name[n + 1])) return false;
+    char *end;
+    long value = strtol(name + n + 1, &end, 10);
+    *number = value > NUMBER_MAX ? NUMBER_MAX : (int)value;
+    return !*end;
+}
+
+static struct device *made(const struct device_maker *m, int number, struct err *e)
+{
+    char name[sizeof((struct device *)0)->name];
+    snprintf(name, sizeof name, m->numbered ? "%s:%d" : "%s", m->name, number);
+    int old = index_of(name);
+    if (old >= 0) return known[old].device;
+    struct device *d = mem_zero(1, sizeof *d, "a device", e);
+    if (!d) return NULL;
+    snprintf(d->name, sizeof d->name, "%s", name);
+    d->kind = m->kind;
+    if (m->make(d, number, e) && remember(d, true)) return d;
+    fail(e, E_LIMIT, "%s: %d devices are open already", name, nknown);
+    mem_free(d);
+    return NULL;
+}
+
+/* "cpu, emu, cuda:0 to cuda:3" */
+static const char *list_of_devices(char *out, size_t size)
+{
+    size_t at = 0;
+    out[0] = 0;
+    for (int i = 0; i < COUNT(makers) && at < size; i++) {
+        int n = makers[i]->count(NULL);
+        const char *comma = at ? ", " : "", *name = makers[i]->name;
+        if (n > 0 && !makers[i]->numbered) at += (size_t)snprintf(out + at, size - at, "%s%s", comma, name);
+        if (n > 0 && makers[i]->numbered) at += (size_t)snprintf(out + at, size - at, "%s%s:0", comma, name);
+        if (n > 1 && at < size) at += (size_t)snprintf(out + at, size - at, " to %s:%d", name, n - 1);
+    }
+    return out;
+}
+
+static struct device *refuse(const char *name, struct err *e)
+{
+    char asked[64], list[128];
+    fail(e, E_DEVICE, "no device is called '%s'; this machine has %s",
+         print_safe(name, strlen(name), 32, asked, sizeof asked), list_of_devices(list, sizeof list));
+    return NULL;
+}
+
+static struct device *open_made(const struct device_maker *m, const char *name, int number, struct err *e)
+{
+    int count = m->count(e);
+    if (!count) return NULL;
+    if (number >= count) return refuse(name, e);
+    struct device *d = made(m, number, e);
+    return d && m->start(d, e) ? d : NULL;
+}
+
+struct device *device_open(const char *name, struct err *e)
+{
+    int old = index_of(name), number;
+    if (old >= 0 && !known[old].owned) return known[old].device;
+    for (int i = 0; i < COUNT(makers); i++)
+        if (named(makers[i], name, &number)) return open_made(makers[i], name, number, e);
+    return refuse(name, e);
+}
+
+struct device *device_default(void)
+{
+    const struct device_maker *m = maker_cuda.likely() ? &maker_cuda : &maker_cpu;
+    return made(m, 0, NULL);
+}
+
+int device_count(enum device_kind kind)
+{
+    for (int i = 0; i < COUNT(makers); i++)
+        if (makers[i]->kind == kind) return makers[i]->count(NULL);
+    return 0;
+}
+
+void devices_close(void)
+{
+    while (nknown > 0) {
+        struct device *d = known[--nknown].device;
+        d->ops->close(d);
+        if (known[nknown].owned) mem_free(d);
+    }
+}
