@@ -1,0 +1,63 @@
+/* The device `emu`: the kernels of the GPU on the host, watched; host memory, and a sync that tells what was found. */
+#include "dev.h"
+#include "emu.h"
+
+static bool sync_emu(struct device *d, struct err *e)
+{
+    (void)d;
+    return emu_sync(e);
+}
+
+/* Host time of each go: it says how long the emulation took, nothing about a GPU. */
+static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
+                     struct err *e)
+{
+    return host_ops.time(d, go, ctx, reps, us, e) && emu_sync(e);
+}
+
+static void close_emu(struct device *d)
+{
+    (void)d;
+    emu_close();
+}
+
+static bool always(void)
+{
+    return true;
+}
+
+static int one(struct err *e)
+{
+    (void)e;
+    return 1;
+}
+
+static bool make(struct device *d, int n, struct err *e)
+{
+    static struct device_ops ops;
+    (void)n, (void)e;
+    ops = host_ops;
+    ops.sync = sync_emu;
+    ops.time = time_emu;
+    ops.close = close_emu;
+    d->ops = &ops;
+    d->units = 1;
+    snprintf(d->about, sizeof d->about,
+             "SIMT emulator: the GPU's kernels, lane by lane, every access checked; no time");
+    return true;
+}
+
+static bool start(struct device *d, struct err *e)
+{
+    (void)d, (void)e;
+    return true;
+}
+
+const struct device_maker device_kind_emu = {
+    .name = "emu",
+    .kind = DEV_EMU,
+    .likely = always,
+    .count = one,
+    .make = make,
+    .start = start,
+};
