@@ -27,12 +27,14 @@ void out_row(struct out *o);
 void out_record(struct out *o);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
+void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* in text as "1.23 MB" */
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
 void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
+void out_progress(struct out *o, const char *text); /* a line on the terminal, replaced by the next, gone before other output */
 
 /* ---- mtx.c: Matrix Market ---- */
 
@@ -123,7 +125,13 @@ struct session {
     struct solve *solve;     /* the solve that goes on or went last */
     bool plain, batch, quit;
     bool interactive;        /* stdin and stdout are terminals */
+    bool terminal;           /* messages go to one: show progress */
     int depth;               /* of nested `source` */
+    struct device *used;     /* by the last command; looked at when one fails */
+    double began_us;         /* when the command that runs began */
+    double shown_us;         /* when its progress was shown last */
+    const char *script;      /* the file commands come from, NULL at the prompt; and its line */
+    int64_t script_line;
 };
 
 /* What the terminal side gives to commands; set by main, NULL members are skipped. */
@@ -134,6 +142,7 @@ struct front {
     bool (*live)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */
     bool ascii;              /* no braille, no boxes */
+    const char *const *views; /* names of the views for completion, ended by NULL; may be NULL */
 };
 
 /* ui/loop.c; declared here because main.c is the only caller */
@@ -154,6 +163,9 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
                                 enum type real, bool force, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
+/* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
+void session_catch_interrupt(bool once);
+bool session_take_interrupt(void); /* true if it was set; clears it */
 
 /* ---- command.c: grammar, dispatch, completion, help ---- */
 

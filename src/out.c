@@ -1,0 +1,332 @@
+/* What commands say: the same calls become an aligned table, JSON lines or CSV. */
+#include "session.h"
+#include "table.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct out {
+    FILE *data, *messages;
+    enum out_mode mode;
+    char command[64];
+    struct table table; /* text and CSV: rows not printed yet */
+    bool records;       /* the pending rows come alone */
+    cJSON *json;        /* JSON: the row not printed yet */
+    bool said;          /* this command printed a row or an error */
+    bool csv_before;    /* an earlier command printed a CSV table */
+    int progress;       /* columns of the progress line now on the terminal */
+    struct err err;     /* the first failure while gathering, told by out_end */
+};
+
+static void *json_new(size_t n)
+{
+    return mem_new((int64_t)n, 1, "a JSON line", NULL);
+}
+
+struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *e)
+{
+    struct out *o = mem_zero(1, sizeof *o, "the output", e);
+    if (!o) return NULL;
+    cJSON_InitHooks(&(cJSON_Hooks){json_new, mem_free});
+    o->data = data;
+    o->messages = messages;
+    o->mode = mode;
+    return o;
+}
+
+void out_free(struct out *o)
+{
+    if (!o) return;
+    table_clear(&o->table);
+    cJSON_Delete(o->json);
+    mem_free(o);
+}
+
+enum out_mode out_mode(const struct out *o)
+{
+    return o->mode;
+}
+
+FILE *out_file(const struct out *o)
+{
+    return o->data;
+}
+
+void out_begin(struct out *o, const char *command)
+{
+    snprintf(o->command, sizeof o->command, "%s", command);
+    o->said = false;
+    err_clear(&o->err);
+}
+
+static bool no_memory(struct out *o)
+{
+    return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
+}
+
+/* Text as a JSON string without control bytes or invalid UTF-8, which cJSON would pass on. */
+static cJSON *json_string(const char *text)
+{
+    size_t n = strlen(text), size = 4 * n + 1;
+    char *safe = mem_new((int64_t)size, 1, "a JSON line", NULL);
+    cJSON *j = safe ? cJSON_CreateString(print_safe(text, n, n, safe, size)) : NULL;
+    mem_free(safe);
+    return j;
+}
+
+/* Put value in the pending object; it belongs to the object, or is freed. */
+static void json_put(struct out *o, const char *key, cJSON *value)
+{
+    if (value && o->json && cJSON_AddItemToObject(o->json, key, value)) return;
+    cJSON_Delete(value);
+    no_memory(o);
+}
+
+static void json_start(struct out *o, bool ok)
+{
+    o->json = cJSON_CreateObject();
+    json_put(o, "command", json_string(o->command));
+    json_put(o, "ok", cJSON_CreateBool(ok));
+}
+
+static void json_flush(struct out *o)
+{
+    if (!o->json) return;
+    char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
+    if (line)
+        fprintf(o->data, "%s\n", line);
+    else
+        no_memory(o);
+    mem_free(line);
+    cJSON_Delete(o->json);
+    o->json = NULL;
+}
+
+static void progress_clear(struct out *o)
+{
+    if (!o->progress) return;
+    fprintf(o->messages, "\r%*s\r", o->progress, "");
+    fflush(o->messages);
+    o->progress = 0;
+}
+
+/* Print the rows gathered so far. */
+static void flush(struct out *o)
+{
+    json_flush(o);
+    if (!o->table.rows) return;
+    progress_clear(o);
+    if (o->mode == OUT_CSV) {
+        if (o->csv_before) fputc('\n', o->data);
+        table_csv(&o->table, o->data);
+        o->csv_before = true;
+    } else {
+        (o->records ? table_records : table_text)(&o->table, o->data);
+    }
+    table_clear(&o->table);
+}
+
+bool out_end(struct out *o, struct err *e)
+{
+    if (o->mode == OUT_JSON && !o->said && !o->json) json_start(o, true);
+    flush(o);
+    progress_clear(o);
+    errno = 0;
+    if (fflush(o->data) || ferror(o->data))
+        return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
+    return o->err.code ? fail(e, o->err.code, "%s", o->err.text) : true;
+}
+
+static void json_error(struct out *o, const struct err *why)
+{
+    err_clear(&o->err);
+    json_start(o, false);
+    json_put(o, "error", json_string(why->text));
+    json_put(o, "where", *why->where ? json_string(why->where) : cJSON_CreateNull());
+    json_flush(o);
+    if (o->err.code) fputs("{\"command\":null,\"ok\":false,\"error\":\"out of memory\",\"where\":null}\n", o->data);
+}
+
+void out_error(struct out *o, const struct err *why)
+{
+    char where[sizeof why->where * 4], text[sizeof why->text * 4];
+    flush(o);
+    progress_clear(o);
+    o->said = true;
+    if (o->mode == OUT_JSON) {
+        json_error(o, why);
+        return;
+    }
+    fflush(o->data);
+    print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
+    print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
+    fprintf(o->messages, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
+    fflush(o->messages);
+}
+
+static void start_row(struct out *o, bool record)
+{
+    if (o->table.rows && o->records != record) flush(o);
+    json_flush(o);
+    o->said = true;
+    o->records = record;
+    if (o->mode == OUT_JSON)
+        json_start(o, true);
+    else
+        table_row(&o->table);
+}
+
+void out_row(struct out *o)
+{
+    start_row(o, false);
+}
+
+void out_record(struct out *o)
+{
+    start_row(o, true);
+}
+
+static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)
+{
+    if (o->table.rows) table_add(&o->table, key, heading, text, right, &o->err);
+}
+
+static const char *nothing(const struct out *o)
+{
+    return o->mode == OUT_CSV ? "" : "-";
+}
+
+void out_str(struct out *o, const char *key, const char *heading, const char *value)
+{
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, value ? value : nothing(o), false);
+    else if (key)
+        json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
+}
+
+/* An exact integer where a double holds it, which all counts here do. */
+static void whole(struct out *o, const char *key, const char *heading, int64_t value, const char *shown)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, o->mode == OUT_CSV ? digits : shown, true);
+    else if (key)
+        json_put(o, key, cJSON_CreateRaw(digits));
+}
+
+void out_int(struct out *o, const char *key, const char *heading, int64_t value)
+{
+    char shown[40];
+    whole(o, key, heading, value, show_count(value, shown, sizeof shown));
+}
+
+void out_bytes(struct out *o, const char *key, const char *heading, int64_t value)
+{
+    char shown[32];
+    whole(o, key, heading, value, show_bytes((double)value, shown, sizeof shown));
+}
+
+/* The shortest of 15 or 17 digits that reads back the same. */
+static void exact(double value, char *out, size_t size)
+{
+    snprintf(out, size, "%.15g", value);
+    if (strtod(out, NULL) != value) snprintf(out, size, "%.17g", value);
+}
+
+void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt)
+{
+    char text[64];
+    bool known = isfinite(value);
+    if (o->mode == OUT_TEXT)
+        snprintf(text, sizeof text, fmt ? fmt : "%.6g", value);
+    else
+        exact(value, text, sizeof text);
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, known || (o->mode == OUT_TEXT && isinf(value)) ? text : nothing(o), true);
+    else if (key)
+        json_put(o, key, known ? cJSON_CreateRaw(text) : cJSON_CreateNull());
+}
+
+void out_bool(struct out *o, const char *key, const char *heading, bool value)
+{
+    static const char *const words[2][2] = {{"no", "yes"}, {"false", "true"}};
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, words[o->mode == OUT_CSV][value], false);
+    else if (key)
+        json_put(o, key, cJSON_CreateBool(value));
+}
+
+/* Append item to list; both are the caller's again on failure. */
+static bool append(struct out *o, cJSON *list, cJSON *item)
+{
+    if (item && cJSON_AddItemToArray(list, item)) return true;
+    cJSON_Delete(item);
+    return no_memory(o);
+}
+
+void out_nums(struct out *o, const char *key, int64_t n, const double *values)
+{
+    char text[64];
+    if (o->mode != OUT_JSON) return;
+    cJSON *list = cJSON_CreateArray();
+    for (int64_t i = 0; list && i < n; i++) {
+        exact(values[i], text, sizeof text);
+        if (!append(o, list, isfinite(values[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull())) break;
+    }
+    json_put(o, key, list);
+}
+
+void out_strs(struct out *o, const char *key, int n, const char *const *values)
+{
+    if (o->mode != OUT_JSON) return;
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; list && i < n; i++)
+        if (!append(o, list, json_string(values[i]))) break;
+    json_put(o, key, list);
+}
+
+/* A line of prose with whatever foreign text it quotes made safe. */
+static void say(FILE *f, const char *prefix, const char *fmt, va_list ap)
+{
+    char line[2048], safe[4 * sizeof line];
+    vsnprintf(line, sizeof line, fmt, ap);
+    print_safe(line, strlen(line), sizeof line, safe, sizeof safe);
+    fprintf(f, "%s%s%s\n", prefix, *prefix ? ": " : "", safe);
+}
+
+void out_text(struct out *o, const char *fmt, ...)
+{
+    if (o->mode != OUT_TEXT) return;
+    flush(o);
+    progress_clear(o);
+    va_list ap;
+    va_start(ap, fmt);
+    say(o->data, "", fmt, ap);
+    va_end(ap);
+}
+
+void out_note(struct out *o, const char *fmt, ...)
+{
+    progress_clear(o);
+    fflush(o->data);
+    va_list ap;
+    va_start(ap, fmt);
+    say(o->messages, o->command, fmt, ap);
+    va_end(ap);
+    fflush(o->messages);
+}
+
+void out_progress(struct out *o, const char *text)
+{
+    char safe[160];
+    print_safe(text, strlen(text), 70, safe, 80);
+    int before = o->progress;
+    o->progress = text_width(safe);
+    fprintf(o->messages, "\r%s%*s", safe, before > o->progress ? before - o->progress : 0, "");
+    fflush(o->messages);
+}

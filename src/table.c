@@ -1,0 +1,193 @@
+/* Tables: cells gathered row by row, columns named by their cells, printed aligned or as CSV. */
+#include "table.h"
+
+#include <limits.h>
+#include <string.h>
+#include <wchar.h>
+
+enum { COLUMNS_MAX = 64, GAP = 2 };
+
+struct column {
+    const char *name;
+    int width;
+    bool right;
+};
+struct columns {
+    struct column c[COLUMNS_MAX];
+    int n;
+    bool by_key; /* columns are keys (CSV), else headings (text) */
+};
+
+int text_width(const char *text)
+{
+    mbstate_t state = {0};
+    int width = 0;
+    while (*text) {
+        wchar_t c;
+        size_t n = mbrtowc(&c, text, MB_LEN_MAX, &state);
+        if (n > MB_LEN_MAX) { /* not a character of this locale: count UTF-8 lead bytes */
+            memset(&state, 0, sizeof state);
+            width += (unsigned char)*text++ >> 6 != 2;
+            continue;
+        }
+        int w = wcwidth(c);
+        width += w > 0 ? w : 0;
+        text += n;
+    }
+    return width;
+}
+
+void table_row(struct table *t)
+{
+    t->rows++;
+}
+
+static bool grow(struct table *t, struct err *e)
+{
+    if (t->n < t->room) return true;
+    int room = t->room ? 2 * t->room : 64;
+    struct cell *cell = mem_resize(t->cell, room, sizeof *cell, "a table", e);
+    if (!cell) return false;
+    t->cell = cell;
+    t->room = room;
+    return true;
+}
+
+bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, struct err *e)
+{
+    size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for one */
+    if (!grow(t, e)) return false;
+    char *safe = mem_new((int64_t)size, 1, "a table cell", e);
+    if (!safe) return false;
+    print_safe(text, n, n, safe, size);
+    t->cell[t->n++] = (struct cell){key, heading, safe, right, t->rows - 1};
+    return true;
+}
+
+static const char *name_in(const struct cell *c, bool by_key)
+{
+    return by_key ? c->key : c->heading;
+}
+
+static struct column *column_find(struct columns *k, const char *name)
+{
+    for (int i = 0; i < k->n; i++)
+        if (!strcmp(k->c[i].name, name)) return &k->c[i];
+    if (k->n == COLUMNS_MAX) return NULL;
+    k->c[k->n] = (struct column){name, text_width(name), false};
+    return &k->c[k->n++];
+}
+
+/* The columns in the order in which their names first appear. */
+static void columns_of(const struct table *t, bool by_key, struct columns *k)
+{
+    k->n = 0;
+    k->by_key = by_key;
+    for (int i = 0; i < t->n; i++) {
+        const char *name = name_in(&t->cell[i], by_key);
+        struct column *c = name ? column_find(k, name) : NULL;
+        if (!c) continue;
+        int width = text_width(t->cell[i].text);
+        c->width = c->width > width ? c->width : width;
+        c->right |= t->cell[i].right;
+    }
+}
+
+/* The text of column c among a row's cells, first..end-1; empty where the row has none. */
+static const char *text_in(const struct table *t, int first, int end, const char *column, bool by_key)
+{
+    for (int i = first; i < end; i++) {
+        const char *name = name_in(&t->cell[i], by_key);
+        if (name && !strcmp(name, column)) return t->cell[i].text;
+    }
+    return "";
+}
+
+static int row_end(const struct table *t, int first)
+{
+    int end = first;
+    while (end < t->n && t->cell[end].row == t->cell[first].row) end++;
+    return end;
+}
+
+/* One cell of a line; the last one leaves no blanks behind it. */
+static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
+{
+    int blanks = c->width - text_width(text);
+    if (c->right)
+        fprintf(f, "%*s%s", blanks, "", text);
+    else
+        fprintf(f, "%s%*s", text, last ? 0 : blanks, "");
+    if (!last) fprintf(f, "%*s", GAP, "");
+}
+
+static int last_shown(const struct table *t, int first, int end, const struct columns *k)
+{
+    int last = k->n - 1;
+    while (last > 0 && !*text_in(t, first, end, k->c[last].name, k->by_key)) last--;
+    return last;
+}
+
+void table_text(const struct table *t, FILE *f)
+{
+    struct columns k;
+    columns_of(t, false, &k);
+    if (!k.n) return;
+    for (int c = 0; c < k.n; c++) put_aligned(f, &k.c[c], k.c[c].name, c == k.n - 1);
+    fputc('\n', f);
+    for (int i = 0, end; i < t->n; i = end) {
+        end = row_end(t, i);
+        int last = last_shown(t, i, end, &k);
+        for (int c = 0; c <= last; c++) put_aligned(f, &k.c[c], text_in(t, i, end, k.c[c].name, false), c == last);
+        fputc('\n', f);
+    }
+}
+
+void table_records(const struct table *t, FILE *f)
+{
+    int width = 0;
+    for (int i = 0; i < t->n; i++) {
+        int w = t->cell[i].heading ? text_width(t->cell[i].heading) : 0;
+        width = width > w ? width : w;
+    }
+    for (int i = 0; i < t->n; i++) {
+        const struct cell *c = &t->cell[i];
+        if (i && c->row != c[-1].row) fputc('\n', f);
+        if (c->heading) fprintf(f, "%s%*s%s\n", c->heading, width - text_width(c->heading) + GAP, "", c->text);
+    }
+}
+
+static void put_csv(FILE *f, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")] && text[0] != ' ') {
+        fputs(text, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *text; text++) fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', f);
+}
+
+void table_csv(const struct table *t, FILE *f)
+{
+    struct columns k;
+    columns_of(t, true, &k);
+    if (!k.n) return;
+    for (int c = 0; c < k.n; c++) fprintf(f, "%s%s", c ? "," : "", k.c[c].name);
+    fputc('\n', f);
+    for (int i = 0, end; i < t->n; i = end) {
+        end = row_end(t, i);
+        for (int c = 0; c < k.n; c++) {
+            if (c) fputc(',', f);
+            put_csv(f, text_in(t, i, end, k.c[c].name, true));
+        }
+        fputc('\n', f);
+    }
+}
+
+void table_clear(struct table *t)
+{
+    for (int i = 0; i < t->n; i++) mem_free(t->cell[i].text);
+    mem_free(t->cell);
+    *t = (struct table){0};
+}

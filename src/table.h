@@ -1,0 +1,28 @@
+/* Rows of named cells, gathered until their widths are known, then printed as text or CSV. For out.c. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "warpspy.h"
+
+struct cell {
+    const char *key, *heading; /* of the CSV column, of the text column; NULL: not in it. Outlive the table */
+    char *text;                /* owned, safe to print */
+    bool right;                /* a number */
+    int row;
+};
+struct table {
+    struct cell *cell;
+    int n, room, rows;
+};
+
+/* Start a row; add a cell to it. Foreign text is made safe here. */
+void table_row(struct table *t);
+bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, struct err *e);
+void table_text(const struct table *t, FILE *f);    /* columns aligned, with headings */
+void table_records(const struct table *t, FILE *f); /* "heading  value" lines, rows apart */
+void table_csv(const struct table *t, FILE *f);     /* RFC 4180, with a header */
+void table_clear(struct table *t);
+/* Columns of a terminal that text takes. */
+int text_width(const char *text);
+
+#endif
