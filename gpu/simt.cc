@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #endif
 #ifdef __SANITIZE_ADDRESS__
+#include <pthread.h>
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -54,7 +55,8 @@ warpspy_swap:
     pop %r12
     pop %rbx
     pop %rbp
-    ret
+    pop %rcx
+    jmp *%rcx
 .size warpspy_swap, .-warpspy_swap
 )");
 #endif
@@ -92,8 +94,8 @@ static struct {
     fiber *f; /* BLOCK_MOST of them, made at the first launch */
     char *stacks;
     context scheduler;
-    unsigned threads; /* of the block that runs */
-    unsigned order[BLOCK_MOST];
+    unsigned threads;               /* of the block that runs */
+    unsigned order[BLOCK_MOST], at; /* the order of turns, and whose is next */
     uint64_t seed;
     const char *file, *kernel, *name;
     void (*body)(void *);
@@ -103,15 +105,67 @@ static struct {
     struct err err;
 } m;
 
+/* Lanes of a warp that mean the same exchange, as they come in. */
+struct meeting {
+    exchange x;       /* mask, line and what are the same for all of them */
+    unsigned arrived; /* 0: free */
+};
+enum { MEETINGS = 4 };
+static struct {
+    unsigned gone; /* lanes that can never come: returned, or beyond the block */
+    meeting open[MEETINGS];
+} warps[BLOCK_MOST / WARP];
+
+static unsigned warp_start(const lane *l)
+{
+    return l->number / WARP * WARP;
+}
+static unsigned in_warp(const lane *l)
+{
+    return l->number % WARP;
+}
+
+/* The stack that launch was called on, which only the sanitizer wants to know. */
+static void own_stack(context *c)
+{
+    (void)c;
+#ifdef __SANITIZE_ADDRESS__
+    pthread_attr_t attr;
+    void *bottom;
+    pthread_getattr_np(pthread_self(), &attr);
+    pthread_attr_getstack(&attr, &bottom, &c->size);
+    pthread_attr_destroy(&attr);
+    c->bottom = bottom;
+#endif
+}
+
 static fiber *fiber_of(lane *l)
 {
     return reinterpret_cast<fiber *>(l);
 }
 static_assert(offsetof(fiber, l) == 0, "a lane is the head of its fiber");
 
-static void to_scheduler()
+static void set_up(fiber *f, unsigned number);
+
+/* The next lane in order that can run, from m.at on; NULL when all wait or have returned. */
+static fiber *next_runnable()
 {
-    leave_for(&fiber_of(now.self)->c, &m.scheduler);
+    while (m.at < m.threads) {
+        unsigned number = m.order[m.at++];
+        fiber *f = &m.f[number];
+        if (f->l.wait != RUNS) continue;
+        if (!f->ready) set_up(f, number);
+        return f;
+    }
+    return nullptr;
+}
+
+/* Leave the lane that runs: straight to the next one, which saves half of the switches, or to the scheduler. */
+static void give_way()
+{
+    fiber *me = fiber_of(now.self), *next = m.broken ? nullptr : next_runnable();
+    if (next) now.self = &next->l;
+    leave_for(&me->c, next ? &next->c : &m.scheduler);
 }
 
 static const char *base_name(const char *path)
@@ -138,7 +192,7 @@ void found(int line, const char *fmt, ...)
     va_start(ap, fmt);
     record(line, fmt, ap);
     va_end(ap);
-    to_scheduler();
+    give_way();
     __builtin_trap(); /* a lane of a broken launch is never resumed */
 }
 
@@ -156,12 +210,14 @@ static void found_by_scheduler(int line, const char *fmt, ...)
 static void thread_loop()
 {
 #ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(nullptr, &m.scheduler.bottom, &m.scheduler.size);
+    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
     for (;;) {
         m.body(m.ctx);
-        now.self->wait = RETURNED;
-        to_scheduler();
+        lane *l = now.self;
+        l->wait = RETURNED;
+        warps[l->number / WARP].gone |= 1u << in_warp(l);
+        give_way();
     }
 }
 
@@ -225,24 +281,10 @@ void barrier(int line)
 {
     now.self->wait = AT_BARRIER;
     now.self->line = line;
-    to_scheduler();
+    give_way();
 }
 
-static unsigned warp_start(const lane *l)
-{
-    return l->number / WARP * WARP;
-}
-
-/* A lane of the mask that can never come: outside the block, or already returned; -1 if none. */
-static int missing_lane(const lane *l, unsigned mask)
-{
-    unsigned start = warp_start(l);
-    for (unsigned k = 0; k < WARP; k++)
-        if (mask >> k & 1 && (start + k >= m.threads || m.f[start + k].l.wait == RETURNED)) return static_cast<int>(k);
-    return -1;
-}
-
-static const char *why_missing(const lane *l, int k)
+static const char *why_gone(const lane *l, int k)
 {
     return warp_start(l) + static_cast<unsigned>(k) >= m.threads ? "the block does not have" : "has returned";
 }
@@ -250,41 +292,43 @@ static const char *why_missing(const lane *l, int k)
 static void check_mask(lane *l, int line)
 {
     const exchange &x = l->x;
-    if (!(x.mask >> (l->number % WARP) & 1))
-        found(line, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, l->number % WARP);
+    unsigned gone = x.mask & warps[l->number / WARP].gone;
+    if (!(x.mask >> in_warp(l) & 1))
+        found(line, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, in_warp(l));
     if (x.from >= 0 && !(x.mask >> x.from & 1))
-        found(line, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, l->number % WARP, x.from,
-              x.mask);
-    int k = missing_lane(l, x.mask);
-    if (k >= 0) found(line, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, k, why_missing(l, k));
+        found(line, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, in_warp(l), x.from, x.mask);
+    if (gone)
+        found(line, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, __builtin_ctz(gone),
+              why_gone(l, __builtin_ctz(gone)));
 }
 
-/* All lanes of the mask wait here for the same thing. */
-static bool complete(const lane *l)
+/* The meeting that l comes to: one under way, or a new one. */
+static meeting *meeting_of(const lane *l)
 {
-    unsigned start = warp_start(l);
-    for (unsigned k = 0; k < WARP; k++) {
-        if (!(l->x.mask >> k & 1)) continue;
-        const lane &o = m.f[start + k].l;
-        if (o.wait != AT_EXCHANGE || o.x.mask != l->x.mask || o.x.line != l->x.line || o.x.what != l->x.what)
-            return false;
+    meeting *unused = nullptr;
+    for (meeting &o : warps[l->number / WARP].open) {
+        if (!o.arrived)
+            unused = &o;
+        else if (o.x.mask == l->x.mask && o.x.line == l->x.line && o.x.what == l->x.what)
+            return &o;
     }
-    return true;
+    if (!unused) found(l->x.line, "%s: %d different exchanges wait in this warp already", l->x.what, +MEETINGS);
+    unused->x = l->x;
+    return unused;
 }
 
 static void give_out(const lane *l)
 {
-    unsigned start = warp_start(l), ballot = 0, mask = l->x.mask;
+    unsigned start = warp_start(l), ballot = 0;
     uint64_t value[WARP];
-    for (unsigned k = 0; k < WARP; k++) {
-        if (!(mask >> k & 1)) continue;
-        const exchange &x = m.f[start + k].l.x;
+    for (unsigned left = l->x.mask; left; left &= left - 1) {
+        int k = __builtin_ctz(left);
+        const exchange &x = m.f[start + static_cast<unsigned>(k)].l.x;
         value[k] = x.value;
         if (x.says) ballot |= 1u << k;
     }
-    for (unsigned k = 0; k < WARP; k++) {
-        if (!(mask >> k & 1)) continue;
-        lane &o = m.f[start + k].l;
+    for (unsigned left = l->x.mask; left; left &= left - 1) {
+        lane &o = m.f[start + static_cast<unsigned>(__builtin_ctz(left))].l;
         o.x.ballot = ballot;
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
@@ -295,32 +339,26 @@ void exchange_with_warp(int line)
 {
     lane *l = now.self;
     check_mask(l, line);
+    meeting *o = meeting_of(l);
+    o->arrived |= 1u << in_warp(l);
     l->wait = AT_EXCHANGE;
     l->line = line;
-    if (complete(l))
-        give_out(l);
-    else
-        to_scheduler();
+    if (o->arrived != l->x.mask) return give_way();
+    o->arrived = 0;
+    give_out(l);
 }
 
 /* ---- the scheduler ---- */
 
-static void run_lane(fiber *f, unsigned number)
+/* One turn for every lane that can run; false when none could. */
+static bool pass()
 {
-    if (!f->ready) set_up(f, number);
+    m.at = 0;
+    fiber *f = next_runnable();
+    if (!f) return false;
     now.self = &f->l;
     leave_for(&m.scheduler, &f->c);
-}
-
-/* Run every lane that can; the number that did. */
-static unsigned pass()
-{
-    unsigned ran = 0;
-    for (unsigned k = 0; k < m.threads && !m.broken; k++) {
-        fiber *f = &m.f[m.order[k]];
-        if (f->l.wait == RUNS) run_lane(f, m.order[k]), ran++;
-    }
-    return ran;
+    return true;
 }
 
 static unsigned count(enum wait w)
@@ -339,13 +377,13 @@ static const lane *first(enum wait w)
 
 static void never_complete(const lane *l)
 {
-    int k = missing_lane(l, l->x.mask);
-    if (k >= 0)
+    unsigned gone = l->x.mask & warps[l->number / WARP].gone;
+    if (gone)
         found_by_scheduler(l->line, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
-                           l->number % WARP, l->x.mask, k, why_missing(l, k));
+                           in_warp(l), l->x.mask, __builtin_ctz(gone), why_gone(l, __builtin_ctz(gone)));
     else
         found_by_scheduler(l->line, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
-                           l->x.what, l->number % WARP, l->number / WARP, l->x.mask);
+                           l->x.what, in_warp(l), l->number / WARP, l->x.mask);
 }
 
 /* Everybody waits: let a complete barrier go, or say why nobody ever will. */
@@ -375,6 +413,8 @@ static void open_barrier()
 static void start_lanes()
 {
     m.shared_used = 0;
+    memset(warps, 0, sizeof warps[0] * ((m.threads + WARP - 1) / WARP));
+    if (m.threads % WARP) warps[m.threads / WARP].gone = ~0u << m.threads % WARP;
     for (unsigned k = 0; k < m.threads; k++) {
         lane &l = m.f[k].l;
         l.number = k;
@@ -422,6 +462,7 @@ static bool begin(const char *file, const char *kernel, dim3 grid, dim3 block)
 void launch(const char *file, const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
 {
     if (m.broken || !begin(file, kernel, grid, block)) return;
+    own_stack(&m.scheduler);
     m.body = body, m.ctx = ctx;
     for (unsigned z = 0; z < grid.z; z++)
         for (unsigned y = 0; y < grid.y; y++)
