@@ -138,8 +138,11 @@ struct session {
 struct front {
     /* Draw view `name` as text to out_file (full == false) or run it full screen. */
     bool (*show)(struct session *s, const char *name, bool full, struct err *e);
-    /* Called between slices of a solve: draw the live line, read keys. false: stop. */
+    /* Called between slices of a solve: draw the live line, or the screen if it is paused or was asked for by
+       show(s, "solve", true) while it runs; read keys. false: stop. */
     bool (*live)(struct session *s);
+    /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
+    void (*calm)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */
     bool ascii;              /* no braille, no boxes */
     const char *const *views; /* names of the views for completion, ended by NULL; may be NULL */
