@@ -7,7 +7,7 @@ int64_t longest_row(const struct csr *A)
     int64_t longest = 0;
 #pragma omp parallel for schedule(static) reduction(max : longest)
     for (int64_t i = 0; i < A->rows; i++) {
-        int64_t n = A->rowptr[i + 1] - A->rowptr[i];
+        int64_t n = csr_row_length(A, i);
         if (n > longest) longest = n;
     }
     return longest;
@@ -18,7 +18,7 @@ void ell_put(const struct csr *A, int64_t width, struct array *col, struct array
     int *c = col->data;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < A->rows; i++) {
-        int64_t first = A->rowptr[i], n = A->rowptr[i + 1] - first;
+        int64_t first = A->rowptr[i], n = csr_row_length(A, i);
         for (int64_t k = 0; k < width; k++) {
             int64_t slot = k * A->rows + i;
             c[slot] = k < n ? A->col[first + k] : -1;

@@ -7,7 +7,7 @@ static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
     int64_t longest = longest_row(A), rows = 0, w;
     int64_t *count = mem_zero(longest + 1, sizeof *count, "a count of row lengths", e);
     if (!count) return false;
-    for (int64_t i = 0; i < A->rows; i++) count[A->rowptr[i + 1] - A->rowptr[i]]++;
+    for (int64_t i = 0; i < A->rows; i++) count[csr_row_length(A, i)]++;
     for (w = longest; w > 0; w--) {
         rows += count[w];
         if (3 * rows >= A->rows) break;
@@ -23,7 +23,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     int64_t width = S->param[0], over = 0;
 #pragma omp parallel for schedule(static) reduction(+ : over)
     for (int64_t i = 0; i < A->rows; i++) {
-        int64_t n = A->rowptr[i + 1] - A->rowptr[i];
+        int64_t n = csr_row_length(A, i);
         over += n > width ? n - width : 0;
     }
     plan_array(S, "ell_col", T_I32, A->rows * width);

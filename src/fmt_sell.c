@@ -10,7 +10,7 @@
 /* Ascending keys are longest rows first, equal lengths in the order of the rows. */
 static int64_t key_of(const struct csr *A, int64_t row)
 {
-    return (int64_t)(INT32_MAX - (A->rowptr[row + 1] - A->rowptr[row])) << 32 | row;
+    return (INT32_MAX - csr_row_length(A, row)) << 32 | row;
 }
 
 static int by_key(const void *a, const void *b)
@@ -50,7 +50,7 @@ static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, i
 {
     int64_t longest = 0;
     for (int64_t k = s * C; k < (s + 1) * C && k < A->rows; k++) {
-        int64_t row = row_of(key, k), n = A->rowptr[row + 1] - A->rowptr[row];
+        int64_t n = csr_row_length(A, row_of(key, k));
         if (n > longest) longest = n;
     }
     return longest;
@@ -73,7 +73,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
 {
     int *col = S->a[SELL_COL].data;
-    int64_t C = S->param[0], first = row < 0 ? 0 : A->rowptr[row], n = row < 0 ? 0 : A->rowptr[row + 1] - first;
+    int64_t C = S->param[0], first = row < 0 ? 0 : A->rowptr[row], n = row < 0 ? 0 : csr_row_length(A, row);
     for (int64_t k = 0; k < width; k++) {
         int64_t slot = start + k * C;
         col[slot] = k < n ? A->col[first + k] : -1;
