@@ -117,7 +117,7 @@ format:
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
 	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples
-	install -m644 samples/*.mtx $(DESTDIR)$(PREFIX)/share/warpspy/samples
+	install -m644 samples/*.mtx* $(DESTDIR)$(PREFIX)/share/warpspy/samples
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(DESTDIR)$(PREFIX)/share/warpspy
 clean:

@@ -2,7 +2,7 @@
 # first_run.sh BINARY: the main job on a real sample; then the prompt, if there is a terminal.
 cd "$(dirname "$0")/.." || exit 1
 binary=$1
-sample=samples/bcsstk03.mtx
+sample=samples/nos3.mtx.gz
 "$binary" "$sample" -c 'stats; spy; rows; spmv; spmv kernel csr-vector on emu; solve cg tol 1e-8 maxit 2000' || exit 1
 [ -t 0 ] && [ -t 1 ] && exec "$binary" "$sample"
 exit 0
