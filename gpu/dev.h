@@ -20,6 +20,8 @@ struct ceiling_ops {
     void (*empty)(struct device *d); /* one launch that does nothing */
 };
 
+extern const struct ceiling_ops host_ceilings, emu_kernel_ceilings, cuda_kernel_ceilings; /* k_ceilings.cu */
+
 /* A kind is an entry `maker_ID` at the end of its file and a line in the table of device.c. */
 struct device_maker {
     const char *name; /* what its devices are called; numbered kinds add ":N" */
@@ -33,6 +35,8 @@ struct device_maker {
     const struct ceiling_ops *ceilings;                   /* NULL: its time means nothing */
 };
 extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
+
+extern const struct device_ops host_ops; /* memory of the host: the cpu's, and the emulator's but for its sync */
 
 /* The kind of d. */
 const struct device_maker *device_maker_of(const struct device *d);

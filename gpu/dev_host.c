@@ -67,7 +67,7 @@ static void host_close(struct device *d)
     (void)d;
 }
 
-static const struct device_ops host_ops = {
+const struct device_ops host_ops = {
     .alloc = host_alloc,
     .free = host_free,
     .put = host_copy,
@@ -131,8 +131,6 @@ static int64_t cache(const struct device *d)
     return level3 > 0 ? level3 : level2 > 0 ? level2 : 1 << 20;
 }
 
-extern const struct ceiling_ops emu_kernel_ceilings; /* k_ceilings.cu as g++ compiles it: loops */
-
 const struct device_maker maker_cpu = {
     .name = "cpu",
     .kind = DEV_CPU,
@@ -141,5 +139,5 @@ const struct device_maker maker_cpu = {
     .make = make,
     .start = start,
     .cache = cache,
-    .ceilings = &emu_kernel_ceilings,
+    .ceilings = &host_ceilings,
 };

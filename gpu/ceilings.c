@@ -1,0 +1,136 @@
+/* The ceilings of a device: the best rates it was seen to reach, which kernels are then held against. */
+#include "dev.h"
+
+enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048 };
+static const int64_t MOST = (int64_t)1 << 29; /* bytes of a vector "far above the cache" */
+
+struct probe {
+    struct device *dev;
+    const struct ceiling_ops *ops;
+    int64_t n, small, passes, lanes; /* doubles beyond the cache, doubles well within it, reads of those */
+    double *x, *y, *sums;
+};
+
+static bool read_far(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->read(p->dev, p->n, 1, p->x, p->lanes, p->sums);
+    return true;
+}
+
+static bool copy_far(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->copy(p->dev, p->n, p->x, p->y);
+    return true;
+}
+
+static bool read_near(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->read(p->dev, p->small, p->passes, p->x, p->lanes, p->sums);
+    return true;
+}
+
+static bool gather_far(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->gather(p->dev, p->n, p->n / 4, p->x, p->lanes, p->sums);
+    return true;
+}
+
+static bool launch_nothing(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    for (int i = 0; i < LAUNCHES; i++) p->ops->empty(p->dev);
+    return true;
+}
+
+/* Microseconds of the fastest of some runs: a ceiling is what was reached once. */
+static bool fastest(const struct probe *p, bool (*go)(void *, struct err *), double *us, struct err *e)
+{
+    double each[REPS];
+    const struct device_ops *ops = p->dev->ops;
+    if (!ops->time(p->dev, go, (void *)p, 2, each, e) || !ops->time(p->dev, go, (void *)p, REPS, each, e)) return false;
+    *us = each[0];
+    for (int i = 1; i < REPS; i++)
+        if (each[i] < *us) *us = each[i];
+    return true;
+}
+
+static int64_t power_of_two_below(int64_t n)
+{
+    int64_t power = 1;
+    while (power <= n / 2) power *= 2;
+    return power;
+}
+
+static bool plan(struct probe *p, struct err *e)
+{
+    const struct device_maker *m = device_maker_of(p->dev);
+    int64_t cache, left, total;
+    if (!m->start(p->dev, e) || !p->dev->ops->memory(p->dev, &left, &total, e)) return false;
+    cache = m->cache(p->dev);
+    int64_t bytes = cache * 16 < MOST ? cache * 16 : MOST;
+    p->n = power_of_two_below((bytes < left / 8 ? bytes : left / 8) / 8);
+    p->small = power_of_two_below(cache / 2 / 8);
+    if (p->small > p->n) p->small = p->n;
+    p->passes = p->n / p->small < 16 ? p->n / p->small : 16;
+    p->lanes = p->dev->kind == DEV_CPU ? p->dev->units : (int64_t)p->dev->units * LANES_A_UNIT;
+    return true;
+}
+
+static bool prepare(struct probe *p, struct err *e)
+{
+    struct device *d = p->dev;
+    p->x = d->ops->alloc(d, p->n * 8, "a vector to measure with", e);
+    p->y = d->ops->alloc(d, p->n * 8, "a vector to measure with", e);
+    p->sums = d->ops->alloc(d, p->lanes * 8, "the sums of a measurement", e);
+    if (!p->x || !p->y || !p->sums) return false;
+    p->ops->fill(d, p->n, 1.0, p->x);
+    p->ops->fill(d, p->n, 2.0, p->y);
+    return d->ops->sync(d, e);
+}
+
+static bool measure(const struct probe *p, struct watch *w, struct ceilings *out, struct err *e)
+{
+    const struct {
+        const char *what;
+        bool (*go)(void *, struct err *);
+        double amount; /* bytes, or gathers */
+        double *rate;
+    } steps[] = {
+        {"reading", read_far, 8.0 * (double)p->n, &out->read_gbs},
+        {"copying", copy_far, 16.0 * (double)p->n, &out->copy_gbs},
+        {"reading from the cache", read_near, 8.0 * (double)(p->small * p->passes), &out->cache_gbs},
+        {"gathering", gather_far, (double)(p->n / 4), &out->gather_gps},
+    };
+    double us;
+    for (int i = 0; i < COUNT(steps); i++) {
+        if (!watch_tick(w, steps[i].what, i, COUNT(steps) + 1, e) || !fastest(p, steps[i].go, &us, e)) return false;
+        *steps[i].rate = steps[i].amount / us / 1000;
+    }
+    if (!watch_tick(w, "launching", COUNT(steps), COUNT(steps) + 1, e) || !fastest(p, launch_nothing, &us, e))
+        return false;
+    out->launch_us = us / LAUNCHES;
+    return true;
+}
+
+bool device_ceilings(struct device *d, struct watch *w, struct err *e)
+{
+    struct probe p = {.dev = d, .ops = device_maker_of(d)->ceilings};
+    struct ceilings found = {.measured = true};
+    if (!p.ops)
+        return fail(e, E_UNSUPPORTED, "%s: the emulator models accesses, not time; measure cpu or cuda:0", d->name);
+    bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e);
+    if (ok) d->ceilings = found;
+    d->ops->free(d, p.x);
+    d->ops->free(d, p.y);
+    d->ops->free(d, p.sums);
+    return ok;
+}
