@@ -53,7 +53,7 @@ static bool start(struct device *d, struct err *e)
     return true;
 }
 
-const struct device_maker device_kind_emu = {
+const struct device_maker maker_emu = {
     .name = "emu",
     .kind = DEV_EMU,
     .likely = always,
