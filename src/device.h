@@ -121,11 +121,29 @@ bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *
 int64_t kernel_bytes(const struct stored *S, double beta);
 
 /* ---- vectors on a device, for solvers (k_vec.cu) ----
-   Scalars live on the device in double s[SCALARS]; every operation is a launch that does nothing once
+   Scalars live on the device in double s[VEC_WORK]; every operation is a launch that does nothing once
    s[S_DONE] is not 0, so that an iteration freezes exactly where it converged while more are queued.
-   Reductions sum in a fixed order: the same result every run. All asynchronous on cuda. */
+   Reductions sum in double and in a fixed order: the same result every run. All asynchronous on cuda. */
 
-enum { S_DONE, S_ITER, S_RR, S_TOL2, S_MAXDIFF, S_PQ, S_RR_OLD, S_ALPHA, S_BETA, S_FREE, SCALARS = 64 };
+/* How an iteration ended: what s[S_DONE] holds. The last is found on the host only. */
+enum reason {
+    RUNNING, CONVERGED, MAX_ITERATIONS, DIVERGED, BROKE_DOWN, NOT_A_NUMBER, STAGNATED, STOPPED,
+    DRIFTED /* the recursive residual met the tolerance, the true one did not */
+};
+
+enum {
+    S_DONE, S_ITER, S_RR, S_TOL2, S_MAXDIFF, S_PQ, S_RR_OLD, S_ALPHA, S_BETA,
+    S_ONE,            /* 1 */
+    S_LIMIT2,         /* before the first record: how much r.r may grow; then the limit itself */
+    S_EPS,            /* converged when max |x' - x| is below; 0 = no such rule */
+    S_NEXT_DIFF,      /* of the step under way; s[S_MAXDIFF] belongs to the recorded residual */
+    S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
+    S_TICKET,         /* blocks that have arrived */
+    S_FREE, SCALARS = 64,
+    S_RECORD = SCALARS, RECORDS = 4096, /* r.r of record k in slot k % RECORDS */
+    S_SUMS = S_RECORD + RECORDS, VEC_BLOCKS = 1024, S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
+    VEC_WORK = S_MOSTS + VEC_BLOCKS
+};
 
 struct vec_ops {
     void (*copy)(struct device *d, int64_t n, const void *x, void *y);                       /* y = x */
@@ -134,14 +152,17 @@ struct vec_ops {
     void (*mul)(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y); /* y_i = a_i x_i */
     void (*dot)(struct device *d, int64_t n, double *s, const void *x, const void *y, int to);  /* s[to] = x . y */
     void (*div)(struct device *d, double *s, int to, int a, int b);                          /* s[to] = s[a] / s[b] */
-    /* fused: r = b - q; x += dinv r; s[S_RR] = r.r; s[S_MAXDIFF] = max |dinv r| */
-    void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv, void *x);
-    /* fused: alpha = rr / pq; x += alpha p; r -= alpha q; s[S_RR_OLD] = rr; s[S_RR] = r.r; done if pq <= 0 */
-    void (*cg_update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *x, void *r);
-    /* fused: p = r + (rr / rr_old) p */
-    void (*cg_direction)(struct device *d, int64_t n, double *s, const void *r, void *p);
-    /* hist[iter] = s[S_RR], s[S_ITER] += 1, s[S_DONE] = reason if S_RR <= S_TOL2, grew past the limit or is NaN */
-    void (*record)(struct device *d, double *s, double *hist, int64_t most);
+    /* fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x is kept, so
+       that the solution with the recorded residual is still there when the record ends the iteration. */
+    void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv, const void *x,
+                   void *next);
+    /* fused: alpha = rr / pq; r -= alpha q; s[S_RR_OLD] = rr; s[S_RR] = r.r; BROKE_DOWN unless pq > 0 */
+    void (*cg_update)(struct device *d, int64_t n, double *s, const void *q, void *r);
+    /* fused: x += alpha p; p = r + (rr / rr_old) p; record */
+    void (*cg_direction)(struct device *d, int64_t n, double *s, const void *r, void *p, void *x);
+    /* The residual of record number s[S_ITER], from 0: kept at S_RECORD, s[S_ITER] += 1, and s[S_DONE] = the reason
+       if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], it grew past the limit, stood still or is NaN. */
+    void (*record)(struct device *d, double *s);
 };
 /* real: T_F32 or T_F64 */
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);

@@ -4,12 +4,14 @@
 
 #include "session.h"
 
-enum reason { RUNNING, CONVERGED, MAX_ITERATIONS, DIVERGED, BROKE_DOWN, NOT_A_NUMBER, STAGNATED, STOPPED };
+/* enum reason, how a solve ended, is in device.h: the device decides it. */
+const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 8, SOLVE_PHASES = 8 };
 
-/* Where the time goes: measured by waiting around each phase of a sampled iteration. */
+/* Where the time goes: measured in one iteration of each slice, by waiting for the device before and after each
+   phase. On a GPU that adds the cost of a wait to each, some microseconds; all other iterations run unwatched. */
 struct phase { const char *name; double us; int64_t n; };
 
 struct solve {
@@ -23,33 +25,49 @@ struct solve {
     enum type real;
     int64_t n, maxit;
     double tol;               /* on ||r|| / ||b|| */
+    double eps;               /* on max |x' - x|; 0 = not asked for */
     void *v[SOLVE_VECTORS];   /* on the device; v[0] = x, v[1] = b; the others are the solver's */
-    double *s;                /* device scalars, SCALARS of them */
-    double *hist_dev;         /* device, rr of each iteration, maxit + 1 */
+    const struct vec_ops *ops;
+    double *s;                /* device scalars and work space, VEC_WORK of them */
     double *hist;             /* host: ||r|| / ||b|| by iteration, iterations + 1 of them */
     int64_t iterations;       /* done and known to the host */
     int64_t queued;
     double b_norm, r0;
     double residual, residual_true, max_diff; /* recursive and b - A x in double, relative to ||b|| */
     enum reason reason;
+    char why[400];            /* after solve_end: the reason as a sentence, with its numbers and advice */
     bool paused;
     int64_t steps_left;       /* when stepping: pause after so many; 0 = run on */
     double us;                /* time spent iterating */
+    double us_iteration;      /* of one iteration, queued without waiting where there were such */
     struct phase phase[SOLVE_PHASES];
     int nphases;
     double *x;                /* host copy of the solution, after finish */
     double error_known;       /* relative error against the known solution (b = A*ones), NaN when there is none */
     bool known;
+    /* what solver.c keeps from slice to slice */
+    double *b, *mirror;       /* host: the right side; s[0 .. SCALARS + RECORDS) as last read */
+    int64_t hist_room, batch, free_n;
+    double rate_us, free_us, phase_from;
+    struct phase *in_phase;   /* of the iteration being sampled */
+    bool sampling;
+    struct err trouble;       /* met while sampling */
 };
 
 struct solver {
     const char *name, *about, *source;
     const char *needs;        /* "a square matrix with no zero on the diagonal" */
+    const char *advice;       /* when it diverges or stands still */
     int vectors;              /* device vectors besides x and b */
+    int window;               /* iterations without a gain of 1% after which it has stagnated */
+    bool symmetric;           /* is only right for a symmetric matrix */
+    bool diff;                /* measures max |x' - x|, so that eps can be its stop rule */
     double (*bytes)(const struct csr *A, size_t real); /* no iteration can move fewer (solvers.md) */
     bool (*init)(struct solve *v, struct err *e);  /* checks, first residual */
     bool (*step)(struct solve *v, struct err *e);  /* queue one iteration */
-    bool (*finish)(struct solve *v, struct err *e); /* may be NULL */
+    bool (*finish)(struct solve *v, struct err *e); /* leave x in v[0]; may be NULL */
+    /* What broke down, in words; NULL for a solver that cannot. */
+    void (*explain)(const struct solve *v, char *out, size_t size);
 };
 extern const struct solver *const solvers[]; /* ended by NULL */
 const struct solver *solver_find(const char *name);
@@ -60,20 +78,31 @@ struct solve_options {
     const struct kernel *kernel; /* NULL: the usual one */
     struct device *dev;
     enum type real;
-    double tol;
+    double tol, eps;
     int64_t maxit;
     const double *b, *x0;        /* host, n values; x0 NULL = 0 */
     bool known_ones;             /* b = A * ones: the solution is known */
-    bool force;
+    bool force;                  /* take NaN and inf, go on through divergence and stagnation */
 };
 bool solve_begin(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);
 /* One slice, about `us` of work: queue iterations, read the record. RUNNING in v->reason means more to do. */
 bool solve_slice(struct solve *v, double us, struct err *e);
-bool solve_end(struct solve *v, struct err *e); /* true residual, x to the host */
+/* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
+bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
+/* Give back what it holds on its device; the history and x stay. */
+void solve_release(struct solve *v);
+
+/* What no solver can take, said before anything is allocated: solve_check.c. */
+bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
+/* ||x||_2 without overflow. */
+double norm2(int64_t n, const double *x);
 
 /* For slv_*.c: the phases of an iteration. q = A p by the chosen kernel. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 void phase_begin(struct solve *v, const char *name); /* ends the one before; NULL ends the last */
+/* n doubles of the host to and from a device vector of v->real. */
+bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
+bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
 
 #endif

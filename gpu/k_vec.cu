@@ -1,0 +1,461 @@
+/* Vector operations of the solvers: sums in a fixed order, fused updates, and the record that ends an iteration.
+   Each thread strides through the vectors with neighbours side by side; a sum leaves one value a block, which the
+   last block to arrive adds up in the order of the blocks. */
+#include "kernel.h"
+
+#include <cfloat>
+
+namespace KERNEL_SPACE
+{
+
+enum { VEC_BLOCK = 256 };
+
+template <bool MOST> __device__ double vec_join(double a, double b)
+{
+    return MOST ? (b > a ? b : a) : a + b;
+}
+
+/* The sum (or the largest) of v over the block, valid in thread 0. All threads of the block take part. */
+template <bool MOST> __device__ double vec_over_block(double v)
+{
+    SHARED(double, part, VEC_BLOCK / WARP);
+    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
+    __syncthreads(); /* all of the block: part may still be read from the call before */
+    if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
+    __syncthreads(); /* all of the block: part is complete */
+    if (threadIdx.x == 0)
+        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
+    return v;
+}
+
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
+   grid has read the scalars it needs, so that the last block may change them. */
+template <typename T> __device__ bool vec_last_block(GPTR(T) s)
+{
+    SHARED(int, last, 1);
+    __syncthreads(); /* all of the block: it arrives as a whole */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last[0] = atomicAdd(s + S_TICKET, 1.0) == gridDim.x - 1;
+        if (last[0]) s[S_TICKET] = 0;
+        __threadfence();
+    }
+    __syncthreads(); /* all of the block: the answer is there */
+    return last[0] != 0;
+}
+
+/* In the last block: what the blocks left at s[from], joined in a fixed order; valid in thread 0. */
+template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
+{
+    double v = 0;
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) v = vec_join<MOST>(v, s[from + k]);
+    return vec_over_block<MOST>(v);
+}
+
+template <typename P> __device__ int vec_verdict(P s, double rr, double k)
+{
+    if (rr != rr) return NOT_A_NUMBER;
+    if (rr <= s[S_TOL2] || s[S_MAXDIFF] < s[S_EPS]) return CONVERGED;
+    if (rr > s[S_LIMIT2]) return DIVERGED;
+    return k - s[S_BEST_AT] >= s[S_WINDOW] ? STAGNATED : RUNNING;
+}
+
+/* One thread: s[S_RR] becomes record number s[S_ITER]. A gain of 1% in the residual is one of 0.99^2 in its square. */
+template <typename P> __device__ void vec_note(P s)
+{
+    double rr = s[S_RR], k = s[S_ITER];
+    s[S_RECORD + (int64_t)k % RECORDS] = rr;
+    s[S_ITER] = k + 1;
+    if (k == 0) s[S_LIMIT2] = min(s[S_LIMIT2] * rr, DBL_MAX);
+    if (k == 0 || rr <= 0.99 * 0.99 * s[S_BEST]) {
+        s[S_BEST] = rr;
+        s[S_BEST_AT] = k;
+    }
+    s[S_DONE] = vec_verdict(s, rr, k);
+}
+
+/* The change that led to the residual recorded next is the one that the step before measured. */
+template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
+{
+    s[S_RR] = rr;
+    s[S_MAXDIFF] = s[S_NEXT_DIFF];
+    s[S_NEXT_DIFF] = diff;
+    vec_note(s);
+}
+
+__device__ int64_t vec_first()
+{
+    return (int64_t)blockIdx.x * VEC_BLOCK + threadIdx.x;
+}
+
+__device__ int64_t vec_stride()
+{
+    return (int64_t)gridDim.x * VEC_BLOCK;
+}
+
+template <typename T> __global__ void vec_copy(int64_t n, GPTR(const T) x, GPTR(T) y)
+{
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = x[i];
+}
+
+template <typename T>
+__global__ void vec_axpy(int64_t n, GPTR(const double) s, int a, T sign, GPTR(const T) x, GPTR(T) y)
+{
+    if (s[S_DONE] != 0) return;
+    T scale = sign * (T)s[a];
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] += scale * x[i];
+}
+
+template <typename T> __global__ void vec_xpby(int64_t n, GPTR(const double) s, GPTR(const T) x, int b, GPTR(T) y)
+{
+    if (s[S_DONE] != 0) return;
+    T scale = (T)s[b];
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = x[i] + scale * y[i];
+}
+
+template <typename T>
+__global__ void vec_mul(int64_t n, GPTR(const double) s, GPTR(const T) a, GPTR(const T) x, GPTR(T) y)
+{
+    if (s[S_DONE] != 0) return;
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = a[i] * x[i];
+}
+
+template <typename T> __global__ void vec_dot(int64_t n, GPTR(double) s, GPTR(const T) x, GPTR(const T) y, int to)
+{
+    if (s[S_DONE] != 0) return;
+    double sum = 0;
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) sum += (double)x[i] * (double)y[i];
+    sum = vec_over_block<false>(sum);
+    if (threadIdx.x == 0) s[S_SUMS + blockIdx.x] = sum;
+    if (!vec_last_block(s)) return;
+    sum = vec_over_grid<false>(s, S_SUMS);
+    if (threadIdx.x == 0) s[to] = sum;
+}
+
+__global__ void vec_div(GPTR(double) s, int to, int a, int b)
+{
+    if (s[S_DONE] == 0) s[to] = s[a] / s[b];
+}
+
+__global__ void vec_record(GPTR(double) s)
+{
+    if (s[S_DONE] == 0) vec_note(s);
+}
+
+template <typename T>
+__global__ void vec_jacobi(int64_t n, GPTR(double) s, GPTR(const T) b, GPTR(const T) q, GPTR(const T) dinv,
+                           GPTR(const T) x, GPTR(T) next)
+{
+    if (s[S_DONE] != 0) return;
+    double sum = 0, most = 0;
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
+        T r = b[i] - q[i], change = dinv[i] * r;
+        next[i] = x[i] + change;
+        sum += (double)r * (double)r;
+        most = vec_join<true>(most, fabs((double)change));
+    }
+    sum = vec_over_block<false>(sum);
+    most = vec_over_block<true>(most);
+    if (threadIdx.x == 0) {
+        s[S_SUMS + blockIdx.x] = sum;
+        s[S_MOSTS + blockIdx.x] = most;
+    }
+    if (!vec_last_block(s)) return;
+    sum = vec_over_grid<false>(s, S_SUMS);
+    most = vec_over_grid<true>(s, S_MOSTS);
+    if (threadIdx.x == 0) vec_note_step(s, sum, most);
+}
+
+/* p'q as s[S_PQ] must be positive: else the matrix is not positive definite, or something is not a number. */
+template <typename P> __device__ bool vec_broken(P s)
+{
+    return !(s[S_PQ] > 0);
+}
+
+template <typename P> __device__ int vec_breakdown(P s)
+{
+    return s[S_PQ] != s[S_PQ] ? NOT_A_NUMBER : BROKE_DOWN;
+}
+
+template <typename P> __device__ void vec_note_update(P s, double alpha, double rr)
+{
+    s[S_ALPHA] = alpha;
+    s[S_RR_OLD] = s[S_RR];
+    s[S_RR] = rr;
+    s[S_BETA] = rr / s[S_RR_OLD];
+}
+
+template <typename T> __global__ void vec_cg_update(int64_t n, GPTR(double) s, GPTR(const T) q, GPTR(T) r)
+{
+    if (s[S_DONE] != 0) return;
+    if (vec_broken(s)) { /* in every thread alike, whether it saw S_DONE change or not */
+        if (blockIdx.x == 0 && threadIdx.x == 0) s[S_DONE] = vec_breakdown(s);
+        return;
+    }
+    double alpha = s[S_RR] / s[S_PQ], sum = 0;
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
+        T v = r[i] - (T)alpha * q[i];
+        r[i] = v;
+        sum += (double)v * (double)v;
+    }
+    sum = vec_over_block<false>(sum);
+    if (threadIdx.x == 0) s[S_SUMS + blockIdx.x] = sum;
+    if (!vec_last_block(s)) return;
+    sum = vec_over_grid<false>(s, S_SUMS);
+    if (threadIdx.x == 0) vec_note_update(s, alpha, sum);
+}
+
+template <typename T> __global__ void vec_cg_direction(int64_t n, GPTR(double) s, GPTR(const T) r, GPTR(T) p, GPTR(T) x)
+{
+    if (s[S_DONE] != 0) return;
+    T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
+        T v = p[i];
+        x[i] += alpha * v;
+        p[i] = r[i] + beta * v;
+    }
+    if (vec_last_block(s) && threadIdx.x == 0) vec_note(s);
+}
+
+/* ---- the launches ---- */
+
+/* At least one block: a sum over nothing is 0. */
+static unsigned vec_grid(int64_t n)
+{
+    unsigned blocks = blocks_for(n, VEC_BLOCK);
+    return blocks < 1 ? 1 : blocks > VEC_BLOCKS ? (unsigned)VEC_BLOCKS : blocks;
+}
+
+#define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
+#define IN(x) VECTOR(#x, x, n, const T)
+#define OUT(y) VECTOR(#y, y, n, T)
+
+template <typename T> static void copy(struct device *d, int64_t n, const void *x, void *y)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_copy<T>)(n, IN(x), OUT(y));
+}
+
+template <typename T>
+static void axpy(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_axpy<T>)(n, SCALARS_OF(s), a, (T)sign, IN(x), OUT(y));
+}
+
+template <typename T> static void xpby(struct device *d, int64_t n, double *s, const void *x, int b, void *y)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_xpby<T>)(n, SCALARS_OF(s), IN(x), b, OUT(y));
+}
+
+template <typename T> static void mul(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_mul<T>)(n, SCALARS_OF(s), IN(a), IN(x), OUT(y));
+}
+
+template <typename T> static void dot(struct device *d, int64_t n, double *s, const void *x, const void *y, int to)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_dot<T>)(n, SCALARS_OF(s), IN(x), IN(y), to);
+}
+
+static void divide(struct device *d, double *s, int to, int a, int b)
+{
+    LAUNCH(d, 1, 1, vec_div)(SCALARS_OF(s), to, a, b);
+}
+
+static void record(struct device *d, double *s)
+{
+    LAUNCH(d, 1, 1, vec_record)(SCALARS_OF(s));
+}
+
+template <typename T>
+static void jacobi(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
+                   const void *x, void *next)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_jacobi<T>)(n, SCALARS_OF(s), IN(b), IN(q), IN(dinv), IN(x), OUT(next));
+}
+
+template <typename T> static void cg_update(struct device *d, int64_t n, double *s, const void *q, void *r)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_update<T>)(n, SCALARS_OF(s), IN(q), OUT(r));
+}
+
+template <typename T> static void cg_direction(struct device *d, int64_t n, double *s, const void *r, void *p, void *x)
+{
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_direction<T>)(n, SCALARS_OF(s), IN(r), OUT(p), OUT(x));
+}
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+enum { ALONE = 1 << 14, STRETCH = 1024 };
+
+/* Sums go stretch by stretch, whose number depends on n alone: the result is the same with any number of threads. */
+static int stretches(int64_t n)
+{
+    int64_t k = (n + STRETCH - 1) / STRETCH;
+    return k > VEC_BLOCKS ? (int)VEC_BLOCKS : (int)k;
+}
+
+static int64_t start(int64_t n, int k)
+{
+    return n * k / stretches(n);
+}
+
+static double total(const double *part, int k)
+{
+    double sum = 0;
+    for (int i = 0; i < k; i++) sum += part[i];
+    return sum;
+}
+
+static double largest(const double *part, int k)
+{
+    double most = 0;
+    for (int i = 0; i < k; i++) most = vec_join<true>(most, part[i]);
+    return most;
+}
+
+template <typename T> static void copy(struct device *, int64_t n, const void *x, void *y)
+{
+    memcpy(y, x, (size_t)n * sizeof(T));
+}
+
+template <typename T>
+static void axpy(struct device *, int64_t n, double *s, int a, double sign, const void *x, void *y)
+{
+    if (s[S_DONE] != 0) return;
+    const T *from = (const T *)x, scale = (T)sign * (T)s[a];
+    T *to = (T *)y;
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) to[i] += scale * from[i];
+}
+
+template <typename T> static void xpby(struct device *, int64_t n, double *s, const void *x, int b, void *y)
+{
+    if (s[S_DONE] != 0) return;
+    const T *from = (const T *)x, scale = (T)s[b];
+    T *to = (T *)y;
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) to[i] = from[i] + scale * to[i];
+}
+
+template <typename T> static void mul(struct device *, int64_t n, double *s, const void *a, const void *x, void *y)
+{
+    if (s[S_DONE] != 0) return;
+    const T *scale = (const T *)a, *from = (const T *)x;
+    T *to = (T *)y;
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) to[i] = scale[i] * from[i];
+}
+
+template <typename T> static void dot(struct device *, int64_t n, double *s, const void *x, const void *y, int to)
+{
+    if (s[S_DONE] != 0) return;
+    const T *a = (const T *)x, *b = (const T *)y;
+#pragma omp parallel for if (n > ALONE)
+    for (int k = 0; k < stretches(n); k++) {
+        double sum = 0;
+        int64_t end = start(n, k + 1);
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = start(n, k); i < end; i++) sum += (double)a[i] * (double)b[i];
+        s[S_SUMS + k] = sum;
+    }
+    s[to] = total(s + S_SUMS, stretches(n));
+}
+
+static void divide(struct device *, double *s, int to, int a, int b)
+{
+    if (s[S_DONE] == 0) s[to] = s[a] / s[b];
+}
+
+static void record(struct device *, double *s)
+{
+    if (s[S_DONE] == 0) vec_note(s);
+}
+
+template <typename T>
+static void jacobi(struct device *, int64_t n, double *s, const void *b, const void *q, const void *dinv, const void *x,
+                   void *next)
+{
+    if (s[S_DONE] != 0) return;
+    const T *right = (const T *)b, *product = (const T *)q, *inverse = (const T *)dinv, *from = (const T *)x;
+    T *to = (T *)next;
+#pragma omp parallel for if (n > ALONE)
+    for (int k = 0; k < stretches(n); k++) {
+        double sum = 0, most = 0;
+        int64_t end = start(n, k + 1);
+#pragma omp simd reduction(+ : sum) reduction(max : most)
+        for (int64_t i = start(n, k); i < end; i++) {
+            T r = right[i] - product[i], change = inverse[i] * r;
+            to[i] = from[i] + change;
+            sum += (double)r * (double)r;
+            most = std::max(most, std::fabs((double)change));
+        }
+        s[S_SUMS + k] = sum;
+        s[S_MOSTS + k] = most;
+    }
+    vec_note_step(s, total(s + S_SUMS, stretches(n)), largest(s + S_MOSTS, stretches(n)));
+}
+
+template <typename T> static void cg_update(struct device *, int64_t n, double *s, const void *q, void *r)
+{
+    if (s[S_DONE] != 0) return;
+    if (vec_broken(s)) {
+        s[S_DONE] = vec_breakdown(s);
+        return;
+    }
+    double alpha = s[S_RR] / s[S_PQ];
+    const T *product = (const T *)q, scale = (T)alpha;
+    T *rest = (T *)r;
+#pragma omp parallel for if (n > ALONE)
+    for (int k = 0; k < stretches(n); k++) {
+        double sum = 0;
+        int64_t end = start(n, k + 1);
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = start(n, k); i < end; i++) {
+            rest[i] -= scale * product[i];
+            sum += (double)rest[i] * (double)rest[i];
+        }
+        s[S_SUMS + k] = sum;
+    }
+    vec_note_update(s, alpha, total(s + S_SUMS, stretches(n)));
+}
+
+template <typename T> static void cg_direction(struct device *, int64_t n, double *s, const void *r, void *p, void *x)
+{
+    if (s[S_DONE] != 0) return;
+    T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA], *way = (T *)p, *at = (T *)x;
+    const T *rest = (const T *)r;
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) {
+        T v = way[i];
+        at[i] += alpha * v;
+        way[i] = rest[i] + beta * v;
+    }
+    vec_note(s);
+}
+
+} // namespace host
+#endif
+
+} // namespace KERNEL_SPACE
+
+/* One table from the functions of a namespace. */
+#define VEC_TABLE(space, T)                                                                                       \
+    {                                                                                                             \
+        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,             \
+        .dot = space::dot<T>, .div = space::divide, .jacobi = space::jacobi<T>, .cg_update = space::cg_update<T>, \
+        .cg_direction = space::cg_direction<T>, .record = space::record                                           \
+    }
+#define VEC_ENTRY(id, space, T)         \
+    extern "C" const struct vec_ops id; \
+    const struct vec_ops id = VEC_TABLE(space, T)
+
+VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, float);
+VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, double);
+#ifndef __CUDACC__
+VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, float);
+VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, double);
+#endif

@@ -1,0 +1,81 @@
+/* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2). */
+#include "solver.h"
+
+enum { X, B, OTHER, Q, DINV };
+
+/* 1 / a_ii, refusing a diagonal that is missing or 0. */
+static bool invert_diagonal(const struct csr *A, double *dinv, struct err *e)
+{
+    int64_t zeros = 0, first = 0;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        int64_t k = csr_find(A, i, i);
+        double a = k < 0 ? 0 : A->val[k];
+        if (a == 0) zeros++, first = i;
+        dinv[i] = 1 / a;
+    }
+    if (!zeros) return true;
+    return fail(e, E_NUMERIC,
+                "jacobi divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
+                (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero", (long long)zeros,
+                zeros == 1 ? "" : "s");
+}
+
+static bool put_diagonal(struct solve *v, struct err *e)
+{
+    double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
+    bool ok = dinv && invert_diagonal(&v->matrix->csr, dinv, e) && solve_put(v, v->v[DINV], dinv, e);
+    mem_free(dinv);
+    return ok;
+}
+
+/* Record the residual of the x of iteration k, and compute the x of iteration k + 1 into the other vector. */
+static bool sweep(struct solve *v, int64_t k, struct err *e)
+{
+    const void *from = v->v[k % 2 ? OTHER : X];
+    void *to = v->v[k % 2 ? X : OTHER];
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, from, v->v[Q], e)) return false;
+    phase_begin(v, "update");
+    v->ops->jacobi(v->dev, v->n, v->s, v->v[B], v->v[Q], v->v[DINV], from, to);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    return put_diagonal(v, e) && sweep(v, 0, e);
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    return sweep(v, v->queued + 1, e);
+}
+
+static bool finish(struct solve *v, struct err *e)
+{
+    (void)e;
+    void *x = v->v[v->iterations % 2 ? OTHER : X];
+    v->v[OTHER] = v->v[v->iterations % 2 ? X : OTHER];
+    v->v[X] = x;
+    return true;
+}
+
+static double bytes(const struct csr *A, size_t real)
+{
+    return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows + 3.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_jacobi = {
+    .name = "jacobi",
+    .about = "every row solved for its own unknown; converges when the diagonal dominates",
+    .source = "THESIS 3.2",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "Jacobi converges surely only where the diagonal dominates every row (see `stats`); "
+              "for a symmetric positive definite matrix take cg",
+    .vectors = 3,
+    .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
+    .diff = true,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .finish = finish,
+};

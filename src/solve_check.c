@@ -1,0 +1,82 @@
+/* What no solver can take: a matrix that is not square or not real, and numbers that are none. */
+#include "solver.h"
+
+#include <math.h>
+
+double norm2(int64_t n, const double *x)
+{
+    double most = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    if (most == 0 || isinf(most)) return most;
+    for (int64_t i = 0; i < n; i++) sum += x[i] / most * (x[i] / most);
+    return most * sqrt(sum);
+}
+
+static bool check_shape(const struct csr *A, const struct solver *solver, struct err *e)
+{
+    if (A->imag)
+        return fail(e, E_UNSUPPORTED, "%s: the matrix is complex; the solvers take real matrices only", solver->name);
+    if (A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED, "%s: a solve needs a square matrix, this one has %lld rows and %lld columns",
+                    solver->name, (long long)A->rows, (long long)A->cols);
+    return true;
+}
+
+/* Position of the first NaN or inf of x, or n. */
+static int64_t first_wild(int64_t n, const double *x)
+{
+    int64_t at = n;
+#pragma omp parallel for reduction(min : at) if (n > 1 << 16)
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(x[i]) && i < at) at = i;
+    return at;
+}
+
+static int64_t row_of(const struct csr *A, int64_t k)
+{
+    int64_t low = 0, high = A->rows - 1;
+    while (low < high) {
+        int64_t middle = (low + high + 1) / 2;
+        if (A->rowptr[middle] <= k)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+static bool check_matrix(const struct csr *A, struct err *e)
+{
+    int64_t k = first_wild(A->nnz, A->val);
+    if (k == A->nnz) return true;
+    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` solves all the same",
+                A->val[k], (long long)row_of(A, k), A->col[k]);
+}
+
+static bool check_vector(const char *name, int64_t n, const double *x, struct err *e)
+{
+    int64_t i = x ? first_wild(n, x) : n;
+    if (i == n) return true;
+    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves all the same", name, x[i],
+                (long long)i);
+}
+
+/* The device squares norms: outside of these bounds a square is no longer a number of use. */
+static bool check_norm(double norm, double tol, struct err *e)
+{
+    if (norm == 0 || !isfinite(norm)) return true;
+    if (norm < 1e150 && (tol == 0 || norm * tol > 1e-150)) return true;
+    return fail(e, E_NUMERIC, "||b|| = %.3g (tol %.3g): its square is not a double; scale the system", norm, tol);
+}
+
+bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    if (!check_shape(A, o->solver, e)) return false;
+    if (!(o->tol >= 0) || !(o->eps >= 0) || o->maxit < 0)
+        return fail(e, E_USAGE, "tol, eps and maxit must not be negative");
+    if (o->eps > 0 && !o->solver->diff)
+        return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
+    if (!check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    return o->force ||
+           (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
+}

@@ -1,0 +1,130 @@
+/* The end of a solve: the true residual in double, and the reason in words. */
+#include "solver.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A recursive residual may drift from the true one by rounding alone; beyond this factor it is not the same. */
+static const double drift = 2;
+
+static const struct {
+    const char *name, *text;
+} reasons[] = {
+    [RUNNING] = {"running", "not finished: `step [N]` does iterations, `continue` runs on, `stop` ends it"},
+    [CONVERGED] = {"converged", "converged"},
+    [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; raise maxit or loosen tol"},
+    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first"},
+    [BROKE_DOWN] = {"broke-down", "broke down"},
+    [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
+    [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
+    [STOPPED] = {"stopped", "stopped by the user; x is kept as it was"},
+    [DRIFTED] = {"drifted", "the recursive residual converged but the true one did not; not converged"},
+};
+
+const char *reason_name(enum reason r)
+{
+    return reasons[r].name;
+}
+
+const char *reason_text(enum reason r)
+{
+    return reasons[r].text;
+}
+
+void solve_release(struct solve *v)
+{
+    for (int i = 0; i < SOLVE_VECTORS; i++) {
+        if (v->v[i]) v->dev->ops->free(v->dev, v->v[i]);
+        v->v[i] = NULL;
+    }
+    if (v->s) v->dev->ops->free(v->dev, v->s);
+    v->s = NULL;
+}
+
+static bool fetch_x(struct solve *v, struct err *e)
+{
+    if (v->x) return true;
+    if (v->solver->finish && !v->solver->finish(v, e)) return false;
+    double *x = mem_new(v->n, sizeof *x, "the solution", e);
+    if (!x || !solve_get(v, x, v->v[0], e)) {
+        mem_free(x);
+        return false;
+    }
+    v->x = x;
+    return true;
+}
+
+static bool measure(struct solve *v, struct err *e)
+{
+    double *r = mem_new(v->n, sizeof *r, "the true residual", e);
+    if (!r) return false;
+    reference_spmv(&v->matrix->csr, 1, v->x, 0, r, T_F64, NULL);
+    for (int64_t i = 0; i < v->n; i++) r[i] = v->b[i] - r[i];
+    double norm = norm2(v->n, r);
+    v->residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
+    if (v->known) {
+        for (int64_t i = 0; i < v->n; i++) r[i] = v->x[i] - 1;
+        v->error_known = v->n ? norm2(v->n, r) / sqrt((double)v->n) : 0;
+    }
+    mem_free(r);
+    return true;
+}
+
+/* The stop rule that was met is checked against the true residual. */
+static void judge(struct solve *v)
+{
+    bool by_tol = v->b_norm > 0 && v->residual <= v->tol;
+    if (v->reason == CONVERGED && by_tol && v->tol > 0 && !(v->residual_true <= drift * v->tol)) v->reason = DRIFTED;
+}
+
+static void explain_converged(const struct solve *v, char *out, size_t size)
+{
+    if (v->b_norm == 0)
+        snprintf(out, size, "converged at once: b = 0, so x = 0");
+    else if (v->residual <= v->tol)
+        snprintf(out, size, "converged: relative residual %.2e, tol %.2e", v->residual, v->tol);
+    else
+        snprintf(out, size, "converged: max |x' - x| = %.2e, eps %.2e", v->max_diff, v->eps);
+}
+
+static void explain(const struct solve *v, char *out, size_t size)
+{
+    const char *text = reason_text(v->reason), *advice = v->solver->advice;
+    switch (v->reason) {
+    case CONVERGED:
+        explain_converged(v, out, size);
+        break;
+    case MAX_ITERATIONS:
+        snprintf(out, size, "stopped at the limit of %lld iterations, residual %.2e; raise maxit or loosen tol",
+                 (long long)v->iterations, v->residual);
+        break;
+    case BROKE_DOWN:
+        v->solver->explain(v, out, size);
+        break;
+    case DIVERGED:
+        snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
+        break;
+    case STAGNATED:
+        snprintf(out, size, "%s: less than 1%% gained in %d iterations, at iteration %lld; %s", text, v->solver->window,
+                 (long long)v->iterations, advice);
+        break;
+    case DRIFTED:
+        snprintf(out, size,
+                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; go on from this x, "
+                 "use f64 or loosen tol",
+                 v->tol, v->residual_true);
+        break;
+    default:
+        snprintf(out, size, "%s", text);
+    }
+}
+
+bool solve_end(struct solve *v, struct err *e)
+{
+    if (v->reason == RUNNING) v->reason = STOPPED;
+    bool ok = fetch_x(v, e) && measure(v, e);
+    if (ok) judge(v);
+    explain(v, v->why, sizeof v->why);
+    solve_release(v);
+    return ok;
+}
