@@ -63,6 +63,10 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     if (!key) return false;
     for (int64_t s = 0; s < slices; s++) slots += C * slice_width(A, key, C, s);
     mem_free(key);
+    if (slots > INT32_MAX)
+        return fail(e, E_LIMIT,
+                    "sell: at most %d slots fit 32-bit slice pointers, found %lld; use a smaller C or a larger sigma",
+                    INT32_MAX, (long long)slots);
     plan_array(S, "perm", T_I32, slices * C);
     plan_array(S, "ptr", T_I32, slices + 1);
     plan_array(S, "col", T_I32, slots);
@@ -70,10 +74,15 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
+/* Row -1 is a filler: padding alone. */
 static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
 {
     int *col = S->a[SELL_COL].data;
-    int64_t C = S->param[0], first = row < 0 ? 0 : A->rowptr[row], n = row < 0 ? 0 : csr_row_length(A, row);
+    int64_t C = S->param[0], first = 0, n = 0;
+    if (row >= 0) {
+        first = A->rowptr[row];
+        n = csr_row_length(A, row);
+    }
     for (int64_t k = 0; k < width; k++) {
         int64_t slot = start + k * C;
         col[slot] = k < n ? A->col[first + k] : -1;
@@ -96,11 +105,6 @@ static void put_slices(const struct csr *A, const int64_t *key, struct stored *S
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    if (S->a[SELL_VAL].n > INT32_MAX)
-        return fail(e, E_LIMIT,
-                    "sell: %lld slots are more than the 2147483647 that a slice pointer can count; use a smaller C or "
-                    "a larger sigma",
-                    (long long)S->a[SELL_VAL].n);
     int64_t *key = sort_rows(A, S->param[1], e);
     if (!key) return false;
     put_slices(A, key, S);
@@ -115,7 +119,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
     if (k == SELL_PERM) return (struct place){perm[i] < 0 ? SLOT_PADDING : SLOT_POINTER, perm[i], -1};
     if (k == SELL_PTR) return (struct place){SLOT_POINTER, i < slices ? perm[i * C] : -1, -1};
-    int64_t s = span_of(ptr, slices, i), row = perm[s * C + (i - ptr[s]) % C];
+    int64_t s = span_of(ptr, slices, i), row = perm[s * C + i % C];
     return (struct place){col[i] < 0 ? SLOT_PADDING : SLOT_ENTRY, row, col[i]};
 }
 

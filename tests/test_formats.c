@@ -208,7 +208,7 @@ static void expect_round_trip(const struct csr *A, const struct stored *S)
     csr_free(&back);
 }
 
-/* As stated above, unless `param` is not for this matrix (a width below the longest row). */
+/* All of the above. */
 static void check(const struct csr *A, const struct format *f, const int64_t *param, enum type real)
 {
     struct plan p;
@@ -235,6 +235,29 @@ static void test_registry_by_shapes(void **state)
                 check(&A, format_find(tries[t].format), tries[t].param, (enum type)real);
         }
         csr_free(&A);
+    }
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    const struct {
+        enum type type;
+        size_t size;
+        const char *name;
+        const void *slots;
+    } types[] = {
+        {T_I32, 4, "int32", (int32_t[]){0, -7}},
+        {T_I64, 8, "int64", (int64_t[]){0, -7}},
+        {T_F32, 4, "fp32", (float[]){0, -7}},
+        {T_F64, 8, "fp64", (double[]){0, -7}},
+    };
+    for (int k = 0; k < COUNT(types); k++) {
+        struct array a = {.type = types[k].type, .n = 2, .data = (void *)types[k].slots};
+        assert_int_equal(type_size(types[k].type), types[k].size);
+        assert_string_equal(type_name(types[k].type), types[k].name);
+        assert_true(array_real(&a, 0) == 0);
+        assert_true(array_real(&a, 1) == -7);
     }
 }
 
@@ -489,6 +512,22 @@ static void test_estimate_saturates(void **state)
     assert_int_equal(e.code, E_LIMIT);
 }
 
+/* One full row of 2^21 entries makes a slice of 1024 rows 2^31 slots: one more than its pointers can say. */
+static void test_slice_pointers_overflow(void **state)
+{
+    (void)state;
+    static const struct try sell = {"sell", {1024, 1}};
+    struct csr A = {.rows = 1, .cols = 1 << 21, .nnz = 1 << 21, .rowptr = (int[]){0, 1 << 21}};
+    struct plan p;
+    struct err e = {0};
+    assert_false(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "2147483648"));
+    A.nnz = A.rowptr[1] = (1 << 21) - 1;
+    assert_true(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, NULL));
+    assert_int_equal(p.slots, (INT64_C(1) << 31) - 1024);
+}
+
 /* ---- failing allocations ---- */
 
 /* Pack and unpack with the nth allocation failing; true when nothing failed any more. */
@@ -581,6 +620,7 @@ static void test_real_matrices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_registry_by_shapes),
         cmocka_unit_test(test_figures),
@@ -590,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_complex_is_refused),
         cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_estimate_saturates),
+        cmocka_unit_test(test_slice_pointers_overflow),
         cmocka_unit_test(test_nth_allocation_fails),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_real_matrices),
