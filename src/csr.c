@@ -154,15 +154,20 @@ int64_t csr_row_length(const struct csr *A, int64_t row)
     return A->rowptr[row + 1] - A->rowptr[row];
 }
 
+int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)
+{
+    while (from < end) {
+        int64_t mid = from + (end - from) / 2;
+        if (A->col[mid] < col)
+            from = mid + 1;
+        else
+            end = mid;
+    }
+    return from;
+}
+
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
 {
-    int64_t low = A->rowptr[row], high = A->rowptr[row + 1];
-    while (low < high) {
-        int64_t mid = low + (high - low) / 2;
-        if (A->col[mid] < col)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < A->rowptr[row + 1] && A->col[low] == col ? low : -1;
+    int64_t end = A->rowptr[row + 1], k = csr_lower(A, A->rowptr[row], end, col);
+    return k < end && A->col[k] == col ? k : -1;
 }

@@ -93,6 +93,8 @@ bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits */
 int64_t csr_row_length(const struct csr *A, int64_t row);
+/* The first of entries from .. end-1 of one row whose column is not below col; end if there is none. */
+int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val, or -1. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 

@@ -1,0 +1,55 @@
+/* The registry of generators, and their random numbers: splitmix64, the same on every machine. */
+#include "gen.h"
+
+#include <string.h>
+
+#define GENERATOR(id) &generator_##id,
+const struct generator *const generators[] = {
+#include "generators.def"
+    NULL};
+#undef GENERATOR
+
+const struct generator *generator_find(const char *name)
+{
+    for (int i = 0; generators[i]; i++)
+        if (!strcmp(generators[i]->name, name)) return generators[i];
+    return NULL;
+}
+
+uint64_t random_next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+double random_unit(uint64_t *state)
+{
+    double v = (double)(random_next(state) >> 11) * 0x1p-52 - 1;
+    return v != 0 ? v : 0x1p-53;
+}
+
+uint64_t gen_stream(uint64_t seed, uint64_t at)
+{
+    uint64_t state = seed;
+    state = random_next(&state) ^ at;
+    return random_next(&state);
+}
+
+int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width)
+{
+    int64_t low = k * width / n, high = (k + 1) * width / n;
+    return low + (int64_t)(random_next(state) % (uint64_t)(high - low));
+}
+
+bool gen_params(const struct generator *g, const int64_t *p, struct err *e)
+{
+    for (int i = 0; i < PARAMS_MAX && g->params[i].name; i++) {
+        const struct param *q = &g->params[i];
+        if (p[i] < q->min || p[i] > q->max)
+            return fail(e, E_USAGE, "%s: %s between %lld and %lld expected, found %lld; usage: %s", g->name, q->name,
+                        (long long)q->min, (long long)q->max, (long long)p[i], g->usage);
+    }
+    return true;
+}

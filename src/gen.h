@@ -1,0 +1,24 @@
+/* What the files of generators share: counters for random numbers, checks, and a way to write rows. */
+#ifndef GEN_H
+#define GEN_H
+
+#include "session.h"
+
+#define GENERATOR(id) extern const struct generator generator_##id;
+#include "generators.def"
+#undef GENERATOR
+
+/* Are the parameters within the generator's own ranges? */
+bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
+/* The start of an independent random stream for item `at`, so that items need no order. */
+uint64_t gen_stream(uint64_t seed, uint64_t at);
+/* Cut 0 .. width-1 in n >= 1 equal parts: a random number of part k. Distinct and ascending in k for n <= width. */
+int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width);
+/* Write entry *at of A and go on. */
+static inline void gen_put(struct csr *A, int64_t *at, int64_t col, double v)
+{
+    A->col[*at] = (int)col;
+    A->val[(*at)++] = v;
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* Matrices of regular grids: the Poisson equation in two and three dimensions, and finite elements. */
+#include "gen.h"
+
+/* ---- Poisson: each point and its next neighbours along the axes; x runs fastest ---- */
+
+static bool laplace(int64_t nx, int64_t ny, int64_t nz, double diagonal, struct csr *out, struct err *e)
+{
+    int64_t n = nx * ny * nz, at = 0, layer = nx * ny;
+    if (!csr_limits(n, n, 0, e)) return false;
+    int64_t nnz = n + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
+    if (!csr_new(out, n, n, nnz, false, e)) return false;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = i % nx, y = i / nx % ny, z = i / layer;
+        if (z > 0) gen_put(out, &at, i - layer, -1);
+        if (y > 0) gen_put(out, &at, i - nx, -1);
+        if (x > 0) gen_put(out, &at, i - 1, -1);
+        gen_put(out, &at, i, diagonal);
+        if (x < nx - 1) gen_put(out, &at, i + 1, -1);
+        if (y < ny - 1) gen_put(out, &at, i + nx, -1);
+        if (z < nz - 1) gen_put(out, &at, i + layer, -1);
+        out->rowptr[i + 1] = (int)at;
+    }
+    return true;
+}
+
+static bool make_poisson2d(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+{
+    (void)seed;
+    return gen_params(&generator_poisson2d, p, e) && laplace(p[0], p[1] ? p[1] : p[0], 1, 4, out, e);
+}
+
+static bool make_poisson3d(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+{
+    (void)seed;
+    return gen_params(&generator_poisson3d, p, e) && laplace(p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], 6, out, e);
+}
+
+/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
+   Each edge has a random weight w in (0, 1], a multiple of 1/1024, so sums are exact. A node's own block is M times
+   the weights of its edges; edges that would leave the grid weigh 1, as where the boundary is held. That is a
+   weighted Laplacian, grounded, times a positive definite block: symmetric positive definite. */
+
+enum { DOF = 3 };
+
+/* The weight of the edge between nodes a and b, the same from both sides. */
+static double edge_weight(uint64_t seed, int64_t a, int64_t b)
+{
+    uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
+    uint64_t state = gen_stream(seed, low << 32 | high);
+    return (double)(1 + (random_next(&state) & 1023)) / 1024;
+}
+
+struct stencil {
+    int n;
+    int64_t node[9]; /* ascending */
+    double weight[9];
+};
+
+/* The nodes around (x, y), itself included, with what M is multiplied by. */
+static void stencil_at(int64_t nx, int64_t ny, int64_t x, int64_t y, uint64_t seed, struct stencil *s)
+{
+    int64_t own = y * nx + x;
+    double sum = 0;
+    int self = 0;
+    s->n = 0;
+    for (int64_t v = y - 1; v <= y + 1; v++)
+        for (int64_t u = x - 1; u <= x + 1; u++) {
+            bool inside = u >= 0 && u < nx && v >= 0 && v < ny;
+            int64_t node = v * nx + u;
+            double weight = !inside ? 1 : node == own ? 0 : edge_weight(seed, own, node);
+            sum += weight;
+            if (!inside) continue;
+            if (node == own) self = s->n;
+            s->node[s->n] = node;
+            s->weight[s->n++] = -weight;
+        }
+    s->weight[self] = sum;
+}
+
+static bool make_fem(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+{
+    int64_t nx = p[0], ny = p[1] ? p[1] : p[0], at = 0;
+    if (!gen_params(&generator_fem, p, e) || !csr_limits(DOF * nx * ny, DOF * nx * ny, 0, e)) return false;
+    int64_t n = DOF * nx * ny, nnz = DOF * DOF * (3 * nx - 2) * (3 * ny - 2);
+    if (!csr_new(out, n, n, nnz, false, e)) return false;
+    for (int64_t i = 0; i < nx * ny; i++) {
+        struct stencil s;
+        stencil_at(nx, ny, i % nx, i / nx, seed, &s);
+        for (int row = 0; row < DOF; row++) {
+            for (int k = 0; k < DOF * s.n; k++)
+                gen_put(out, &at, DOF * s.node[k / DOF] + k % DOF, s.weight[k / DOF] * (k % DOF == row ? 1 : 0.125));
+            out->rowptr[DOF * i + row + 1] = (int)at;
+        }
+    }
+    return true;
+}
+
+const struct generator generator_poisson2d = {
+    .name = "poisson2d",
+    .about = "5-point Laplacian of a grid: 4 on the diagonal, -1 for each neighbour",
+    .usage = "poisson2d NX [NY]",
+    .params = {{"nx", 100, 1, INT32_MAX, "points in a line of the grid"},
+               {"ny", 0, 0, INT32_MAX, "lines; 0: as many as points in a line"}},
+    .make = make_poisson2d,
+};
+
+const struct generator generator_poisson3d = {
+    .name = "poisson3d",
+    .about = "7-point Laplacian of a grid: 6 on the diagonal, -1 for each neighbour",
+    .usage = "poisson3d NX [NY NZ]",
+    .params = {{"nx", 30, 1, 1 << 20, "points in a line of the grid"},
+               {"ny", 0, 0, 1 << 20, "lines in a layer; 0: nx"},
+               {"nz", 0, 0, 1 << 20, "layers; 0: nx"}},
+    .make = make_poisson3d,
+};
+
+const struct generator generator_fem = {
+    .name = "fem",
+    .about = "finite elements: 9 neighbouring nodes of 3 unknowns, 3 x 3 blocks, symmetric positive definite",
+    .usage = "fem NX [NY]",
+    .params = {{"nx", 40, 1, 1 << 30, "nodes in a line of the grid"},
+               {"ny", 0, 0, 1 << 30, "lines; 0: as many as nodes in a line"}},
+    .make = make_fem,
+};
