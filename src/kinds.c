@@ -1,0 +1,226 @@
+/* The kinds of values that grammars name: how one is checked and which there are to choose from. */
+#include "grammar.h"
+#include "solver.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool is_integer(const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (end == text || *end || errno || *text == ' ') return false;
+    if (value) *value = v;
+    return true;
+}
+
+bool is_real(const char *text, double *value)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v) || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
+    if (value) *value = v;
+    return true;
+}
+
+static bool any(const struct session *s, const char *text)
+{
+    (void)s;
+    return *text != 0;
+}
+
+static bool check_integer(const struct session *s, const char *text)
+{
+    (void)s;
+    return is_integer(text, NULL);
+}
+
+static bool check_real(const struct session *s, const char *text)
+{
+    (void)s;
+    return is_real(text, NULL);
+}
+
+/* A name can be typed as a word: safe to print, not too long, nothing in it that quoting is for. */
+static bool check_name(const struct session *s, const char *text)
+{
+    char safe[sizeof((struct matrix *)0)->name * 4];
+    (void)s;
+    size_t n = strlen(text);
+    return n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
+           !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+}
+
+static bool check_matrix(const struct session *s, const char *text)
+{
+    for (const struct matrix *m = s->matrices; m; m = m->next)
+        if (!strcmp(m->name, text)) return true;
+    return false;
+}
+
+static void list_matrices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)a;
+    for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
+}
+
+static void list_formats(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; formats[i]; i++) give(user, formats[i]->name);
+}
+
+static bool check_format(const struct session *s, const char *text)
+{
+    (void)s;
+    return format_find(text) != NULL;
+}
+
+static void list_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; kernels[i]; i++) give(user, kernels[i]->name);
+}
+
+static bool check_kernel(const struct session *s, const char *text)
+{
+    (void)s;
+    return kernel_find(text) != NULL;
+}
+
+static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    give(user, "cpu");
+    give(user, "emu");
+    for (int i = 0; i < device_count(DEV_CUDA); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        give(user, name);
+    }
+}
+
+/* A name that begins as a GPU's does is left to device_open, which says what is wrong with that GPU. */
+static bool check_device(const struct session *s, const char *text)
+{
+    (void)s;
+    return !strcmp(text, "cuda") || !strncmp(text, "cuda:", 5) || device_open(text, NULL);
+}
+
+static void list_solvers(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; solvers[i]; i++) give(user, solvers[i]->name);
+}
+
+static bool check_solver(const struct session *s, const char *text)
+{
+    (void)s;
+    return solver_find(text) != NULL;
+}
+
+static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; commands[i]; i++) give(user, commands[i]->name);
+}
+
+static bool check_command(const struct session *s, const char *text)
+{
+    (void)s;
+    return command_find(text) != NULL;
+}
+
+static void list_generators(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; generators[i]; i++) give(user, generators[i]->name);
+}
+
+static bool check_generator(const struct session *s, const char *text)
+{
+    (void)s;
+    return generator_find(text) != NULL;
+}
+
+static void list_views(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)a;
+    const char *const *names = s->front ? s->front->views : NULL;
+    for (; names && *names; names++) give(user, *names);
+}
+
+static bool check_view(const struct session *s, const char *text)
+{
+    const char *const *names = s->front ? s->front->views : NULL;
+    if (!names) return *text != 0;
+    while (*names && strcmp(*names, text)) names++;
+    return *names != NULL;
+}
+
+static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    list_commands(s, a, give, user);
+    list_formats(s, a, give, user);
+    list_kernels(s, a, give, user);
+    list_solvers(s, a, give, user);
+    list_generators(s, a, give, user);
+}
+
+static bool check_topic(const struct session *s, const char *text)
+{
+    return check_command(s, text) || check_format(s, text) || check_kernel(s, text) || check_solver(s, text) ||
+           check_generator(s, text);
+}
+
+const struct param *params_of(const struct args *a)
+{
+    const char *format = arg(a, "format"), *generator = arg(a, "generator");
+    if (!format) format = arg(a, "using");
+    const struct format *f = format ? format_find(format) : NULL;
+    const struct generator *g = generator ? generator_find(generator) : NULL;
+    return f ? f->params : g ? g->params : NULL;
+}
+
+static void list_params(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s;
+    for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
+}
+
+/* Clear cases only; what else may be meant as a parameter is for the grammar to decide. */
+static bool check_param(const struct session *s, const char *text)
+{
+    return check_integer(s, text);
+}
+
+const struct kind kinds[] = {
+    {"MATRIX", "matrix", "a matrix", "none is loaded: `load FILE` or `gen poisson2d 100` makes one", check_matrix,
+     list_matrices},
+    {"FORMAT", "format", "a format", NULL, check_format, list_formats},
+    {"KERNEL", "kernel", "a kernel", NULL, check_kernel, list_kernels},
+    {"DEVICE", "device", "a device", NULL, check_device, list_devices},
+    {"SOLVER", "solver", "a solver", NULL, check_solver, list_solvers},
+    {"COMMAND", "command", "a command", NULL, check_command, list_commands},
+    {"VIEW", "view", "a view", NULL, check_view, list_views},
+    {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
+    {"TOPIC", "topic", "a command, format, kernel, solver or generator", NULL, check_topic, list_topics},
+    {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
+    {"FILE", "file", "a file", NULL, any, NULL},
+    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},
+    {"N", "n", "an integer", NULL, check_integer, NULL},
+    {"R", "r", "a number", NULL, check_real, NULL},
+    {"WORD", "word", "a word", NULL, any, NULL},
+    {"TEXT", "text", "text", NULL, any, NULL},
+    {0},
+};
+
+const struct kind *kind_find(const char *name, size_t n)
+{
+    for (const struct kind *k = kinds; k->name; k++)
+        if (strlen(k->name) == n && !strncmp(k->name, name, n)) return k;
+    return NULL;
+}

@@ -1,0 +1,46 @@
+/* Did you mean: the nearest of the words that would have been right. */
+#include "grammar.h"
+
+#include <string.h>
+
+enum { LONGEST = 40 };
+
+static int least(int a, int b, int c)
+{
+    int m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment). */
+static int distance(const char *a, const char *b)
+{
+    int m = (int)strlen(a), n = (int)strlen(b), d[3][LONGEST + 1] = {0};
+    if (m > LONGEST || n > LONGEST) return LONGEST;
+    for (int j = 0; j <= n; j++) d[0][j] = j;
+    for (int i = 1; i <= m; i++) {
+        int *row = d[i % 3], *above = d[(i + 2) % 3], *two_above = d[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < row[j]) row[j] = two_above[j - 2] + 1;
+        }
+    }
+    return d[m % 3][n];
+}
+
+struct suggest suggest_for(const char *word)
+{
+    int most = (int)strlen(word) / 3; /* a third of the letters may be wrong, one at least, three at most */
+    most = most < 1 ? 1 : most > 3 ? 3 : most;
+    return (struct suggest){.word = word, .distance = most + 1};
+}
+
+void suggest_offer(void *user, const char *name)
+{
+    struct suggest *s = user;
+    int d = distance(s->word, name);
+    if (d >= s->distance || d >= (int)strlen(name)) return;
+    s->distance = d;
+    snprintf(s->best, sizeof s->best, "%s", name);
+}

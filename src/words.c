@@ -1,0 +1,86 @@
+/* Words: one command of a line cut at blanks, with quotes, backslashes and comments. */
+#include "grammar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
+}
+
+static bool put(struct words *w, const char *text, size_t n, struct err *e)
+{
+    if (w->used + n >= sizeof w->text - 1)
+        return fail(e, E_LIMIT, "expected a command of at most %d bytes", LINE_LIMIT);
+    memcpy(w->text + w->used, text, n);
+    w->used += n;
+    return true;
+}
+
+/* The inside of a quote; *p is behind the opening one. An open quote ends with the line. */
+static bool quoted(struct words *w, const char **p, char quote, struct err *e)
+{
+    for (; **p && **p != quote; ++*p) {
+        if (quote == '"' && **p == '\\' && ((*p)[1] == '"' || (*p)[1] == '\\')) ++*p;
+        if (!put(w, *p, 1, e)) return false;
+    }
+    if (**p)
+        ++*p;
+    else
+        w->open = quote;
+    return true;
+}
+
+/* A leading ~/ is the home directory. */
+static bool home(struct words *w, const char **p, struct err *e)
+{
+    const char *dir = getenv("HOME");
+    if ((*p)[0] != '~' || (*p)[1] != '/' || !dir) return true;
+    ++*p;
+    return put(w, dir, strlen(dir), e);
+}
+
+static bool one_word(struct words *w, const char **p, struct err *e)
+{
+    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "expected at most %d words in a command", WORDS_MAX);
+    struct word *word = &w->w[w->n++];
+    *word = (struct word){w->text + w->used, false};
+    if (!home(w, p, e)) return false;
+    while (**p && !is_blank(**p) && **p != ';') {
+        char c = **p;
+        bool ok;
+        ++*p;
+        if (c == '"' || c == '\'') {
+            word->quoted = true;
+            ok = quoted(w, p, c, e);
+        } else {
+            bool escapes = c == '\\' && **p;
+            ok = put(w, escapes ? (*p)++ : *p - 1, 1, e);
+            word->quoted |= escapes;
+        }
+        if (!ok) return false;
+    }
+    w->text[w->used++] = 0;
+    return true;
+}
+
+bool words_split(struct words *w, const char **line, struct err *e)
+{
+    w->n = 0;
+    w->used = 0;
+    w->open = 0;
+    w->more = false;
+    for (;;) {
+        const char *start = *line;
+        while (is_blank(**line)) ++*line;
+        w->ended = *line > start;
+        if (**line == '#') *line += strlen(*line);
+        if (!**line || **line == ';') break;
+        if (!one_word(w, line, e)) return false;
+    }
+    w->more = **line == ';';
+    if (w->more) ++*line;
+    if (w->open) return fail(e, E_USAGE, "expected a closing %c before the end of the line", w->open);
+    return true;
+}
