@@ -162,11 +162,11 @@ static void quote(struct message *t, const char *text)
         add(t, "the end");
 }
 
-static void name_item(void *user, const struct item *it)
+static void name_item(void *user, const struct item *it, bool value)
 {
     struct message *t = user;
     if (t->items++) add(t, ", ");
-    if (it->type == ITEM_VALUE)
+    if (value)
         add(t, "%s", it->value->what);
     else
         add(t, "`%s`", it->word);
@@ -203,15 +203,9 @@ static bool unexpected(const struct match *m, struct err *e)
     struct offer o = {m, &near, NULL, 0};
     struct message t = {0};
     add(&t, "expected ");
-    if (m->open)
-        add(&t, "%s", m->open->value->what);
-    else
-        expected(m, name_item, &t);
-    if (found)
-        expected(m, offer_item, &o);
-    else if (m->open)
-        o.only = m->open->value;
-    if (!m->open && !t.items) add(&t, "the end");
+    expected(m, name_item, &t);
+    if (!t.items) add(&t, "the end");
+    expected(m, offer_item, &o);
     add(&t, " after ");
     quote(&t, m->w->w[m->next - 1].text);
     add(&t, ", found ");

@@ -222,15 +222,27 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
 
 /* ---- devices ---- */
 
-struct device *session_device(struct session *s, const char *name, struct err *e)
+/* The chosen device, else the default one; a default GPU that does not start is given up for the host. */
+static struct device *open_usual(struct session *s, struct err *e)
 {
-    struct device *d = name ? device_open(name, e) : s->dev ? s->dev : device_default();
+    struct err why = {0};
+    struct device *d = s->dev ? s->dev : device_default();
     if (!d) {
-        fail(e, E_DEVICE, "no device can be opened; `devices` lists them");
+        fail(e, E_MEMORY, "out of memory: no device can be opened");
         return NULL;
     }
+    struct device *opened = device_open(d->name, s->dev ? e : &why);
+    if (opened || s->dev) return opened;
+    out_note(s->out, "%s cannot be used (%s); going on with cpu", d->name, why.text);
+    return s->dev = device_open("cpu", e);
+}
+
+struct device *session_device(struct session *s, const char *name, struct err *e)
+{
+    struct device *d = name ? device_open(name, e) : open_usual(s, e);
+    if (!d) return NULL;
     if (d->lost) session_device_lost(s, d);
-    if (d->lost && !name) d = session_device(s, "cpu", e);
+    if (d->lost && !name) d = open_usual(s, e);
     if (d && d->lost) {
         fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; go on with `device cpu`, or start again",
              d->name);
