@@ -1,0 +1,349 @@
+/* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
+#include "solver.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double slice_us = 50000; /* between two looks at the keyboard */
+
+/* ---- the vectors ---- */
+
+static void fill(int64_t n, double value, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = value;
+}
+
+static void fill_random(int64_t n, uint64_t seed, double *x)
+{
+    uint64_t state = seed;
+    for (int64_t i = 0; i < n; i++) x[i] = random_unit(&state);
+}
+
+/* zero, ones, random or a file; n values. */
+static bool make_vector(const char *word, int64_t n, uint64_t seed, double *x, struct err *e)
+{
+    if (!strcmp(word, "random"))
+        fill_random(n, seed, x);
+    else if (!strcmp(word, "zero") || !strcmp(word, "ones"))
+        fill(n, word[0] == 'o', x);
+    else
+        return mtx_load_vector(word, n, x, e);
+    return true;
+}
+
+/* The right side; "aones" is A * ones, whose solution is known. */
+static bool make_b(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
+{
+    if (strcmp(word, "aones")) return make_vector(word, A->rows, seed, b, e);
+    double *ones = mem_new(A->cols, sizeof *ones, "a vector of ones", e);
+    if (!ones) return false;
+    fill(A->cols, 1, ones);
+    reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
+    mem_free(ones);
+    return true;
+}
+
+/* ---- what is printed ---- */
+
+/* "spmv 61%, dot 12%, update 27%" */
+static const char *phase_split(const struct solve *v, char *out, size_t size)
+{
+    double all = 0;
+    size_t at = 0;
+    out[0] = 0;
+    for (int i = 0; i < v->nphases; i++) all += v->phase[i].us;
+    for (int i = 0; i < v->nphases && all > 0 && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", v->phase[i].name,
+                               100 * v->phase[i].us / all);
+    return out[0] ? out : NULL;
+}
+
+static void say_phases(struct out *o, const struct solve *v)
+{
+    char split[160];
+    const char *name[SOLVE_PHASES];
+    double us[SOLVE_PHASES];
+    for (int i = 0; i < v->nphases; i++) {
+        name[i] = v->phase[i].name;
+        us[i] = v->phase[i].n ? v->phase[i].us / (double)v->phase[i].n : 0;
+    }
+    out_strs(o, "phases", v->nphases, name);
+    out_nums(o, "phase_us", v->nphases, us);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
+}
+
+/* The time, beside what the bytes take that no implementation can avoid at the bandwidth measured. */
+static void say_times(struct out *o, const struct solve *v)
+{
+    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real)), gbs = v->dev->ceilings.read_gbs;
+    double bound = v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
+    double us = v->iterations > 0 ? v->us_iteration : NAN;
+    char text[120];
+    out_num(o, "time_ms", "time", v->us / 1000, "%.3f ms");
+    out_num(o, "us_per_iteration", "an iteration", us, "%.2f us");
+    out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
+    out_num(o, "bound_us", NULL, bound, "%.2f");
+    snprintf(text, sizeof text, "%.2f us an iteration, for its bytes at %.0f GB/s: %.1f times that", bound, gbs,
+             us / bound);
+    if (out_mode(o) == OUT_TEXT && isfinite(us / bound)) out_str(o, NULL, "at best", text);
+    if (out_mode(o) == OUT_TEXT && !isfinite(bound))
+        out_str(o, NULL, "at best", "not known; `ceilings` measures what this device can do");
+}
+
+static void report(struct out *o, const struct solve *v)
+{
+    out_record(o);
+    out_str(o, "matrix", "matrix", v->matrix->name);
+    out_str(o, "solver", "solver", v->solver->name);
+    out_str(o, "device", "device", v->dev->name);
+    out_str(o, "kernel", "kernel", v->kernel ? v->kernel->name : NULL);
+    out_str(o, "precision", "precision", type_name(v->real));
+    out_bool(o, "converged", "converged", v->reason == CONVERGED);
+    out_str(o, "status", NULL, reason_name(v->reason));
+    out_str(o, "reason", "because", v->why);
+    out_int(o, "iterations", "iterations", v->iterations);
+    out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
+    out_num(o, "residual_true", "true residual", v->residual_true, "%.3e");
+    if (v->known) out_num(o, "error_known", "error in x", v->error_known, "%.3e");
+    say_times(o, v);
+    say_phases(o, v);
+    out_nums(o, "history", v->iterations + 1, v->hist);
+}
+
+/* ---- running ---- */
+
+static void drop_solve(struct session *s)
+{
+    solve_free(s->solve);
+    s->solve = NULL;
+}
+
+/* End what is still running, measure, print. */
+static bool finish(struct session *s, struct err *e)
+{
+    if (!solve_end(s->solve, e)) {
+        drop_solve(s);
+        return false;
+    }
+    report(s->out, s->solve);
+    return true;
+}
+
+/* Let the screen and the keyboard have their turn; false: stop. */
+static bool go_on(struct session *s)
+{
+    struct solve *v = s->solve;
+    if (s->front && s->front->live) return s->front->live(s);
+    return watch_tick(&s->watch, v->solver->name, v->iterations, v->maxit, NULL);
+}
+
+/* Paused with nobody at the keys: the commands of a script go on. */
+static bool waits(const struct session *s)
+{
+    return s->solve->paused && !(s->interactive && s->front && s->front->live);
+}
+
+/* A stopped solve keeps its x and is reported; in a script, having been stopped is a failure all the same. */
+static bool drive(struct session *s, struct err *e)
+{
+    struct solve *v = s->solve;
+    bool stopped = false;
+    while (v->reason == RUNNING && !stopped && !waits(s)) {
+        if (!v->paused && !solve_slice(v, slice_us, e)) {
+            drop_solve(s);
+            return false;
+        }
+        stopped = v->reason == RUNNING && !waits(s) && !go_on(s);
+    }
+    if (v->reason == RUNNING && !stopped) return true;
+    if (!finish(s, e)) return false;
+    if (!stopped || s->interactive) return true;
+    return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept as it was", v->solver->name,
+                (long long)v->iterations);
+}
+
+static void say_step(struct out *o, const struct solve *v)
+{
+    out_row(o);
+    out_int(o, "iteration", "iteration", v->iterations);
+    out_num(o, "residual", "residual", v->residual, "%.6e");
+}
+
+static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
+{
+    o->solver = solver_find(arg(a, "solver"));
+    o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
+    o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    o->dev = session_device(s, arg(a, "on"), e);
+    o->real = arg_precision(a);
+    o->eps = arg_real(a, "eps", 0);
+    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
+    o->maxit = arg_int(a, "maxit", 10000);
+    o->force = arg_flag(a, "force");
+}
+
+static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
+{
+    const char *b = arg(a, "b") ? arg(a, "b") : "aones", *x0 = arg(a, "x0") ? arg(a, "x0") : "zero";
+    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
+    double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
+    bool ok = vector && make_b(&m->csr, b, seed, vector, e) &&
+              make_vector(x0, m->csr.rows, seed + 1, vector + m->csr.rows, e);
+    if (ok) {
+        o->b = vector;
+        o->x0 = vector + m->csr.rows;
+        o->known_ones = !strcmp(b, "aones");
+        ok = solve_begin(&s->solve, s, m, o, e);
+    }
+    mem_free(vector);
+    return ok;
+}
+
+/* The needs of a solver that it cannot check by itself cheaply. */
+static bool warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
+{
+    if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
+    const struct stats *stats = session_stats(s, m, e);
+    if (!stats) return false;
+    if (!stats->value_symmetric)
+        out_note(s->out, "%s is not symmetric, and %s needs %s", m->name, solver->name, solver->needs);
+    return true;
+}
+
+static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
+{
+    struct csr x = {0};
+    if (!v->x || !csr_new(&x, v->n, 1, v->n, false, e)) return v->x == NULL;
+    for (int64_t i = 0; i < v->n; i++) {
+        x.rowptr[i + 1] = (int)i + 1;
+        x.col[i] = 0;
+        x.val[i] = v->x[i];
+    }
+    bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
+    csr_free(&x);
+    return ok;
+}
+
+static bool run_solve(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve_options o = {0};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    fill_options(s, a, &o, e);
+    if (!o.dev || !warn(s, m, o.solver, e)) return false;
+    drop_solve(s);
+    if (!begin(s, m, a, &o, e)) return false;
+    struct solve *v = s->solve;
+    v->paused = arg_flag(a, "step") && v->reason == RUNNING;
+    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
+        return false;
+    if (waits(s)) say_step(s->out, v);
+    if (!drive(s, e)) return false;
+    return !arg(a, "save") || save_x(v, arg(a, "save"), &s->watch, e);
+}
+
+/* The solve that waits for a command. */
+static struct solve *waiting(struct session *s, struct err *e)
+{
+    if (s->solve && s->solve->reason == RUNNING) return s->solve;
+    fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is");
+    return NULL;
+}
+
+static bool run_step(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve *v = waiting(s, e);
+    int64_t n = arg_int(a, "n", 1);
+    if (!v) return false;
+    if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
+    for (int64_t i = 0; i < n && v->reason == RUNNING; i++) {
+        v->steps_left = 1;
+        if (!solve_slice(v, 0, e)) {
+            drop_solve(s);
+            return false;
+        }
+        say_step(s->out, v);
+        if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
+    }
+    return v->reason == RUNNING || finish(s, e);
+}
+
+static bool run_continue(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a;
+    struct solve *v = waiting(s, e);
+    if (!v) return false;
+    v->paused = false;
+    v->steps_left = 0;
+    return drive(s, e);
+}
+
+static bool run_stop(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a;
+    return waiting(s, e) && finish(s, e);
+}
+
+static bool run_solvers(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a, (void)e;
+    for (int i = 0; solvers[i]; i++) {
+        out_row(s->out);
+        out_str(s->out, "name", "solver", solvers[i]->name);
+        out_str(s->out, "about", "about", solvers[i]->about);
+        out_str(s->out, "needs", "needs", solvers[i]->needs);
+        out_str(s->out, "source", "source", solvers[i]->source);
+    }
+    return true;
+}
+
+const struct command command_solve = {
+    .name = "solve",
+    .grammar =
+        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [maxit N] [b FILE] [x0 FILE] "
+        "[seed N] [save FILE] [step] [view] [force] [f32|f64]",
+    .about = "solve A x = b by iteration",
+    .help =
+        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+        "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
+        "(10000), or, for jacobi with eps, when max |x' - x| < eps. The true residual b - A x is computed in double\n"
+        "at the end: converged means that it is at most twice tol. A residual that grows by 1e5, or gains less than\n"
+        "1% in 100 iterations (jacobi: 1000), ends the solve; force goes on, and takes NaN and inf as well.\n"
+        "step begins paused: `step N` does iterations, `continue` runs on, `stop` ends it; view shows the residual\n"
+        "full screen. save writes x as a Matrix Market file.\n"
+        "    solve cg tol 1e-10\n"
+        "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .run = run_solve,
+};
+
+const struct command command_step = {
+    .name = "step",
+    .grammar = "[N]",
+    .about = "do iterations of a paused solve",
+    .help = "Prints the residual of each.\n    solve cg step; step 5; continue",
+    .run = run_step,
+};
+
+const struct command command_continue = {
+    .name = "continue",
+    .grammar = "",
+    .about = "let a paused solve run on",
+    .help = "    solve cg step; step 5; continue",
+    .run = run_continue,
+};
+
+const struct command command_stop = {
+    .name = "stop",
+    .grammar = "",
+    .about = "end a paused solve and keep x as it is",
+    .help = "Prints what a finished solve prints.\n    solve jacobi step; step 10; stop",
+    .run = run_stop,
+};
+
+const struct command command_solvers = {
+    .name = "solvers",
+    .grammar = "",
+    .about = "list the solvers",
+    .help = "With what each needs of a matrix, and where it is described.",
+    .run = run_solvers,
+};
