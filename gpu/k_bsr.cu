@@ -1,0 +1,208 @@
+/* Kernels over BSR: one block row per warp, taken by blocks or by columns. */
+#include "kernel.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: rows of a block at most */
+
+/* Adds up n values held `stride` lanes apart, of which this lane holds number `at`; the sum is number 0's. All lanes of
+   the warp call it, those that hold none (at >= n) too. */
+template <typename T> __device__ T sum_apart(T v, int stride, int n, int at)
+{
+    int d = 1;
+    while (d < n) d *= 2;
+    for (d /= 2; d > 0; d /= 2) {
+        T other = __shfl_down_sync(FULL_MASK, v, d * stride);
+        if (at + d < n) v += other;
+    }
+    return v;
+}
+
+/* One block row per warp, the lanes laid over whole blocks, row by row as they are stored: as many blocks at once as
+   fit the warp (b = 4: two), or as many rows of one block as fit when the block is larger than the warp.
+
+       b = 4: lanes  0  1  2  3 | 16 17 18 19      b = 8: lanes  0 ..  7   rows 0..3, then
+                     4  5  6  7 | 20 21 22 23                    8 .. 15   rows 4..7
+                     8  9 10 11 | 24 25 26 27                   16 .. 23
+                    12 13 14 15 | 28 29 30 31                   24 .. 31
+
+   val is read in one stretch; x by b neighbouring lanes. First the b lanes of a row add up, then the blocks. */
+template <typename T>
+__global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
+                          GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int lane = threadIdx.x % WARP;
+    int64_t block_row = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    if (block_row * b >= rows) return; /* the whole warp: all lanes share the block row */
+    int tall = min(b, WARP / b), area = tall * b, blocks = WARP / area;
+    int at = lane / area, r = lane % area / b, c = lane % b;
+    int first = ptr[block_row] + at, end = ptr[block_row + 1];
+#pragma unroll 1
+    for (int top = 0; top < b; top += tall) {
+        bool inside = at < blocks && top + r < b;
+        int64_t row = block_row * b + top + r;
+        T sum = 0;
+#pragma unroll 1
+        for (int64_t k = first; inside && k < end; k += blocks) {
+            int64_t j = (int64_t)col[k] * b + c;
+            if (j < cols) sum += val[(k * b + top + r) * b + c] * x[j];
+        }
+        sum = sum_apart(sum, 1, b, c);
+        sum = sum_apart(sum, area, blocks, at);
+        if (inside && at == 0 && c == 0 && row < rows) y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    }
+}
+
+/* One block row per warp, b lanes to a column, as many columns at once as fit (b = 4: eight, of two blocks). Each lane
+   keeps to one row of the block row: the columns add up at the end, and b lanes write y side by side. */
+template <typename T>
+__global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
+                           GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int lane = threadIdx.x % WARP;
+    int64_t block_row = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    if (block_row * b >= rows) return; /* the whole warp: all lanes share the block row */
+    int columns = WARP / b, at = lane / b, r = lane % b, c = at % b, end = ptr[block_row + 1];
+    int64_t k = ptr[block_row] + at / b, row = block_row * b + r;
+    T sum = 0;
+#pragma unroll 1
+    while (at < columns && k < end) {
+        int64_t j = (int64_t)col[k] * b + c;
+        if (j < cols) sum += val[(k * b + r) * b + c] * x[j];
+        k += columns / b;
+        c += columns % b;
+        if (c >= b) {
+            c -= b;
+            k++;
+        }
+    }
+    sum = sum_apart(sum, b, columns, at);
+    if (at == 0 && row < rows) y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+template <typename T>
+using bsr_kernel = void(int64_t, int64_t, int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T,
+                        GPTR(T));
+
+template <typename T> static bool launch_bsr(const struct launch *L, bsr_kernel<T> *kernel)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->a[BSR_PTR].n - 1, BLOCK / WARP), BLOCK, kernel)
+    (S->rows, S->cols, (int)S->param[0], ARRAY(L, BSR_PTR, int), ARRAY(L, BSR_COL, int), ARRAY(L, BSR_VAL, T),
+     (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+    return true;
+}
+
+template <typename T> static bool by_block(const struct launch *L, struct err *)
+{
+    return launch_bsr<T>(L, bsr_block<T>);
+}
+
+template <typename T> static bool by_column(const struct launch *L, struct err *)
+{
+    return launch_bsr<T>(L, bsr_column<T>);
+}
+
+static bool fits_warp(const struct stored *S, struct err *e)
+{
+    if (S->param[0] <= SIDE_MAX) return true;
+    return fail(e, E_UNSUPPORTED,
+                "a block of %lld rows is more than the %d lanes of a warp; convert with a smaller block",
+                (long long)S->param[0], SIDE_MAX);
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(bsr_block) = {
+    .name = "bsr-block",
+    .format = "bsr",
+    .about = "reads blocks whole, as they are stored; lanes idle when b*b does not divide the warp",
+    .source = "NOTES",
+    .work = "one block row per warp, floor(32/(b*b)) blocks at a time",
+    .deterministic = true,
+    .host = false,
+    .fits = fits_warp,
+    .f32 = by_block<float>,
+    .f64 = by_block<double>,
+};
+
+KERNEL_ENTRY(bsr_column) = {
+    .name = "bsr-column",
+    .format = "bsr",
+    .about = "each lane keeps to one row of the block row; fewer lanes idle than with whole blocks",
+    .source = "NOTES",
+    .work = "one block row per warp, floor(32/b) columns at a time",
+    .deterministic = true,
+    .host = false,
+    .fits = fits_warp,
+    .f32 = by_column<float>,
+    .f64 = by_column<double>,
+};
+
+#ifndef __CUDACC__
+/* sum[0..b-1] += block x: the part of the block that lies inside the matrix. */
+template <typename T> static void add_block(const T *block, int64_t b, int64_t width, const T *x, T *sum)
+{
+    for (int64_t r = 0; r < b; r++)
+        for (int64_t c = 0; c < width; c++) sum[r] += block[r * b + c] * x[c];
+}
+
+template <typename T> static void host_block_row(const struct launch *L, int64_t block_row)
+{
+    const struct stored *S = L->A->of;
+    const int *ptr = (const int *)L->A->ptr[BSR_PTR], *col = (const int *)L->A->ptr[BSR_COL];
+    const T *val = (const T *)L->A->ptr[BSR_VAL], *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta, sum[SIDE_MAX] = {0};
+    int64_t b = S->param[0];
+    for (int64_t k = ptr[block_row]; k < ptr[block_row + 1]; k++)
+        add_block(val + k * b * b, b, min(b, S->cols - col[k] * b), x + col[k] * b, sum);
+    for (int64_t r = 0, row = block_row * b; r < b && row < S->rows; r++, row++)
+        y[row] = beta == 0 ? alpha * sum[r] : alpha * sum[r] + beta * y[row];
+}
+
+template <typename T> static bool bsr_host(const struct launch *L, int threads)
+{
+    int64_t block_rows = L->A->of->a[BSR_PTR].n - 1;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 256) if (threads > 1)
+    for (int64_t i = 0; i < block_rows; i++) host_block_row<T>(L, i);
+    return true;
+}
+
+template <typename T> static bool serial(const struct launch *L, struct err *)
+{
+    return bsr_host<T>(L, 1);
+}
+template <typename T> static bool openmp(const struct launch *L, struct err *)
+{
+    return bsr_host<T>(L, host_threads(L));
+}
+
+KERNEL_ENTRY(bsr_serial) = {
+    .name = "bsr-serial",
+    .format = "bsr",
+    .about = "the serial host loop, block after block",
+    .source = "NOTES",
+    .work = "all block rows in one thread",
+    .deterministic = true,
+    .host = true,
+    .fits = fits_warp,
+    .f32 = serial<float>,
+    .f64 = serial<double>,
+};
+
+KERNEL_ENTRY(bsr_openmp) = {
+    .name = "bsr-openmp",
+    .format = "bsr",
+    .about = "the host loop on all cores",
+    .source = "[ours]",
+    .work = "256 block rows at a time per host thread",
+    .deterministic = true,
+    .host = true,
+    .fits = fits_warp,
+    .f32 = openmp<float>,
+    .f64 = openmp<double>,
+};
+#endif

@@ -1,0 +1,112 @@
+/* Kernels over SELL-C-sigma: one stored row per thread; slices of 32 rows make a warp's reads coalesce. */
+#include "kernel.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128 };
+
+/* One stored row per thread: lane `at` of slice `slice` reads slots C apart, its neighbours the slots beside them.
+   A row ends at its first padding slot. y is written where perm says: scattered within a window of the sort. */
+template <typename T>
+__global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
+                     GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= stored_rows) return;
+    int row = perm[at];
+    if (row < 0) return; /* fills up the last slice */
+    unsigned slice = at / C;
+    int64_t end = ptr[slice + 1];
+    T sum = 0;
+#pragma unroll 1
+    for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += C) {
+        int c = col[k];
+        if (c < 0) break;
+        sum += val[k] * x[c];
+    }
+    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    int64_t n = S->a[SELL_PERM].n;
+    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T>)
+    ((unsigned)n, (int)S->param[0], ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int), ARRAY(L, SELL_COL, int),
+     ARRAY(L, SELL_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", L->y, S->rows, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(sell) = {
+    .name = "sell",
+    .format = "sell",
+    .about = "coalesced like ELL, but each slice pays only for its own longest row",
+    .source = "[ours]",
+    .work = "one row per thread, rows of like length together",
+    .deterministic = true,
+    .host = false,
+    .fits = nullptr,
+    .f32 = rows_by_threads<float>,
+    .f64 = rows_by_threads<double>,
+};
+
+#ifndef __CUDACC__
+template <typename T> static bool sell_host(const struct launch *L, int threads)
+{
+    const struct stored *S = L->A->of;
+    const int *perm = (const int *)L->A->ptr[SELL_PERM], *ptr = (const int *)L->A->ptr[SELL_PTR],
+              *col = (const int *)L->A->ptr[SELL_COL];
+    const T *val = (const T *)L->A->ptr[SELL_VAL], *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
+    int64_t C = S->param[0];
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
+    for (int64_t at = 0; at < S->rows; at++) {
+        T sum = 0;
+        int64_t row = perm[at], end = ptr[at / C + 1];
+        for (int64_t k = ptr[at / C] + at % C; k < end && col[k] >= 0; k += C) sum += val[k] * x[col[k]];
+        y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    }
+    return true;
+}
+
+template <typename T> static bool serial(const struct launch *L, struct err *)
+{
+    return sell_host<T>(L, 1);
+}
+template <typename T> static bool openmp(const struct launch *L, struct err *)
+{
+    return sell_host<T>(L, host_threads(L));
+}
+
+KERNEL_ENTRY(sell_serial) = {
+    .name = "sell-serial",
+    .format = "sell",
+    .about = "the serial host loop over the sorted rows",
+    .source = "[ours]",
+    .work = "all rows in one thread",
+    .deterministic = true,
+    .host = true,
+    .fits = nullptr,
+    .f32 = serial<float>,
+    .f64 = serial<double>,
+};
+
+KERNEL_ENTRY(sell_openmp) = {
+    .name = "sell-openmp",
+    .format = "sell",
+    .about = "the host loop on all cores",
+    .source = "[ours]",
+    .work = "1024 stored rows at a time per host thread",
+    .deterministic = true,
+    .host = true,
+    .fits = nullptr,
+    .f32 = openmp<float>,
+    .f64 = openmp<double>,
+};
+#endif
