@@ -1,0 +1,254 @@
+/* Checking and timing: no time is given for a kernel whose result was not first held against the reference. */
+#include "../src/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPS_LEAST = 5, REPS_MOST = 1000, WARM_UPS = 3, BATCH_MOST = 64 };
+static const double BUDGET_US = 200000, BATCH_US = 10000, SLOW_US = 50000;
+
+/* ---- matrices and vectors on a device ---- */
+
+static void *put_new(struct device *d, const void *from, int64_t bytes, const char *what, struct err *e)
+{
+    void *p = d->ops->alloc(d, bytes, what, e);
+    if (p && d->ops->put(d, p, from, bytes, e)) return p;
+    if (p) d->ops->free(d, p);
+    return NULL;
+}
+
+bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e)
+{
+    *M = (struct mat){.of = S, .dev = d};
+    for (int k = 0; k < S->narrays; k++) {
+        const struct array *a = &S->a[k];
+        char what[80];
+        snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
+        M->ptr[k] = put_new(d, a->data, a->n * (int64_t)type_size(a->type), what, e);
+        if (!M->ptr[k]) {
+            mat_free(M);
+            return false;
+        }
+    }
+    return true;
+}
+
+void mat_free(struct mat *M)
+{
+    for (int k = 0; k < ARRAYS_MAX; k++)
+        if (M->ptr[k]) M->dev->ops->free(M->dev, M->ptr[k]);
+    *M = (struct mat){0};
+}
+
+int64_t kernel_bytes(const struct stored *S, double beta)
+{
+    return stored_bytes(S) + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
+}
+
+/* ---- a problem: A, x and y on the host in double, and on the device in the matrix's precision ---- */
+
+struct problem {
+    const struct kernel *kernel;
+    const struct csr *A;
+    const struct mat *M;
+    int64_t longest; /* of x and y */
+    double *x, *y;   /* as the device sees them: rounded to its precision */
+    double *ref, *bound;
+    void *narrow; /* a vector on its way to or from the device */
+    void *dx, *dy;
+    struct launch launch;
+};
+
+static bool problem_new(struct problem *p, const struct kernel *k, const struct csr *A, const struct mat *M,
+                        struct err *e)
+{
+    struct device *d = M->dev;
+    int64_t size = (int64_t)type_size(M->of->real);
+    *p = (struct problem){.kernel = k, .A = A, .M = M};
+    p->x = mem_new(A->cols, sizeof *p->x, "x of a check", e);
+    p->y = mem_new(A->rows, sizeof *p->y, "y of a check", e);
+    p->ref = mem_new(A->rows, sizeof *p->ref, "the reference of a check", e);
+    p->bound = mem_new(A->rows, sizeof *p->bound, "the error bounds of a check", e);
+    p->narrow = mem_new(A->rows > A->cols ? A->rows : A->cols, (size_t)size, "a vector to copy", e);
+    if (!p->x || !p->y || !p->ref || !p->bound || !p->narrow) return false;
+    p->dx = d->ops->alloc(d, A->cols * size, "the vector x", e);
+    p->dy = p->dx ? d->ops->alloc(d, A->rows * size, "the vector y", e) : NULL;
+    p->launch = (struct launch){.A = M, .x = p->dx, .y = p->dy};
+    return p->dy != NULL;
+}
+
+static void problem_free(struct problem *p)
+{
+    struct device *d = p->M->dev;
+    if (p->dx) d->ops->free(d, p->dx);
+    if (p->dy) d->ops->free(d, p->dy);
+    mem_free(p->x);
+    mem_free(p->y);
+    mem_free(p->ref);
+    mem_free(p->bound);
+    mem_free(p->narrow);
+}
+
+static double rounded(double v, enum type real)
+{
+    return real == T_F32 ? (double)(float)v : v;
+}
+
+static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
+{
+    for (int64_t i = 0; i < n; i++) v[i] = rounded(random_unit(state), real);
+}
+
+static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)
+{
+    struct array a = {.type = p->M->of->real, .n = n, .data = p->narrow};
+    for (int64_t i = 0; i < n; i++) put_real(&a, i, v[i]);
+    return p->M->dev->ops->put(p->M->dev, to, p->narrow, n * (int64_t)type_size(a.type), e);
+}
+
+static bool get_vector(struct problem *p, const void *from, int64_t n, double *v, struct err *e)
+{
+    struct array a = {.type = p->M->of->real, .n = n, .data = p->narrow};
+    if (!p->M->dev->ops->get(p->M->dev, p->narrow, from, n * (int64_t)type_size(a.type), e)) return false;
+    for (int64_t i = 0; i < n; i++) v[i] = array_real(&a, i);
+    return true;
+}
+
+/* ---- the check ---- */
+
+/* Random x and y on the device and the reference of alpha A x + beta y. With beta 0, y is NaN there: a kernel that
+   reads it is found out. */
+static bool pose(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
+{
+    enum type real = p->M->of->real;
+    uint64_t state = seed;
+    p->launch.alpha = rounded(alpha, real);
+    p->launch.beta = rounded(beta, real);
+    fill_random(p->x, p->A->cols, &state, real);
+    fill_random(p->y, p->A->rows, &state, real);
+    if (beta == 0)
+        for (int64_t i = 0; i < p->A->rows; i++) p->y[i] = NAN;
+    if (!put_vector(p, p->x, p->A->cols, p->dx, e) || !put_vector(p, p->y, p->A->rows, p->dy, e)) return false;
+    memcpy(p->ref, p->y, (size_t)p->A->rows * sizeof *p->ref);
+    reference_spmv(p->A, p->launch.alpha, p->x, p->launch.beta, p->ref, real, p->bound);
+    return true;
+}
+
+static bool go(void *ctx, struct err *e)
+{
+    const struct problem *p = ctx;
+    return kernel_launch(p->kernel, &p->launch, e);
+}
+
+static bool times(struct problem *p, int reps, double *us, struct err *e)
+{
+    struct device *d = p->M->dev;
+    return d->ops->time(d, go, p, reps, us, e);
+}
+
+/* One launch of the problem posed, timed, and what its result is worth. */
+static bool answer(struct problem *p, double *us, struct verdict *out, struct err *e)
+{
+    if (!times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e)) return false;
+    *out = verdict_of(p->A->rows, p->y, p->ref, p->bound);
+    return true;
+}
+
+bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
+                 uint64_t seed, double *y, struct verdict *out, struct err *e)
+{
+    struct problem p;
+    double us;
+    bool ok = problem_new(&p, k, A, M, e) && pose(&p, alpha, beta, seed, e) && answer(&p, &us, out, e);
+    if (ok && y) memcpy(y, p.y, (size_t)A->rows * sizeof *y);
+    problem_free(&p);
+    return ok;
+}
+
+static bool must_hold(const struct problem *p, const struct verdict *v, struct err *e)
+{
+    if (v->ok) return true;
+    return fail(
+        e, E_NUMERIC,
+        "%s on %s is wrong: y[%lld] is %.9g where the reference says %.9g (%.3g times the error bound, alpha %g, "
+        "beta %g); no time is given",
+        p->kernel->name, p->M->dev->name, (long long)v->row, v->row < 0 ? NAN : p->y[v->row],
+        v->row < 0 ? NAN : p->ref[v->row], v->worst, p->launch.alpha, p->launch.beta);
+}
+
+/* ---- timing ---- */
+
+/* Launch until the clocks are up, or once if it is slow; us is the last one's time. */
+static bool warm_up(struct problem *p, double *us, struct err *e)
+{
+    for (int i = 0; i < WARM_UPS; i++) {
+        if (!times(p, 1, us, e)) return false;
+        if (*us > SLOW_US) break;
+    }
+    return true;
+}
+
+static int at_most(double wanted, int least, int most)
+{
+    return wanted < least ? least : wanted > most ? most : (int)wanted;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* us[0..reps-1], in batches short enough for the user's patience. */
+static bool repeat(struct problem *p, int reps, double estimate, struct watch *w, double *us, struct err *e)
+{
+    int batch = at_most(BATCH_US / (estimate + 1), 1, BATCH_MOST);
+    for (int done = 0; done < reps; done += batch) {
+        if (!watch_tick(w, p->kernel->name, done, reps, e)) return false;
+        if (!times(p, reps - done < batch ? reps - done : batch, us + done, e)) return false;
+    }
+    qsort(us, (size_t)reps, sizeof *us, by_size);
+    return true;
+}
+
+static void rates(struct run *r, const struct ceilings *c)
+{
+    r->gbs = (double)r->bytes / r->us / 1000;
+    r->gflops = 2.0 * (double)r->of->nnz / r->us / 1000;
+    r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
+}
+
+/* The emulator's time says nothing about a kernel: one launch is enough there. */
+static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
+{
+    const struct device *d = p->M->dev;
+    double estimate = 0;
+    if (d->kind != DEV_EMU && !warm_up(p, &estimate, e)) return false;
+    if (!reps) reps = d->kind == DEV_EMU ? 1 : at_most(BUDGET_US / (estimate + 0.1), REPS_LEAST, REPS_MOST);
+    double *us = mem_new(reps, sizeof *us, "the times of a bench", e);
+    bool ok = us && repeat(p, reps, estimate, w, us, e);
+    if (ok) {
+        r->reps = reps;
+        r->us = reps % 2 ? us[reps / 2] : (us[reps / 2 - 1] + us[reps / 2]) / 2;
+        r->spread_us = (us[3 * (reps - 1) / 4] - us[(reps - 1) / 4]) / 2;
+        rates(r, &d->ceilings);
+    }
+    mem_free(us);
+    return ok;
+}
+
+/* Two checks: all terms of alpha A x + beta y, then what is timed, A x alone. */
+bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
+                  struct run *out, struct err *e)
+{
+    struct problem p;
+    struct verdict v;
+    double us;
+    *out = (struct run){.kernel = k, .dev = M->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(M->of, 0)};
+    bool ok = problem_new(&p, k, A, M, e) && pose(&p, 1.5, -0.5, 1, e) && answer(&p, &out->first_us, &out->error, e) &&
+              must_hold(&p, &out->error, e) && pose(&p, 1, 0, 2, e) && answer(&p, &us, &v, e) && must_hold(&p, &v, e) &&
+              time_it(&p, reps, w, out, e);
+    problem_free(&p);
+    return ok;
+}
