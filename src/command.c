@@ -46,6 +46,7 @@ const char *command_group(const struct command *c)
 /* Close a command: say what went wrong, look after a lost device, print what is pending. */
 static bool finish(struct session *s, bool ok, struct err *e)
 {
+    if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
     if (!ok) out_error(s->out, e);

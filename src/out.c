@@ -106,7 +106,7 @@ static void json_flush(struct out *o)
     o->json = NULL;
 }
 
-static void progress_clear(struct out *o)
+void out_progress_clear(struct out *o)
 {
     if (!o->progress) return;
     fprintf(o->messages, "\r%*s\r", o->progress, "");
@@ -119,7 +119,7 @@ static void flush(struct out *o)
 {
     json_flush(o);
     if (!o->table.rows) return;
-    progress_clear(o);
+    out_progress_clear(o);
     if (o->mode == OUT_CSV) {
         if (o->csv_before) fputc('\n', o->data);
         table_csv(&o->table, o->data);
@@ -134,7 +134,7 @@ bool out_end(struct out *o, struct err *e)
 {
     if (o->mode == OUT_JSON && !o->said && !o->json) json_start(o, true);
     flush(o);
-    progress_clear(o);
+    out_progress_clear(o);
     errno = 0;
     if (fflush(o->data) || ferror(o->data))
         return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
@@ -155,7 +155,7 @@ void out_error(struct out *o, const struct err *why)
 {
     char where[sizeof why->where * 4], text[sizeof why->text * 4];
     flush(o);
-    progress_clear(o);
+    out_progress_clear(o);
     o->said = true;
     if (o->mode == OUT_JSON) {
         json_error(o, why);
@@ -303,7 +303,7 @@ void out_text(struct out *o, const char *fmt, ...)
 {
     if (o->mode != OUT_TEXT) return;
     flush(o);
-    progress_clear(o);
+    out_progress_clear(o);
     va_list ap;
     va_start(ap, fmt);
     say(o->data, "", fmt, ap);
@@ -312,7 +312,7 @@ void out_text(struct out *o, const char *fmt, ...)
 
 void out_note(struct out *o, const char *fmt, ...)
 {
-    progress_clear(o);
+    out_progress_clear(o);
     fflush(o->data);
     va_list ap;
     va_start(ap, fmt);

@@ -35,6 +35,7 @@ void out_strs(struct out *o, const char *key, int n, const char *const *values);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
 void out_progress(struct out *o, const char *text); /* a line on the terminal, replaced by the next, gone before other output */
+void out_progress_clear(struct out *o); /* before writing to out_file by hand */
 
 /* ---- mtx.c: Matrix Market ---- */
 
@@ -52,6 +53,8 @@ bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info
 bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);
 /* One vector: an n x 1 matrix, or n numbers; exactly n values. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
+/* Tests: bytes that a block of text aims at, and threads; 0 = the usual. */
+void mtx_hooks(int64_t block, int threads);
 
 /* ---- stats.c, density.c: numbers only ---- */
 

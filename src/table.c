@@ -1,9 +1,7 @@
 /* Tables: cells gathered row by row, columns named by their cells, printed aligned or as CSV. */
 #include "table.h"
 
-#include <limits.h>
 #include <string.h>
-#include <wchar.h>
 
 enum { COLUMNS_MAX = 64, GAP = 2 };
 
@@ -17,25 +15,6 @@ struct columns {
     int n;
     bool by_key; /* columns are keys (CSV), else headings (text) */
 };
-
-int text_width(const char *text)
-{
-    mbstate_t state = {0};
-    int width = 0;
-    while (*text) {
-        wchar_t c;
-        size_t n = mbrtowc(&c, text, MB_LEN_MAX, &state);
-        if (n > MB_LEN_MAX) { /* not a character of this locale: count UTF-8 lead bytes */
-            memset(&state, 0, sizeof state);
-            width += (unsigned char)*text++ >> 6 != 2;
-            continue;
-        }
-        int w = wcwidth(c);
-        width += w > 0 ? w : 0;
-        text += n;
-    }
-    return width;
-}
 
 void table_row(struct table *t)
 {

@@ -22,7 +22,5 @@ void table_text(const struct table *t, FILE *f);    /* columns aligned, with hea
 void table_records(const struct table *t, FILE *f); /* "heading  value" lines, rows apart */
 void table_csv(const struct table *t, FILE *f);     /* RFC 4180, with a header */
 void table_clear(struct table *t);
-/* Columns of a terminal that text takes. */
-int text_width(const char *text);
 
 #endif

@@ -1,7 +1,9 @@
 /* Text for people: foreign bytes made safe, bytes and counts made readable. */
 #include "warpspy.h"
 
+#include <limits.h>
 #include <string.h>
+#include <wchar.h>
 
 int utf8_decode(const char *text, size_t n, uint32_t *point)
 {
@@ -80,4 +82,23 @@ char *show_count(int64_t n, char *out, size_t size)
         at = append(out, size, at, digits + i, 1);
     }
     return out;
+}
+
+int text_width(const char *text)
+{
+    mbstate_t state = {0};
+    int width = 0;
+    while (*text) {
+        wchar_t c;
+        size_t n = mbrtowc(&c, text, MB_LEN_MAX, &state);
+        if (n > MB_LEN_MAX) { /* not a character of this locale: count UTF-8 lead bytes */
+            memset(&state, 0, sizeof state);
+            width += (unsigned char)*text++ >> 6 != 2;
+            continue;
+        }
+        int w = wcwidth(c);
+        width += w > 0 ? w : 0;
+        text += n;
+    }
+    return width;
 }

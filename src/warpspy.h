@@ -64,6 +64,8 @@ void now_replace(double (*clock)(void));
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
 /* Length of the valid UTF-8 sequence at text (n > 0 bytes left) and its code point; 0 if it is not one. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
+/* Columns of a terminal that text takes. */
+int text_width(const char *text);
 /* "1.23 MB", "417 B": SI bytes. Returns out. */
 char *show_bytes(double bytes, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
