@@ -4,7 +4,9 @@
 
 #include "../src/solver.h"
 
-/* What a cell means; term.c and canvas_print give it a colour. */
+/* ---- canvas.c ---- */
+
+/* What a cell means; the palette gives it a colour. */
 enum style {
     ST_PLAIN, ST_DIM, ST_BOLD, ST_TITLE, ST_GOOD, ST_WARN, ST_BAD, ST_PAD, ST_CURSOR, ST_AXIS, ST_BAR,
     ST_PLOT_A, ST_PLOT_B,
@@ -12,42 +14,117 @@ enum style {
     ST_ROW = ST_RAMP + 8,    /* ST_ROW .. ST_ROW+7: colours of rows in layout */
     ST_COUNT = ST_ROW + 8
 };
+enum { RAMP_STEPS = 8, ROW_COLOURS = 8 };
+enum colours { COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_24BIT };
 
-struct cell { uint32_t glyph; uint8_t style; };
-struct canvas { int w, h; bool ascii; struct cell *cell; };
+struct cell { uint32_t glyph; uint8_t style; }; /* glyph 0: the right half of a wide one */
+struct canvas {
+    int w, h;
+    bool ascii;           /* other glyphs become ASCII ones as they are put */
+    struct cell *cell;
+    enum colours colours; /* what will be seen of the styles: views say in words what colours cannot */
+};
 
 bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e);
 void canvas_free(struct canvas *c);
 void canvas_clear(struct canvas *c);
 void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph); /* outside: ignored */
 int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, ...) PRINTF(5, 6); /* returns next x */
-enum colours { COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_24BIT };
-/* As text, lines without trailing blanks; ANSI colours as asked. */
+void canvas_style(struct canvas *c, int x, int y, enum style st);               /* keep the glyph */
+/* As text, lines without trailing blanks, no empty lines at the end; ANSI colours as asked. */
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
+/* The escape sequence that turns a style on, whatever was on before. */
+void style_escape(enum style st, enum colours colours, char *out, size_t size);
+int glyph_utf8(uint32_t glyph, char out[5]);
 enum colours colours_of_env(bool terminal); /* NO_COLOR, COLORTERM, TERM */
 bool utf8_locale(void);
+
+/* ---- views ---- */
+
+/* Counts of the visible cells, kept so that moving a cursor counts nothing again. */
+struct grid {
+    struct window win;
+    int h, w;
+    uint32_t *n;
+};
 
 /* Per-view position; kept by the session's front while the program runs. */
 struct view_state {
     struct window win;        /* visible part of the matrix */
     int64_t row, col;         /* cursor */
+    int64_t row_step, col_step; /* elements under one cell, as drawn last: how far an arrow moves */
     int64_t scroll, item;     /* lists: first shown, chosen */
+    int array;                /* layout: the array of the chosen slot */
     const struct format *format; /* layout */
-    const struct matrix *of;  /* the matrix this state belongs to; another one resets it */
+    struct product *product;     /* layout; found again by prepare */
+    int64_t param[PARAMS_MAX];
+    bool param_set;
+    enum type real;
+    const struct matrix *of;  /* the matrix this state belongs to, of this size; another one resets it */
+    int64_t rows, cols;
+    bool full;                /* on a whole screen, with keys; else text once */
     bool help;
+    int w, h;                 /* size of the text asked for; 0 = the front's */
+    struct grid grid;
     char message[120];
 };
 
 /* A view is view_NAME.c and one line in views.def. draw reads the session and never changes it. */
 struct view {
     const char *name, *about, *keys;
+    bool any;                 /* needs no matrix */
+    /* Get ready what draw reads (statistics, products); may be NULL. */
+    bool (*prepare)(struct session *s, struct view_state *st, struct err *e);
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
-    /* true: redraw. Keys are characters or curses KEY_ codes as in enum keys. */
+    /* true: redraw. Keys are characters or enum keys. */
     bool (*key)(struct session *s, struct view_state *st, int key);
 };
 extern const struct view *const views[]; /* ended by NULL */
 const struct view *view_find(const char *name);
+enum { VIEWS_MAX = 16 };
 
 enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC };
+
+/* Fit the state to the session's current matrix, dropping what belonged to another one. */
+void view_reset(struct view_state *st, const struct matrix *m);
+/* The whole picture: the view, or why there is none, and its help when asked for. */
+void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
+
+/* Drawing helpers (view.c). Each leaves the rest of the canvas alone. */
+void draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...) PRINTF(4, 5);
+void draw_keys(struct canvas *c, const char *keys);
+void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);
+void draw_bar(struct canvas *c, int x, int y, int width, double share, enum style st); /* to an eighth of a cell */
+void draw_right(struct canvas *c, int x, int y, enum style st, const char *text);      /* ends before x */
+/* Reduction of the residual per iteration over the last ones; 0 when there are too few. */
+double solve_rate(const struct solve *v);
+char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
+
+/* ---- term.c: one terminal, borrowed and always given back ---- */
+
+bool term_open(struct err *e);            /* the alternate screen, keys one by one */
+void term_close(void);                    /* as it was; harmless when not open */
+bool term_is_open(void);
+void term_size(int *w, int *h);           /* of the terminal on stdout, else 80 x 24 */
+void term_draw(const struct canvas *c);   /* only what changed since the last time */
+int term_key(int wait_ms);                /* a key, or -1 when none came; -1 waits without end */
+/* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
+void term_signals(void);
+void term_catch_stop(bool on);            /* Ctrl-Z sets a flag (on), or stops the program at once */
+void term_stop(void);                     /* Ctrl-Z: give the terminal back, stop, take it again */
+/* Wait for input on stdin or a signal. */
+enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
+enum happened term_wait(int ms);
+
+/* ---- prompt.c ---- */
+
+void prompt_open(struct session *s);      /* history, completion */
+void prompt_close(struct session *s);
+/* A line (release with mem_free), or NULL at the end of input. */
+char *prompt_line(struct session *s);
+
+/* ---- loop.c ---- */
+
+struct view_state *front_state(struct session *s, const struct view *v);
 
 #endif

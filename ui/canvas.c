@@ -1,0 +1,203 @@
+/* The canvas: styled cells, and their way out as plain text or with ANSI colours. Views draw on nothing else. */
+#include "ui.h"
+
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+/* Colours that stay apart for colour-blind eyes: Okabe and Ito's set for rows, viridis for density. */
+struct look {
+    uint32_t rgb; /* 0: the terminal's own colour */
+    uint8_t ansi; /* SGR number of the nearest of 16 colours; 0: the terminal's own */
+    bool bold, reverse;
+};
+static const struct look looks[ST_COUNT] = {
+    [ST_PLAIN] = {0},
+    [ST_DIM] = {0x8a8a8a, 90, false, false},
+    [ST_BOLD] = {0, 0, true, false},
+    [ST_TITLE] = {0x87d7ff, 96, true, false},
+    [ST_GOOD] = {0x2fbf8f, 32, false, false},
+    [ST_WARN] = {0xe69f00, 33, false, false},
+    [ST_BAD] = {0xff5f5f, 91, true, false},
+    [ST_PAD] = {0x767676, 90, false, false},
+    [ST_CURSOR] = {0, 0, false, true},
+    [ST_AXIS] = {0x8a8a8a, 90, false, false},
+    [ST_BAR] = {0x56b4e9, 36, false, false},
+    [ST_PLOT_A] = {0x56b4e9, 96, false, false},
+    [ST_PLOT_B] = {0xe69f00, 33, false, false},
+    [ST_RAMP] = {0x4a5aa8, 34, false, false},
+    [ST_RAMP + 1] = {0x3a729a, 94, false, false},
+    [ST_RAMP + 2] = {0x26828e, 36, false, false},
+    [ST_RAMP + 3] = {0x1f9e89, 96, false, false},
+    [ST_RAMP + 4] = {0x35b779, 32, false, false},
+    [ST_RAMP + 5] = {0x6ece58, 92, false, false},
+    [ST_RAMP + 6] = {0xb5de2b, 33, false, false},
+    [ST_RAMP + 7] = {0xfde725, 93, false, false},
+    [ST_ROW] = {0x56b4e9, 96, false, false},
+    [ST_ROW + 1] = {0xe69f00, 33, false, false},
+    [ST_ROW + 2] = {0x2fbf8f, 32, false, false},
+    [ST_ROW + 3] = {0xcc79a7, 35, false, false},
+    [ST_ROW + 4] = {0xf0e442, 93, false, false},
+    [ST_ROW + 5] = {0x6f8fff, 94, false, false},
+    [ST_ROW + 6] = {0xe5672e, 31, false, false},
+    [ST_ROW + 7] = {0xc6c6c6, 37, false, false},
+};
+
+bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e)
+{
+    *c = (struct canvas){.w = w, .h = h, .ascii = ascii};
+    c->cell = mem_new((int64_t)w * h, sizeof *c->cell, "a screen", e);
+    if (c->cell) canvas_clear(c);
+    return c->cell;
+}
+
+void canvas_free(struct canvas *c)
+{
+    mem_free(c->cell);
+    *c = (struct canvas){0};
+}
+
+void canvas_clear(struct canvas *c)
+{
+    for (int i = 0; i < c->w * c->h; i++) c->cell[i] = (struct cell){' ', ST_PLAIN};
+}
+
+/* What stands for a glyph where only ASCII can be shown: braille and blocks by how full they are. */
+static uint32_t ascii_of(uint32_t g)
+{
+    if (g < 0x7f) return g;
+    if (g >= 0x2800 && g <= 0x28ff) return (uint32_t) " .:-=+*#%"[__builtin_popcount(g & 0xff)];
+    if (g >= 0x2581 && g <= 0x2588) return (uint32_t) "..--==##"[g - 0x2581];
+    if (g >= 0x2589 && g <= 0x258f) return g <= 0x258c ? '#' : '-';
+    if (g == 0x2500 || g == 0x2014) return '-';
+    if (g == 0x2502) return '|';
+    if (g >= 0x2500 && g <= 0x257f) return '+';
+    return g == 0xb7 ? '.' : g == 0xd7 ? 'x' : '?';
+}
+
+void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph)
+{
+    if (x < 0 || y < 0 || x >= c->w || y >= c->h) return;
+    c->cell[y * c->w + x] = (struct cell){c->ascii ? ascii_of(glyph) : glyph, (uint8_t)st};
+}
+
+void canvas_style(struct canvas *c, int x, int y, enum style st)
+{
+    if (x < 0 || y < 0 || x >= c->w || y >= c->h) return;
+    c->cell[y * c->w + x].style = (uint8_t)st;
+}
+
+/* Columns a glyph takes; in a locale that does not know it, one. */
+static int glyph_width(uint32_t g)
+{
+    int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);
+    return w < 0 ? 1 : w;
+}
+
+int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    for (size_t i = 0, n = strlen(text); i < n;) {
+        uint32_t glyph = '?';
+        int len = utf8_decode(text + i, n - i, &glyph), width = glyph_width(glyph);
+        i += len ? (size_t)len : 1;
+        if (width == 0) continue;
+        canvas_put(c, x, y, st, glyph < 0x20 ? '?' : glyph);
+        if (width == 2) canvas_put(c, x + 1, y, st, c->ascii ? ' ' : 0);
+        x += width;
+    }
+    return x;
+}
+
+int glyph_utf8(uint32_t g, char out[5])
+{
+    int n = g < 0x80 ? 1 : g < 0x800 ? 2 : g < 0x10000 ? 3 : 4;
+    static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (int i = n - 1; i > 0; i--, g >>= 6) out[i] = (char)(0x80 | (g & 0x3f));
+    out[0] = (char)(lead[n] | g);
+    out[n] = 0;
+    return n;
+}
+
+/* The nearest of the 6 levels of the 256-colour cube: 0 95 135 175 215 255. */
+static int cube_level(uint32_t v)
+{
+    return v < 48 ? 0 : v < 115 ? 1 : (int)(v - 35) / 40;
+}
+
+void style_escape(enum style st, enum colours colours, char *out, size_t size)
+{
+    const struct look *k = &looks[st];
+    int at = snprintf(out, size, "\033[0%s%s", k->bold ? ";1" : "", k->reverse ? ";7" : "");
+    char *rest = out + at;
+    size_t left = size - (size_t)at;
+    int r = (int)(k->rgb >> 16), g = (int)(k->rgb >> 8 & 255), b = (int)(k->rgb & 255);
+    if (!k->rgb || colours == COLOURS_NONE) {
+        snprintf(rest, left, "m");
+    } else if (colours == COLOURS_16) {
+        snprintf(rest, left, ";%dm", k->ansi);
+    } else if (colours == COLOURS_256) {
+        int index = 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b);
+        snprintf(rest, left, ";38;5;%dm", index);
+    } else {
+        snprintf(rest, left, ";38;2;%d;%d;%dm", r, g, b);
+    }
+}
+
+static bool blank(struct cell k)
+{
+    return k.glyph == ' ' && k.style != ST_CURSOR;
+}
+
+static int line_end(const struct canvas *c, int y)
+{
+    int end = c->w;
+    while (end > 0 && blank(c->cell[y * c->w + end - 1])) end--;
+    return end;
+}
+
+static void print_line(const struct canvas *c, int y, FILE *f, enum colours colours)
+{
+    int end = line_end(c, y), style = ST_PLAIN;
+    char text[40];
+    for (int x = 0; x < end; x++) {
+        struct cell k = c->cell[y * c->w + x];
+        if (!k.glyph) continue;
+        if (colours && k.style != style) {
+            style_escape(k.style, colours, text, sizeof text);
+            fputs(text, f);
+            style = k.style;
+        }
+        glyph_utf8(k.glyph, text);
+        fputs(text, f);
+    }
+    fputs(style == ST_PLAIN ? "\n" : "\033[0m\n", f);
+}
+
+void canvas_print(const struct canvas *c, FILE *f, enum colours colours)
+{
+    int last = c->h - 1;
+    while (last >= 0 && !line_end(c, last)) last--;
+    for (int y = 0; y <= last; y++) print_line(c, y, f, colours);
+}
+
+enum colours colours_of_env(bool terminal)
+{
+    const char *no = getenv("NO_COLOR"), *deep = getenv("COLORTERM"), *term = getenv("TERM");
+    if (!terminal || (no && *no) || !term || !*term || !strcmp(term, "dumb") || !strncmp(term, "vt", 2))
+        return COLOURS_NONE;
+    if (deep && (!strcmp(deep, "truecolor") || !strcmp(deep, "24bit"))) return COLOURS_24BIT;
+    if (strstr(term, "direct")) return COLOURS_24BIT;
+    return strstr(term, "256") ? COLOURS_256 : COLOURS_16;
+}
+
+bool utf8_locale(void)
+{
+    return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}

@@ -1,0 +1,201 @@
+/* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
+#include "ui.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+enum { HISTORY_MOST = 5000 };
+
+/* readline's callbacks take no argument of ours. */
+static struct session *session;
+static char history_file[512]; /* empty: not kept */
+static char *taken;
+static bool done;
+
+/* ---- history ---- */
+
+/* The directories of path, up to its last slash. */
+static bool make_parents(char *path)
+{
+    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = 0;
+        bool made = !mkdir(path, 0700) || errno == EEXIST;
+        *p = '/';
+        if (!made) return false;
+    }
+    return true;
+}
+
+static bool history_path(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    bool given = state && state[0] == '/';
+    int n = snprintf(history_file, sizeof history_file, "%s%s/warpspy/history",
+                     given  ? state
+                     : home ? home
+                            : "",
+                     given ? "" : "/.local/state");
+    return n < (int)sizeof history_file && (given || home);
+}
+
+static void history_load(void)
+{
+    int fd = -1;
+    if (history_path() && make_parents(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        read_history(history_file);
+        return;
+    }
+    char name[256];
+    out_note(session->out, "the history of commands is not kept: cannot write %s: %s",
+             show_safe(history_file, name, sizeof name), strerror(errno));
+    history_file[0] = 0;
+}
+
+static void history_keep(const char *line)
+{
+    HIST_ENTRY *last = history_length ? history_get(history_base + history_length - 1) : NULL;
+    if (!line[strspn(line, " \t")] || (last && !strcmp(last->line, line))) return;
+    add_history(line);
+    if (history_file[0]) append_history(1, history_file);
+}
+
+/* ---- completion ---- */
+
+struct words {
+    char **word;
+    int n, next;
+};
+
+static void give(void *user, const char *word)
+{
+    struct words *w = user;
+    char **more = mem_resize(w->word, w->n + 1, sizeof *more, "completions", NULL);
+    if (!more) return;
+    w->word = more;
+    if ((more[w->n] = mem_str(word, NULL))) w->n++;
+}
+
+/* readline takes each word and frees it. */
+static char *next_word(const char *text, int state)
+{
+    static struct words words;
+    (void)text;
+    if (!state) {
+        while (words.next < words.n) mem_free(words.word[words.next++]);
+        mem_free(words.word);
+        words = (struct words){0};
+        complete(session, rl_line_buffer, (size_t)rl_point, give, &words);
+    }
+    return words.next < words.n ? words.word[words.next++] : NULL;
+}
+
+static char **matches(const char *text, int start, int end)
+{
+    (void)start;
+    (void)end;
+    rl_attempted_completion_over = 1;
+    char **found = rl_completion_matches(text, next_word);
+    /* A directory goes on. */
+    size_t n = found ? strlen(found[0]) : 0;
+    if (n && found[0][n - 1] == '/') rl_completion_append_character = '\0';
+    return found;
+}
+
+/* ---- lines ---- */
+
+void prompt_open(struct session *s)
+{
+    session = s;
+    rl_readline_name = "warpspy";
+    rl_catch_signals = 0;
+    rl_catch_sigwinch = 0;
+    rl_attempted_completion_function = matches;
+    rl_completer_word_break_characters = " \t\n;\"'";
+    using_history();
+    stifle_history(HISTORY_MOST);
+    history_load();
+    rl_initialize();
+    rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines are run like typed ones */
+}
+
+void prompt_close(struct session *s)
+{
+    (void)s;
+    if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
+    clear_history();
+    session = NULL;
+}
+
+static void take(char *line)
+{
+    taken = line;
+    done = true;
+    rl_callback_handler_remove();
+}
+
+static void write_prompt(const struct session *s, char *out, size_t size)
+{
+    enum colours colours = s->plain ? COLOURS_NONE : colours_of_env(true);
+    const struct device *d = s->dev ? s->dev : device_default();
+    char name[80], title[32] = "", dim[32] = "", plain[32] = "";
+    if (colours) {
+        style_escape(ST_TITLE, colours, title, sizeof title);
+        style_escape(ST_DIM, colours, dim, sizeof dim);
+        style_escape(ST_PLAIN, colours, plain, sizeof plain);
+    }
+    print_safe(s->current ? s->current->name : "warpspy", s->current ? strlen(s->current->name) : 7, 30, name,
+               sizeof name);
+    /* \1 and \2 tell readline what takes no room. */
+    snprintf(out, size, "\1%s\2%s\1%s\2 [%s]\1%s\2> ", title, name, dim, d ? d->name : "no device", plain);
+}
+
+static void drop_line(void)
+{
+    rl_echo_signal_char(SIGINT);
+    rl_free_line_state();
+    rl_callback_sigcleanup();
+    rl_replace_line("", 0);
+    rl_crlf();
+    rl_on_new_line();
+    rl_redisplay();
+}
+
+static void suspend(void)
+{
+    rl_deprep_term_function();
+    term_stop();
+    rl_prep_term_function(1);
+    rl_forced_update_display();
+}
+
+char *prompt_line(struct session *s)
+{
+    char prompt[256];
+    write_prompt(s, prompt, sizeof prompt);
+    done = false;
+    term_catch_stop(true);
+    rl_callback_handler_install(prompt, take);
+    while (!done) {
+        enum happened what = term_wait(-1);
+        if (what == H_INPUT) rl_callback_read_char();
+        if (what == H_INTERRUPT) drop_line();
+        if (what == H_STOP) suspend();
+        if (what == H_RESIZE) rl_resize_terminal();
+    }
+    term_catch_stop(false);
+    if (taken)
+        history_keep(taken);
+    else
+        puts("");
+    return taken;
+}

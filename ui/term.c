@@ -1,0 +1,318 @@
+/* The terminal in full-screen use: terminfo, keys, signals; what was borrowed is given back on every exit. */
+#include "ui.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <curses.h>
+#include <term.h>
+
+static struct {
+    bool known, open;      /* terminfo is read; the alternate screen is on */
+    struct termios before; /* modes at start */
+    bool has_modes;
+    char back[128]; /* what gives the screen back, ready for a signal handler */
+    size_t nback;
+    struct cell *shown; /* what the screen holds, w * h cells; NULL: unknown */
+    int w, h;
+    enum colours colours;
+    char in[64]; /* bytes read and not yet taken as keys */
+    int nin;
+} tty;
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t stopped, resized; /* Ctrl-C is the session's */
+
+static void on_flag(int sig)
+{
+    if (sig == SIGTSTP) stopped = 1;
+    if (sig == SIGWINCH) resized = 1;
+}
+
+/* Only async-signal-safe calls; nothing when another job has the terminal. */
+static void give_back(void)
+{
+    if (!tty.has_modes || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
+    if (tty.open && write(STDOUT_FILENO, tty.back, tty.nback) < 0) return;
+    tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
+}
+
+/* Installed with SA_RESETHAND: the second time the signal does what it does to any program. */
+static void on_death(int sig)
+{
+    int keep = errno;
+    give_back();
+    errno = keep;
+    raise(sig);
+}
+
+static void handle(int sig, void (*handler)(int), int flags)
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = flags};
+    sigemptyset(&a.sa_mask);
+    sigaction(sig, &a, NULL);
+}
+
+void term_catch_stop(bool on)
+{
+    handle(SIGTSTP, on ? on_flag : SIG_DFL, 0);
+}
+
+void term_signals(void)
+{
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGHUP, SIGQUIT};
+    static char stack[64 * 1024]; /* a stack overflow leaves no other one */
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternative, NULL);
+    tty.has_modes = !tcgetattr(STDIN_FILENO, &tty.before);
+    for (int i = 0; i < COUNT(deadly); i++) handle(deadly[i], on_death, SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
+    session_catch_interrupt(false);
+    handle(SIGWINCH, on_flag, SA_RESTART);
+}
+
+void term_stop(void)
+{
+    bool full = tty.open;
+    stopped = 0;
+    if (full) term_close();
+    term_catch_stop(false);
+    raise(SIGTSTP);
+    term_catch_stop(true);
+    if (full) term_open(NULL);
+}
+
+static enum happened flag_taken(void)
+{
+    if (stopped) return H_STOP; /* taken by term_stop */
+    if (session_take_interrupt()) return H_INTERRUPT;
+    if (resized) return resized = 0, H_RESIZE;
+    return H_NOTHING;
+}
+
+enum happened term_wait(int ms)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTSTP);
+    sigaddset(&ours, SIGWINCH);
+    /* Blocked between the look at the flags and the wait, so that no signal falls in between. */
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    enum happened what = flag_taken();
+    if (what == H_NOTHING && ppoll(&in, 1, ms < 0 ? NULL : &limit, &before) > 0) what = H_INPUT;
+    if (what == H_NOTHING) what = flag_taken();
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return what;
+}
+
+/* ---- the screen ---- */
+
+bool term_is_open(void)
+{
+    return tty.open;
+}
+
+void term_size(int *w, int *h)
+{
+    struct winsize size = {0};
+    bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row;
+    *w = known ? size.ws_col : 80;
+    *h = known ? size.ws_row : 24;
+}
+
+static int collect(int ch)
+{
+    if (tty.nback < sizeof tty.back) tty.back[tty.nback++] = (char)ch;
+    return ch;
+}
+
+/* Read terminfo once, and what it takes to leave. */
+static bool learn(struct err *e)
+{
+    int status = 0;
+    const char *name = getenv("TERM");
+    if (tty.known) return true;
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return fail(e, E_UNSUPPORTED,
+                    "a full screen needs a terminal on input and output; without one leave out `view`");
+    if (setupterm(NULL, STDOUT_FILENO, &status) != OK || !cursor_address || !clear_screen)
+        return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot place its cursor; views are shown as text only",
+                    name ? name : "");
+    const char *leave[] = {exit_attribute_mode, cursor_normal, keypad_local, exit_ca_mode};
+    for (int i = 0; i < COUNT(leave); i++)
+        if (leave[i]) tputs(leave[i], 1, collect);
+    return tty.known = true;
+}
+
+static void emit(const char *capability)
+{
+    if (capability) putp(capability);
+}
+
+bool term_open(struct err *e)
+{
+    if (!learn(e)) return false;
+    struct termios raw = tty.before;
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_iflag &= ~(tcflag_t)IXON;
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    fflush(stdout);
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    emit(enter_ca_mode);
+    emit(keypad_xmit);
+    emit(cursor_invisible);
+    emit(clear_screen);
+    fflush(stdout);
+    tty.colours = colours_of_env(true);
+    tty.open = true;
+    term_catch_stop(true);
+    return true;
+}
+
+void term_close(void)
+{
+    if (!tty.open) return;
+    fflush(stdout);
+    give_back();
+    term_catch_stop(false);
+    tty.open = false;
+    mem_free(tty.shown);
+    tty.shown = NULL;
+    tty.nin = 0;
+}
+
+/* Make the record of the screen fit a canvas of another size; without memory everything is drawn anew. */
+static void fit(const struct canvas *c)
+{
+    if (tty.shown && tty.w == c->w && tty.h == c->h) return;
+    mem_free(tty.shown);
+    tty.w = c->w;
+    tty.h = c->h;
+    tty.shown = mem_zero((int64_t)c->w * c->h, sizeof *tty.shown, "the screen's record", NULL);
+    emit(clear_screen);
+}
+
+struct pen {
+    int x, y, style;
+};
+
+static void draw_cell(struct pen *pen, int x, int y, struct cell k)
+{
+    char text[40];
+    if (pen->x != x || pen->y != y) putp(tiparm(cursor_address, y, x));
+    if (pen->style != k.style) {
+        style_escape(k.style, tty.colours, text, sizeof text);
+        fputs(text, stdout);
+    }
+    glyph_utf8(k.glyph, text);
+    fputs(text, stdout);
+    *pen = (struct pen){x + 1, y, k.style};
+}
+
+void term_draw(const struct canvas *c)
+{
+    struct pen pen = {-1, -1, -1};
+    if (!tty.open) return;
+    fit(c);
+    for (int i = 0; i < c->w * c->h; i++) {
+        struct cell k = c->cell[i];
+        if (!k.glyph || (tty.shown && tty.shown[i].glyph == k.glyph && tty.shown[i].style == k.style)) continue;
+        draw_cell(&pen, i % c->w, i / c->w, k);
+        if (i + 1 < c->w * c->h && !c->cell[i + 1].glyph) pen.x = -1;
+    }
+    if (tty.shown) memcpy(tty.shown, c->cell, (size_t)(c->w * c->h) * sizeof *c->cell);
+    emit(exit_attribute_mode);
+    fflush(stdout);
+}
+
+/* ---- keys ---- */
+
+/* The sequence of a key: the terminal's own, and the two every emulator sends. */
+static int match_key(const char *in, int n, int *used)
+{
+    const struct {
+        int key;
+        const char *sequence[3];
+    } table[] = {
+        {UI_UP, {key_up, "\033[A", "\033OA"}},        {UI_DOWN, {key_down, "\033[B", "\033OB"}},
+        {UI_RIGHT, {key_right, "\033[C", "\033OC"}},  {UI_LEFT, {key_left, "\033[D", "\033OD"}},
+        {UI_HOME, {key_home, "\033[H", "\033[1~"}},   {UI_END, {key_end, "\033[F", "\033[4~"}},
+        {UI_PGUP, {key_ppage, "\033[5~", "\033[5~"}}, {UI_PGDN, {key_npage, "\033[6~", "\033[6~"}},
+    };
+    for (int i = 0; i < COUNT(table) * 3; i++) {
+        const char *s = table[i / 3].sequence[i % 3];
+        int len = s ? (int)strlen(s) : 0;
+        if (len && len <= n && !memcmp(s, in, (size_t)len)) return *used = len, table[i / 3].key;
+    }
+    return -1;
+}
+
+/* The length of an unknown escape sequence, so that it is skipped as a whole. */
+static int sequence_length(const char *in, int n)
+{
+    int i = 2;
+    if (n < 2 || (in[1] != '[' && in[1] != 'O')) return n < 2 ? n : 2;
+    while (i < n && (in[i] < 0x40 || in[i] > 0x7e)) i++;
+    return i < n ? i + 1 : n;
+}
+
+static int key_of(const char *in, int n, int *used)
+{
+    *used = 1;
+    if (in[0] == '\033' && n == 1) return UI_ESC;
+    if (in[0] == '\033') {
+        int key = match_key(in, n, used);
+        if (key < 0) *used = sequence_length(in, n);
+        return key;
+    }
+    if (in[0] == '\n' || in[0] == '\r') return UI_ENTER;
+    return in[0] == '\t' ? UI_TAB : (unsigned char)in[0] < 0x80 ? in[0] : -1;
+}
+
+static bool read_more(void)
+{
+    ssize_t got = read(STDIN_FILENO, tty.in + tty.nin, sizeof tty.in - (size_t)tty.nin);
+    if (got > 0) tty.nin += (int)got;
+    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+static int next_key(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    int used, key;
+    /* Escape alone, or the start of a sequence? A sequence's bytes come together. */
+    if (tty.in[0] == '\033' && tty.nin == 1 && poll(&in, 1, 30) > 0) read_more();
+    key = key_of(tty.in, tty.nin, &used);
+    tty.nin -= used;
+    memmove(tty.in, tty.in + used, (size_t)tty.nin);
+    return key;
+}
+
+int term_key(int wait_ms)
+{
+    if (tty.nin) return next_key();
+    switch (term_wait(wait_ms)) {
+    case H_INPUT:
+        if (!read_more()) return 'q'; /* the terminal is gone */
+        return tty.nin ? next_key() : -1;
+    case H_INTERRUPT:
+        return 'q';
+    case H_STOP:
+        term_stop();
+        return UI_RESIZE;
+    case H_RESIZE:
+        return UI_RESIZE;
+    default:
+        return -1;
+    }
+}

@@ -1,0 +1,405 @@
+/* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
+#include "ui.h"
+
+#include <string.h>
+
+enum { SAMPLE = 4096, LABEL = 8, TOP = 2 };
+
+/* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
+struct block {
+    int first, count; /* arrays first .. first+count-1, all of n slots */
+    int64_t n, lines;
+    bool grid;
+    int width;           /* characters a slot */
+    int64_t per_line;    /* strip: slots in a line; grid: columns of each array */
+    int64_t from, shown; /* grid: the columns there is room for */
+};
+
+struct page {
+    const struct stored *S;
+    const struct view_state *st;
+    struct block block[ARRAYS_MAX];
+    int n;
+    struct place chosen; /* of the slot under the cursor */
+};
+
+static struct place place_of(const struct stored *S, int k, int64_t i)
+{
+    return S->format->where(S, k, i);
+}
+
+/* The t-th of the slots looked at to learn what an array is like. */
+static int64_t sampled(int64_t n, int64_t t)
+{
+    return n <= SAMPLE ? t : t * (n / SAMPLE);
+}
+
+static int64_t samples(int64_t n)
+{
+    return n <= SAMPLE ? n : SAMPLE;
+}
+
+/* Column by column with one slot for each matrix row: as ELL, DIA and dense are. */
+static bool is_grid(const struct stored *S, int k)
+{
+    int64_t n = S->a[k].n, m = S->rows;
+    if (m < 2 || n % m || n / m < 2) return false;
+    for (int64_t t = 0; t < samples(n); t++) {
+        int64_t i = sampled(n, t);
+        struct place p = place_of(S, k, i);
+        if (p.kind == SLOT_POINTER || p.row != i % m) return false;
+    }
+    return true;
+}
+
+/* Slot i of both arrays belongs to the same thing, for every i. */
+static bool go_together(const struct stored *S, int k, int l)
+{
+    if (S->a[k].n != S->a[l].n) return false;
+    for (int64_t t = 0; t < samples(S->a[k].n); t++) {
+        int64_t i = sampled(S->a[k].n, t);
+        struct place p = place_of(S, k, i), q = place_of(S, l, i);
+        if (p.kind != q.kind || p.row != q.row) return false;
+    }
+    return true;
+}
+
+static char *slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size)
+{
+    if (place_of(S, k, i).kind == SLOT_PADDING)
+        snprintf(out, size, "*");
+    else if (S->a[k].type == T_I32 || S->a[k].type == T_I64)
+        snprintf(out, size, "%.0f", array_real(&S->a[k], i));
+    else
+        snprintf(out, size, "%.3g", array_real(&S->a[k], i));
+    return out;
+}
+
+static int slot_width(const struct stored *S, const struct block *b)
+{
+    int width = 2;
+    char text[32];
+    for (int k = b->first; k < b->first + b->count; k++)
+        for (int64_t t = 0; t < samples(b->n); t++) {
+            int64_t i = sampled(b->n, t);
+            int w = (int)strlen(slot_text(S, k, i, text, sizeof text));
+            int r = b->grid ? 0 : snprintf(text, sizeof text, "%lld", (long long)place_of(S, k, i).row);
+            if (w > width) width = w;
+            if (r > width) width = r;
+        }
+    int index = snprintf(text, sizeof text, "%lld", (long long)(b->n > 1000 ? 0 : b->n));
+    return (index > width ? index : width) + 1;
+}
+
+static int64_t chunk_lines(const struct block *b)
+{
+    return b->count + 3; /* slot numbers, the arrays, rows, a blank line */
+}
+
+/* The columns of a grid that fit, around the cursor's. */
+static void fit_grid(const struct page *g, struct block *b, int room)
+{
+    int64_t fits = room / (b->width * b->count) - 1;
+    if (fits < 1) fits = 1;
+    b->shown = b->per_line < fits ? b->per_line : fits;
+    int64_t at = g->st->array >= b->first && g->st->array < b->first + b->count ? g->st->item / g->S->rows : 0;
+    b->from = at < b->shown ? 0 : at - b->shown + 1;
+    b->lines = g->S->rows + 3; /* names, column numbers, a blank line */
+}
+
+static void measure(const struct page *g, struct block *b, int w)
+{
+    int room = w - LABEL - 2;
+    b->width = slot_width(g->S, b);
+    b->per_line = b->grid ? b->n / g->S->rows : room / b->width > 0 ? room / b->width : 1;
+    if (b->grid)
+        fit_grid(g, b, room);
+    else
+        b->lines = 1 + (b->n + b->per_line - 1) / b->per_line * chunk_lines(b);
+    if (b->n == 0) b->lines = 2;
+}
+
+static struct page page_of(const struct stored *S, const struct view_state *st, int w)
+{
+    struct page g = {.S = S, .st = st};
+    for (int k = 0; k < S->narrays; k++) {
+        struct block *last = g.n ? &g.block[g.n - 1] : NULL;
+        bool grid = is_grid(S, k);
+        if (last && last->grid == grid && go_together(S, last->first, k))
+            last->count++;
+        else
+            g.block[g.n++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
+    }
+    for (int i = 0; i < g.n; i++) measure(&g, &g.block[i], w);
+    if (st->array < S->narrays && st->item < S->a[st->array].n) g.chosen = place_of(S, st->array, st->item);
+    return g;
+}
+
+/* ---- drawing ---- */
+
+/* The style of a slot: the colour of its row; the cursor for the chosen one and all that hold the same entry. */
+static enum style slot_style(const struct page *g, int k, int64_t i)
+{
+    struct place p = place_of(g->S, k, i);
+    bool same =
+        p.kind == SLOT_ENTRY && g->chosen.kind == SLOT_ENTRY && p.row == g->chosen.row && p.col == g->chosen.col;
+    if (g->st->full && (same || (k == g->st->array && i == g->st->item))) return ST_CURSOR;
+    if (p.kind == SLOT_PADDING) return ST_PAD;
+    return p.row < 0 ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS);
+}
+
+static void draw_slot(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
+{
+    char text[32];
+    draw_right(c, x, y, slot_style(g, k, i), slot_text(g->S, k, i, text, sizeof text));
+}
+
+static void draw_row_number(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
+{
+    struct place p = place_of(g->S, k, i);
+    char text[32] = "-";
+    if (p.row >= 0) snprintf(text, sizeof text, "%lld", (long long)p.row);
+    draw_right(c, x, y, p.row < 0 || p.kind == SLOT_PADDING ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS), text);
+}
+
+/* Line `line` of a strip: its heading, or of some chunk the slot numbers, one of the arrays, or the rows. */
+static void draw_strip_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
+{
+    int64_t part = (line - 1) % chunk_lines(b), from = (line - 1) / chunk_lines(b) * b->per_line;
+    bool ruler = part == 0, rows = part == b->count + 1;
+    if (part == b->count + 2) return;
+    int k = b->first + (int)part - 1;
+    if (rows) k = b->first;
+    canvas_text(c, 1, y, ruler || rows ? ST_DIM : ST_BOLD, "%.*s", LABEL - 1,
+                ruler  ? "slot"
+                : rows ? "row"
+                       : g->S->a[k].name);
+    for (int64_t i = from; i < b->n && i < from + b->per_line; i++) {
+        char text[32];
+        int x = LABEL + 1 + (int)(i - from + 1) * b->width;
+        if (ruler) {
+            bool room = snprintf(text, sizeof text, "%lld", (long long)i) < b->width;
+            if (room || (i - from) % 4 == 0) draw_right(c, x, y, ST_DIM, text);
+        } else if (rows) {
+            draw_row_number(c, g, k, i, x, y);
+        } else {
+            draw_slot(c, g, k, i, x, y);
+        }
+    }
+}
+
+/* Line 1 of a grid numbers its columns, each further one is a matrix row. */
+static void draw_grid_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
+{
+    int64_t row = line - 2, m = g->S->rows;
+    char text[32];
+    if (row >= m) return;
+    if (row >= 0) {
+        snprintf(text, sizeof text, "row %lld", (long long)row);
+        canvas_text(c, 1, y, ST_ROW + (unsigned)(row % ROW_COLOURS), "%s", text);
+    }
+    for (int a = 0; a < b->count; a++) {
+        int x = LABEL + 3 + a * (int)(b->shown + 1) * b->width;
+        if (row < 0) canvas_text(c, x, y, ST_BOLD, "%s", g->S->a[b->first + a].name);
+        for (int64_t j = 0; j < b->shown; j++) {
+            int end = x + (int)(j + 1) * b->width;
+            snprintf(text, sizeof text, "%lld", (long long)(b->from + j));
+            if (row < 0 && end - (int)strlen(text) > x + (int)strlen(g->S->a[b->first + a].name))
+                draw_right(c, end, y, ST_DIM, text);
+            if (row >= 0) draw_slot(c, g, b->first + a, (b->from + j) * m + row, end, y);
+        }
+    }
+}
+
+/* "col int32, val fp64: 9 slots" */
+static void draw_heading(struct canvas *c, const struct page *g, const struct block *b, int y)
+{
+    char n[32];
+    int x = 1;
+    for (int k = b->first; k < b->first + b->count; k++) {
+        x = canvas_text(c, x, y, ST_BOLD, "%s%s", k > b->first ? ", " : "", g->S->a[k].name);
+        x = canvas_text(c, x, y, ST_DIM, " %s", type_name(g->S->a[k].type));
+    }
+    x = canvas_text(c, x, y, ST_DIM, ": %s slots", show_count(b->n, n, sizeof n));
+    if (!b->grid) return;
+    canvas_text(c, x, y, ST_DIM, ", %s columns of %lld, one after the other", show_count(b->per_line, n, sizeof n),
+                (long long)g->S->rows);
+}
+
+static void draw_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
+{
+    if (line == 0)
+        draw_heading(c, g, b, y);
+    else if (b->n == 0)
+        return;
+    else if (b->grid)
+        draw_grid_line(c, g, b, line, y);
+    else
+        draw_strip_line(c, g, b, line, y);
+}
+
+/* The line the cursor's slot is on, counted over all blocks. */
+static int64_t cursor_line(const struct page *g)
+{
+    int64_t at = 0;
+    for (int i = 0; i < g->n; at += g->block[i++].lines) {
+        const struct block *b = &g->block[i];
+        int k = g->st->array - b->first;
+        if (k < 0 || k >= b->count) continue;
+        if (b->grid) return at + 2 + g->st->item % g->S->rows;
+        return at + 1 + g->st->item / b->per_line * chunk_lines(b) + 1 + k;
+    }
+    return 0;
+}
+
+/* Scroll so that the cursor's line and its neighbours are among the `room` lines shown. */
+static void follow(struct view_state *st, int64_t line, int64_t total, int room)
+{
+    int margin = room > 8 ? 2 : 0;
+    if (line - margin - 1 < st->scroll) st->scroll = line - margin - 1;
+    if (line + margin + 1 > st->scroll + room) st->scroll = line + margin + 1 - room;
+    if (st->scroll > total - room) st->scroll = total - room;
+    if (st->scroll < 0) st->scroll = 0;
+}
+
+static void draw_lines(struct canvas *c, const struct page *g, int room)
+{
+    int64_t at = 0, scroll = g->st->scroll;
+    for (int i = 0; i < g->n; at += g->block[i++].lines) {
+        const struct block *b = &g->block[i];
+        int64_t from = scroll > at ? scroll - at : 0;
+        for (int64_t l = from; l < b->lines && at + l < scroll + room; l++)
+            draw_line(c, g, b, l, TOP + (int)(at + l - scroll));
+    }
+}
+
+static void draw_status(struct canvas *c, const struct page *g)
+{
+    const struct view_state *st = g->st;
+    char text[32];
+    if (st->array >= g->S->narrays || st->item >= g->S->a[st->array].n) return;
+    struct place p = g->chosen;
+    int x = canvas_text(c, 1, c->h - 2, ST_BOLD, "%s[%lld] ", g->S->a[st->array].name, (long long)st->item);
+    x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g  ", array_real(&g->S->a[st->array], st->item));
+    snprintf(text, sizeof text, "%lld", (long long)p.row);
+    if (p.kind == SLOT_ENTRY)
+        canvas_text(c, x, c->h - 2, ST_PLAIN, "row %s, column %lld", text, (long long)p.col);
+    else if (p.kind == SLOT_PADDING)
+        canvas_text(c, x, c->h - 2, ST_PLAIN, "padding%s%s", p.row < 0 ? "" : ", row ", p.row < 0 ? "" : text);
+    else
+        canvas_text(c, x, c->h - 2, ST_PLAIN, p.row < 0 ? "the end" : "row %s begins here", text);
+}
+
+static const struct stored *shown(struct session *s, const struct view_state *st)
+{
+    for (const struct product *p = s->current->products; p; p = p->next)
+        if (p == st->product) return &p->S;
+    return NULL;
+}
+
+static void title(struct canvas *c, struct session *s, const struct stored *S)
+{
+    char bytes[32], padding[32], params[128] = "";
+    size_t at = 0;
+    for (int i = 0; i < PARAMS_MAX && S->format->params[i].name; i++)
+        at += (size_t)snprintf(params + at, sizeof params - at, " %s %lld", S->format->params[i].name,
+                               (long long)S->param[i]);
+    draw_title(c, S->format->name, s->current, "%s  %s  %s padding", params + (params[0] == ' '),
+               show_bytes((double)stored_bytes(S), bytes, sizeof bytes),
+               show_count(stored_slots(S) - S->nnz, padding, sizeof padding));
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct stored *S = shown(s, st);
+    if (!S || c->w < LABEL + 8) return;
+    int room = c->h - TOP - (st->full ? 2 : 1);
+    struct page g = page_of(S, st, c->w);
+    int64_t total = 0;
+    for (int i = 0; i < g.n; i++) {
+        const struct block *b = &g.block[i];
+        total += b->lines;
+        if (st->array < b->first || st->array >= b->first + b->count) continue;
+        st->row_step = b->grid ? 1 : b->per_line;
+        st->col_step = b->grid ? S->rows : 1;
+    }
+    if (st->full)
+        follow(st, cursor_line(&g), total, room);
+    else
+        st->scroll = 0;
+    title(c, s, S);
+    draw_lines(c, &g, room);
+    if (st->full)
+        draw_status(c, &g);
+    else if (total > room + 1)
+        canvas_text(c, 1, c->h - 1, ST_DIM, "... %lld lines more; `view layout` scrolls", (long long)(total - room));
+}
+
+/* ---- keys ---- */
+
+static bool prepare(struct session *s, struct view_state *st, struct err *e)
+{
+    if (!st->format) st->format = format_find("csr");
+    enum type real = st->real == T_F32 ? T_F32 : T_F64;
+    st->product = session_product(s, s->current, st->format, st->param_set ? st->param : NULL, real, false, e);
+    if (st->product && st->array >= st->product->S.narrays) st->array = 0, st->item = 0;
+    return st->product;
+}
+
+/* The next format that takes the matrix. */
+static void next_format(struct session *s, struct view_state *st)
+{
+    const struct format *was = st->format;
+    int at = 0, n = 0;
+    while (formats[n]) n++;
+    while (at < n && formats[at] != was) at++;
+    st->param_set = false;
+    st->array = 0;
+    st->item = st->scroll = 0;
+    for (int step = 1; step <= n; step++) {
+        struct err e = {0};
+        st->format = formats[(at + step) % n];
+        if (prepare(s, st, &e)) return;
+        snprintf(st->message, sizeof st->message, "%.118s", e.text);
+    }
+    st->format = was;
+}
+
+/* Move by slots; past an array's end lies the next array. */
+static void move(struct view_state *st, const struct stored *S, int64_t by)
+{
+    st->item += by;
+    while (st->item < 0 && st->array > 0) st->item += S->a[--st->array].n;
+    while (st->item >= S->a[st->array].n && st->array < S->narrays - 1) st->item -= S->a[st->array++].n;
+    if (st->item >= S->a[st->array].n) st->item = S->a[st->array].n - 1;
+    if (st->item < 0) st->item = 0;
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    const struct stored *S = shown(s, st);
+    if (!S) return false;
+    int64_t far = 10 * st->row_step;
+    if (k == UI_TAB) next_format(s, st);
+    if (k == UI_HOME || k == 'g') st->array = 0, st->item = 0;
+    if (k == UI_END) st->array = S->narrays - 1, st->item = S->a[st->array].n - 1;
+    if (k == 'a') st->array = (st->array + 1) % S->narrays, st->item = 0;
+    int64_t by = k == UI_UP      ? -st->row_step
+                 : k == UI_DOWN  ? st->row_step
+                 : k == UI_LEFT  ? -st->col_step
+                 : k == UI_RIGHT ? st->col_step
+                 : k == UI_PGUP  ? -far
+                 : k == UI_PGDN  ? far
+                                 : 0;
+    if (by) move(st, S, by);
+    return true;
+}
+
+const struct view view_layout = {
+    .name = "layout",
+    .about = "the arrays of a storage format, slot by slot; slots of one row have one colour, * is padding",
+    .keys = "arrows choose a slot  a next array  Tab next format  g first  ? help  q leave",
+    .prepare = prepare,
+    .draw = draw,
+    .key = key,
+};

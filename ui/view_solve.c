@@ -1,0 +1,220 @@
+/* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
+#include "ui.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEFT = 8, PLOT_TOP = 3, SIDE_BELOW = 6, RECENT = 20 };
+
+double solve_rate(const struct solve *v)
+{
+    int64_t n = v->iterations < RECENT ? v->iterations : RECENT;
+    if (n < 1 || !v->hist) return 0;
+    double rate = pow(v->hist[v->iterations] / v->hist[v->iterations - n], 1.0 / (double)n);
+    return isfinite(rate) ? rate : 0;
+}
+
+/* ---- the plot ---- */
+
+/* The canvas cells of the plot, and the decades its height spans. */
+struct plot {
+    int x, y, w, h;
+    double low, high;
+};
+
+static struct plot plot_of(const struct solve *v, int w, int h)
+{
+    struct plot p = {LEFT, PLOT_TOP, w - LEFT - 2, h, 0, 0};
+    double least = v->tol > 0 ? v->tol : 1, most = 1;
+    for (int64_t i = 0; i <= v->iterations; i++) {
+        double r = v->hist[i];
+        if (!(r > 0) || !isfinite(r)) continue;
+        if (r < least) least = r;
+        if (r > most) most = r;
+    }
+    p.low = floor(log10(least));
+    p.high = ceil(log10(most));
+    if (p.high - p.low < 1) p.high = p.low + 1;
+    return p;
+}
+
+/* The dot, of `dots` from the top, at which a residual lies. */
+static int level(const struct plot *p, double residual, int dots)
+{
+    double t = (p->high - log10(residual)) / (p->high - p->low);
+    int d = (int)(t * dots);
+    return d < 0 ? 0 : d < dots ? d : dots - 1;
+}
+
+static void draw_scale(struct canvas *c, const struct plot *p, const struct solve *v)
+{
+    char text[32];
+    int every = (int)ceil((p->high - p->low) * 2 / p->h);
+    for (int d = (int)p->high; d >= p->low; d -= every > 0 ? every : 1) {
+        int y = p->y + level(p, pow(10, d), p->h);
+        snprintf(text, sizeof text, "1e%+03d", d);
+        draw_right(c, p->x - 1, y, ST_AXIS, text);
+    }
+    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
+    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
+    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
+    if (!(v->tol > 0)) return;
+    int y = p->y + level(p, v->tol, p->h);
+    for (int x = p->x; x < p->x + p->w; x += 2) canvas_put(c, x, y, ST_PLOT_B, 0xb7);
+    draw_right(c, p->x + p->w, y, ST_PLOT_B, " tol");
+}
+
+/* The range of residuals that fall in dot column k of n: large histories have many iterations in one. */
+static bool column_range(const struct solve *v, int k, int n, double *low, double *high)
+{
+    int64_t all = v->iterations + 1, from = k * all / n, to = (k + 1) * all / n;
+    if (to <= from) {
+        if (all >= n) return false;
+        to = from + 1; /* fewer iterations than dots: the nearest one's level is held */
+    }
+    *low = INFINITY;
+    *high = 0;
+    for (int64_t i = from; i < to; i++) {
+        double r = v->hist[i];
+        if (!(r > 0) || !isfinite(r)) continue;
+        *low = fmin(*low, r);
+        *high = fmax(*high, r);
+    }
+    return *high > 0;
+}
+
+static void set_dot(struct canvas *c, const struct plot *p, int x, int y)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    int cx = p->x + x / 2, cy = p->y + y / 4;
+    if (cx >= c->w || cy >= c->h) return;
+    if (c->ascii) {
+        canvas_put(c, cx, cy, ST_PLOT_A, '*');
+        return;
+    }
+    uint32_t was = c->cell[cy * c->w + cx].glyph;
+    uint32_t dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
+    canvas_put(c, cx, cy, ST_PLOT_A, dots | bit[y % 4][x % 2]);
+}
+
+/* A line: each dot column from where the last one ended. */
+static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v)
+{
+    int before = -1, columns = p->w * 2;
+    for (int k = 0; k < columns; k++) {
+        double low, high;
+        if (!column_range(v, k, columns, &low, &high)) continue;
+        int top = level(p, high, p->h * 4), bottom = level(p, low, p->h * 4);
+        if (before >= 0 && before < top) top = before;
+        if (before > bottom) bottom = before;
+        for (int y = top; y <= bottom; y++) set_dot(c, p, k, y);
+        before = level(p, low, p->h * 4);
+    }
+}
+
+/* ---- the figures below ---- */
+
+static char *show_time(double us, char *out, size_t size)
+{
+    snprintf(out, size,
+             us < 1e3   ? "%.1f us"
+             : us < 1e6 ? "%.2f ms"
+                        : "%.2f s",
+             us < 1e3   ? us
+             : us < 1e6 ? us / 1e3
+                        : us / 1e6);
+    return out;
+}
+
+static int item(struct canvas *c, int x, int y, const char *name, const char *value)
+{
+    x = canvas_text(c, x, y, ST_DIM, "%s ", name);
+    return canvas_text(c, x, y, ST_BOLD, "%s", value) + 3;
+}
+
+static void draw_figures(struct canvas *c, const struct solve *v, int y)
+{
+    char text[64], count[32];
+    double rate = solve_rate(v);
+    int x = item(c, 1, y, "iteration", show_count(v->iterations, count, sizeof count));
+    snprintf(text, sizeof text, "%.3e", v->residual);
+    x = item(c, x, y, "residual", text);
+    snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
+    x = item(c, x, y, "rate", text);
+    x = item(c, x, y, "time", show_time(v->us, text, sizeof text));
+    if (v->iterations) item(c, x, y, "an iteration", show_time(v->us / (double)v->iterations, text, sizeof text));
+}
+
+/* One bar cut by the share of each phase, with the names under it. */
+static void draw_phases(struct canvas *c, const struct solve *v, int y)
+{
+    double all = 0, sum = 0;
+    int width = c->w - 2, from = 1, x = 1;
+    for (int i = 0; i < v->nphases; i++) all += v->phase[i].us;
+    for (int i = 0; i < v->nphases && all > 0; i++) {
+        enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
+        sum += v->phase[i].us;
+        int to = 1 + (int)lround(sum / all * width);
+        /* Without colours a letter tells the phases apart. */
+        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->phase[i].name[0]);
+        from = to;
+        x = canvas_text(c, x, y + 1, st, "%s", v->phase[i].name);
+        x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->phase[i].us / all) + 3;
+    }
+}
+
+static void draw_state(struct canvas *c, const struct solve *v, int y)
+{
+    if (v->reason == RUNNING && v->paused)
+        canvas_text(c, 1, y, ST_WARN, "paused");
+    else if (v->reason == RUNNING)
+        canvas_text(c, 1, y, ST_PLAIN, "running");
+    else
+        canvas_text(c, 1, y, v->reason == CONVERGED ? ST_GOOD : ST_BAD, "%s",
+                    v->why[0] ? v->why : reason_text(v->reason));
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct solve *v = s->solve;
+    draw_title(c, v ? v->solver->name : "solve", v ? v->matrix : NULL, "%s", "");
+    if (!v || !v->hist) {
+        canvas_text(c, 1, 2, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
+        return;
+    }
+    char last[32];
+    int h = c->h - PLOT_TOP - SIDE_BELOW - (st->full ? 1 : 0);
+    canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
+                v->product ? v->product->S.format->name : "", v->kernel ? ", " : "", v->kernel ? v->kernel->name : "",
+                type_name(v->real));
+    if (h < 3 || c->w < 40) return;
+    struct plot p = plot_of(v, c->w, h);
+    draw_scale(c, &p, v);
+    draw_curve(c, &p, v);
+    canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
+    draw_right(c, p.x + p.w, p.y + p.h + 1, ST_AXIS, show_count(v->iterations, last, sizeof last));
+    draw_figures(c, v, p.y + p.h + 2);
+    draw_phases(c, v, p.y + p.h + 3);
+    draw_state(c, v, p.y + p.h + 5);
+}
+
+/* Steps are for a solve that goes on; what steps it is whoever called live. */
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    struct solve *v = s->solve;
+    (void)st;
+    if (!v || v->reason != RUNNING) return false;
+    if (k == ' ') v->paused = !v->paused, v->steps_left = 0;
+    if (k == 's' || k == UI_ENTER) v->paused = false, v->steps_left = 1;
+    if (k == 'n') v->paused = false, v->steps_left = 10;
+    return true;
+}
+
+const struct view view_solve = {
+    .name = "solve",
+    .about = "the residual of a solve by iteration, its rate, and the time by phase",
+    .keys = "space pause or go on  s one step  n ten steps  ? help  q stop",
+    .any = true,
+    .draw = draw,
+    .key = key,
+};

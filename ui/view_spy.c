@@ -1,0 +1,390 @@
+/* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
+#include "ui.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { VALUE_WIDTH = 8, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 4 };
+
+/* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
+   begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the others.
+ */
+struct axis {
+    int64_t from, n, span;
+    int cells, repeat;
+};
+
+struct picture {
+    struct axis down, across;
+    int dx, dy;     /* dots in a character: 2 x 4 of braille, or 1 x 1 */
+    bool values;    /* elements are written as numbers */
+    bool exact;     /* a cell is one element at most */
+    int x, y, w, h; /* where it is on the canvas, without its frame */
+};
+
+static int64_t cell_begin(const struct axis *a, int64_t k)
+{
+    int64_t at = (k * a->span + a->cells - 1) / a->cells;
+    return a->from + (at < a->n ? at : a->n);
+}
+
+static int cell_of(const struct axis *a, int64_t i)
+{
+    return (int)((i - a->from) * a->cells / a->span);
+}
+
+/* Fit n elements to `most` dots of about `step` elements: whole elements to a dot or whole dots to an element,
+   unless that would shrink the picture by more than a fifth. */
+static struct axis axis_of(int64_t from, int64_t n, double step, int most)
+{
+    struct axis a = {.from = from, .n = n, .span = n, .cells = (int)n, .repeat = 1};
+    if (step <= 1) {
+        a.repeat = (int)fmin(1 / step, (double)most / (double)n);
+        return a;
+    }
+    int64_t whole = (int64_t)ceil(step - 1e-9);
+    if ((double)whole <= 1.25 * step) {
+        a.cells = (int)((n + whole - 1) / whole);
+        a.span = whole * a.cells;
+    } else {
+        a.cells = (int)fmin(ceil((double)n / step), most);
+    }
+    return a;
+}
+
+/* A side much shorter than the other is drawn longer than it is, so that it can be seen. */
+static double visible_step(double step, int64_t n)
+{
+    return (double)n / step >= THINNEST ? step : (double)n / THINNEST;
+}
+
+static void fit_dots(struct picture *p, struct window win, int w, int h)
+{
+    int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
+    /* A character is twice as high as wide: a braille dot is square, a whole character is two squares high. */
+    double tall = p->dy == 1 ? 2 : 1;
+    double step = fmax((double)rows / (tall * h * p->dy), (double)cols / (w * p->dx));
+    if (p->dy > 1 && step < 1) step = 1 / floor(1 / step);
+    p->down = axis_of(win.row0, rows, visible_step(step * tall, rows), h * p->dy);
+    p->across = axis_of(win.col0, cols, visible_step(step, cols), w * p->dx);
+}
+
+/* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
+static struct picture picture_of(struct window win, int w, int h, bool ascii)
+{
+    struct picture p = {.dx = 1, .dy = 1};
+    int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
+    if (rows <= h && cols * BLOCK_WIDTH <= w) {
+        p.values = cols * VALUE_WIDTH <= w;
+        p.down = axis_of(win.row0, rows, 1, h);
+        p.across = axis_of(win.col0, cols, 1, w);
+        p.across.repeat = p.values ? VALUE_WIDTH : BLOCK_WIDTH;
+    } else {
+        if (!ascii) p.dx = 2, p.dy = 4;
+        fit_dots(&p, win, w, h);
+    }
+    p.exact = p.down.cells == p.down.n && p.across.cells == p.across.n;
+    p.w = (p.across.cells * p.across.repeat + p.dx - 1) / p.dx;
+    p.h = (p.down.cells * p.down.repeat + p.dy - 1) / p.dy;
+    return p;
+}
+
+/* ---- counting ---- */
+
+static bool count(struct grid *g, const struct csr *A, const struct picture *p, struct err *e)
+{
+    struct window win = {p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
+    if (g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells) return true;
+    mem_free(g->n);
+    *g = (struct grid){win, p->down.cells, p->across.cells, NULL};
+    g->n = mem_zero((int64_t)g->h * g->w, sizeof *g->n, "the picture", e);
+    return g->n && density_of(A, win, g->h, g->w, g->n, NULL, e);
+}
+
+/* What one character shows: its dots, its nonzeros, and the elements it covers. */
+struct spot {
+    unsigned dots;
+    double nonzeros, elements;
+};
+
+static double share_of(const struct axis *a, int cell)
+{
+    return (double)(cell_begin(a, cell + 1) - cell_begin(a, cell)) / a->repeat;
+}
+
+static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    struct spot s = {0};
+    for (int dot = 0; dot < p->dx * p->dy; dot++) {
+        int i = dot / p->dx, j = dot % p->dx;
+        int row = (y * p->dy + i) / p->down.repeat, col = (x * p->dx + j) / p->across.repeat;
+        if (row >= g->h || col >= g->w) continue;
+        uint32_t n = g->n[row * g->w + col];
+        if (n) s.dots |= bit[i][j];
+        s.nonzeros += (double)n / (p->down.repeat * p->across.repeat);
+        s.elements += share_of(&p->down, row) * share_of(&p->across, col);
+    }
+    return s;
+}
+
+/* The range of densities in the picture. A narrow one is widened, so that chance looks even. */
+struct shades {
+    double high, span, most;
+};
+
+static struct shades shades_of(const struct picture *p, const struct grid *g)
+{
+    struct shades r = {0, 64, 0};
+    double low = 1;
+    for (int i = 0; i < p->w * p->h; i++) {
+        struct spot s = spot_at(p, g, i % p->w, i / p->w);
+        if (!(s.nonzeros > 0)) continue;
+        double d = s.nonzeros / s.elements;
+        if (d > r.high) r.high = d;
+        if (d < low) low = d;
+        if (s.nonzeros > r.most) r.most = s.nonzeros;
+    }
+    if (r.high > low * r.span) r.span = r.high / low;
+    return r;
+}
+
+/* 0 .. steps-1 by the logarithm of the density. */
+static int shade(const struct shades *r, double density, int steps)
+{
+    double t = 1 - log(r->high / density) / log(r->span);
+    int k = (int)(t * steps);
+    return k < 0 ? 0 : k < steps ? k : steps - 1;
+}
+
+/* ---- drawing ---- */
+
+static void draw_frame(struct canvas *c, const struct picture *p)
+{
+    int x0 = p->x - 1, y0 = p->y - 1, x1 = p->x + p->w, y1 = p->y + p->h;
+    draw_fill(c, p->x, y0, p->w, ST_AXIS, 0x2500);
+    draw_fill(c, p->x, y1, p->w, ST_AXIS, 0x2500);
+    for (int y = p->y; y < y1; y++) {
+        canvas_put(c, x0, y, ST_AXIS, 0x2502);
+        canvas_put(c, x1, y, ST_AXIS, 0x2502);
+    }
+    canvas_put(c, x0, y0, ST_AXIS, 0x250c);
+    canvas_put(c, x1, y0, ST_AXIS, 0x2510);
+    canvas_put(c, x0, y1, ST_AXIS, 0x2514);
+    canvas_put(c, x1, y1, ST_AXIS, 0x2518);
+}
+
+/* The element at which character k of the picture begins. */
+static int64_t element_at(const struct axis *a, int dots, int k)
+{
+    int cell = k * dots / a->repeat;
+    return cell_begin(a, cell < a->cells ? cell : a->cells);
+}
+
+static void draw_axes(struct canvas *c, const struct picture *p)
+{
+    char text[32];
+    int middle = p->h / 2;
+    int64_t last_row = p->down.from + p->down.n - 1, last_col = p->across.from + p->across.n - 1;
+    draw_right(c, p->x - 1, p->y, ST_AXIS, show_count(p->down.from, text, sizeof text));
+    if (p->h > 8)
+        draw_right(c, p->x - 1, p->y + middle, ST_AXIS,
+                   show_count(element_at(&p->down, p->dy, middle), text, sizeof text));
+    if (p->h > 1) draw_right(c, p->x - 1, p->y + p->h - 1, ST_AXIS, show_count(last_row, text, sizeof text));
+    int end = canvas_text(c, p->x, p->y - 2, ST_AXIS, "%s", show_count(p->across.from, text, sizeof text));
+    show_count(last_col, text, sizeof text);
+    int x = p->x + p->w - text_width(text);
+    if (p->across.n > 1) canvas_text(c, x > end + 1 ? x : end + 2, p->y - 2, ST_AXIS, "%s", text);
+}
+
+static void draw_value(struct canvas *c, int x, int y, double v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", v);
+    if (strlen(text) >= VALUE_WIDTH) snprintf(text, sizeof text, "%.1g", v);
+    draw_right(c, x + VALUE_WIDTH - 1, y, ST_PLAIN, text);
+}
+
+static void draw_elements(struct canvas *c, const struct csr *A, const struct picture *p)
+{
+    for (int i = 0; i < p->h; i++)
+        for (int j = 0; j < p->across.cells; j++) {
+            int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
+            int x = p->x + j * p->across.repeat;
+            if (p->values && k >= 0)
+                draw_value(c, x, p->y + i, A->val[k]);
+            else if (p->values)
+                canvas_put(c, x + VALUE_WIDTH - 2, p->y + i, ST_PAD, 0xb7);
+            else if (k >= 0)
+                draw_fill(c, x, p->y + i, BLOCK_WIDTH, ST_RAMP + 5, 0x2588);
+        }
+}
+
+static void draw_dots(struct canvas *c, const struct picture *p, const struct grid *g, const struct shades *r)
+{
+    for (int i = 0; i < p->w * p->h; i++) {
+        int x = i % p->w, y = i / p->w;
+        struct spot s = spot_at(p, g, x, y);
+        if (!(s.nonzeros > 0)) continue;
+        double density = s.nonzeros / s.elements;
+        uint32_t glyph = p->dy == 1 ? (uint32_t) ".:-=+*#%@"[shade(r, density, 9)] : 0x2800 + s.dots;
+        canvas_put(c, p->x + x, p->y + y, ST_RAMP + (unsigned)shade(r, density, RAMP_STEPS), glyph);
+    }
+}
+
+/* "a dot: 6 x 6 elements; colour: ████████ nonzeros of the elements, 0.1% to 4.4%, log scale" */
+static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
+{
+    char rows[32], cols[32];
+    if (p->values) return;
+    const char *what = p->dy > 1 ? "dot" : p->exact ? "block" : "sign";
+    int64_t down = p->down.span / p->down.cells, across = p->across.span / p->across.cells;
+    int x = p->exact ? canvas_text(c, 1, y, ST_DIM, "a %s: one nonzero", what)
+                     : canvas_text(c, 1, y, ST_DIM, "a %s: nonzeros among %s x %s elements", what,
+                                   show_count(down, rows, sizeof rows), show_count(across, cols, sizeof cols));
+    if (p->exact && p->dy == 1) return;
+    x = canvas_text(c, x, y, ST_DIM, "; density %.2g%% ", 100 * r->high / r->span);
+    bool shaded = c->colours || p->dy == 1;
+    for (int k = 0; shaded && k < 9; k++)
+        canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * 7 / 8), p->dy > 1 ? 0x2588 : (uint32_t) ".:-=+*#%@"[k]);
+    canvas_text(c, x, y, ST_DIM, "%s%.2g%%%s", shaded ? " " : "to ", 100 * r->high, shaded ? " (log)" : "");
+}
+
+/* Where the cursor is, and what is there. */
+struct under {
+    int64_t row0, row1, col0, col1;
+};
+
+static int place_of(const struct axis *a, int dots, int64_t i)
+{
+    return cell_of(a, i) * a->repeat / dots;
+}
+
+static struct under under_cursor(const struct picture *p, const struct view_state *st)
+{
+    struct under u = {st->row, st->row + 1, st->col, st->col + 1};
+    if (p->exact) return u;
+    int y = place_of(&p->down, p->dy, st->row), x = place_of(&p->across, p->dx, st->col);
+    return (struct under){element_at(&p->down, p->dy, y), element_at(&p->down, p->dy, y + 1),
+                          element_at(&p->across, p->dx, x), element_at(&p->across, p->dx, x + 1)};
+}
+
+static void draw_cursor(struct canvas *c, const struct picture *p, const struct view_state *st)
+{
+    int y = p->y + place_of(&p->down, p->dy, st->row), x = p->x + place_of(&p->across, p->dx, st->col);
+    int width = p->dx == 1 ? p->across.repeat : 1;
+    for (int i = 0; i < width; i++) canvas_style(c, x + i, y, ST_CURSOR);
+}
+
+static void draw_status(struct canvas *c, const struct csr *A, struct under u, int y)
+{
+    char a[32], b[32], d[32], f[32], n[32];
+    if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
+        uint32_t here = 0;
+        density_of(A, (struct window){u.row0, u.row1, u.col0, u.col1}, 1, 1, &here, NULL, NULL);
+        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s nonzeros", show_count(u.row0, a, sizeof a),
+                    show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
+                    show_count(u.col1 - 1, f, sizeof f), show_count(here, n, sizeof n));
+        return;
+    }
+    int64_t k = csr_find(A, u.row0, u.col0);
+    int x = canvas_text(c, 1, y, ST_PLAIN, "row %s, column %s: ", show_count(u.row0, a, sizeof a),
+                        show_count(u.col0, b, sizeof b));
+    if (k < 0)
+        canvas_text(c, x, y, ST_DIM, "no entry");
+    else if (A->imag)
+        canvas_text(c, x, y, ST_BOLD, "%.17g %+.17gi", A->val[k], A->imag[k]);
+    else
+        canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct csr *A = &s->current->csr;
+    struct err e = {0};
+    char last[32];
+    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
+    draw_title(c, "spy", s->current, "%s", A->nnz ? "" : "nothing is stored");
+    if (A->rows == 0 || A->cols == 0 || c->h < 6 + below || c->w < left + 10) return;
+    struct picture p = picture_of(st->win, c->w - left - 2, c->h - 4 - below, c->ascii);
+    p.x = left;
+    p.y = 3;
+    if (!count(&st->grid, A, &p, &e)) {
+        canvas_text(c, 1, 2, ST_BAD, "%s", e.text);
+        return;
+    }
+    struct shades r = shades_of(&p, &st->grid);
+    draw_frame(c, &p);
+    draw_axes(c, &p);
+    if (p.exact && p.dy == 1)
+        draw_elements(c, A, &p);
+    else
+        draw_dots(c, &p, &st->grid, &r);
+    if (r.high > 0) draw_legend(c, &p, &r, c->h - below);
+    struct under u = under_cursor(&p, st);
+    st->row_step = u.row1 - u.row0;
+    st->col_step = u.col1 - u.col0;
+    if (!st->full) return;
+    draw_cursor(c, &p, st);
+    draw_status(c, A, u, c->h - 2);
+}
+
+/* ---- keys ---- */
+
+static int64_t within(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Shift a visible stretch, and no further than the matrix goes, until it shows the cursor. */
+static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
+{
+    int64_t n = *to - *from;
+    if (at < *from) *from = at;
+    if (at >= *to) *from = at - n + 1;
+    *from = within(*from, 0, all - n);
+    *to = *from + n;
+}
+
+/* Make a visible stretch `times` as long, the cursor staying where it is in it. */
+static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double times)
+{
+    int64_t n = *to - *from, least = all < ZOOMED_LEAST ? all : ZOOMED_LEAST;
+    int64_t size = within((int64_t)ceil((double)n * times), least, all);
+    *from = within(at - (int64_t)((double)(at - *from) * (double)size / (double)n), 0, all - size);
+    *to = *from + size;
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    const struct csr *A = &s->current->csr;
+    struct window *w = &st->win;
+    if (A->rows == 0 || A->cols == 0) return false;
+    int64_t page = w->row1 - w->row0;
+    int64_t dy = k == UI_UP     ? -st->row_step
+                 : k == UI_DOWN ? st->row_step
+                 : k == UI_PGUP ? -page
+                 : k == UI_PGDN ? page
+                                : 0;
+    int64_t dx = k == UI_LEFT ? -st->col_step : k == UI_RIGHT ? st->col_step : 0;
+    double times = k == '+' || k == '=' ? 0.5 : k == '-' ? 2 : 1;
+    if (k == 'g' || k == UI_HOME) {
+        *w = (struct window){0, A->rows, 0, A->cols};
+        st->row = st->col = 0;
+    }
+    st->row = within(st->row + dy, 0, A->rows - 1);
+    st->col = within(st->col + dx, 0, A->cols - 1);
+    follow(&w->row0, &w->row1, st->row, A->rows);
+    follow(&w->col0, &w->col1, st->col, A->cols);
+    rescale(&w->row0, &w->row1, st->row, A->rows, times);
+    rescale(&w->col0, &w->col1, st->col, A->cols, times);
+    return true;
+}
+
+const struct view view_spy = {
+    .name = "spy",
+    .about = "where the nonzeros are: a dot where there is one, coloured by density",
+    .keys = "arrows move  + zoom in at the cursor  - zoom out  g whole matrix  ? help  q leave",
+    .draw = draw,
+    .key = key,
+};
