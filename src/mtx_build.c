@@ -1,0 +1,312 @@
+/* From parsed blocks to rows: what only the whole file shows is judged here, then symmetry is expanded. */
+#include "mtx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where an entry stands ---- */
+
+static struct block *block_of(const struct body *b, int64_t entry)
+{
+    struct block *k = b->first;
+    while (entry >= k->entry0 + k->n) k = k->next;
+    return k;
+}
+
+static int64_t line_of(const struct body *b, int64_t entry)
+{
+    const struct block *k = block_of(b, entry);
+    int64_t line = k->line0 + entry - k->entry0 + 1;
+    for (int64_t g = 0; g < k->ngaps && k->gap[g].at <= entry - k->entry0; g++) line += k->gap[g].lines;
+    return line;
+}
+
+/* Threads may have read on beyond the fault; what they found is of no interest. */
+static void cut_after(struct block *k)
+{
+    for (struct block *rest = k->next, *next; rest; rest = next) {
+        next = rest->next;
+        block_free(rest);
+        mem_free(rest);
+    }
+    k->next = NULL;
+}
+
+/* Lines and entries before each block. */
+static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
+{
+    int64_t entries = 0;
+    *lines = b->head->lines;
+    if (b->fault.block) cut_after(b->fault.block);
+    for (struct block *k = b->first; k; k = k->next) {
+        k->line0 = *lines;
+        k->entry0 = entries;
+        for (int i = 0; i < NOTES; i++)
+            if (k->notes.n[i]) {
+                note(t, (enum note)i, k->line0 + k->notes.line[i]);
+                t->n[i] += k->notes.n[i] - 1;
+            }
+        *lines += k->lines;
+        entries += k->n;
+    }
+    return entries;
+}
+
+/* ---- symmetry of the whole ---- */
+
+struct twin { /* an entry above the diagonal */
+    int row, col;
+    int64_t at;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct twin *p = a, *q = b;
+    if (p->col != q->col) return p->col < q->col ? -1 : 1;
+    if (p->row != q->row) return p->row < q->row ? -1 : 1;
+    return 0;
+}
+
+static int by_place_then_order(const void *a, const void *b)
+{
+    const struct twin *p = a, *q = b;
+    int c = by_place(a, b);
+    return c ? c : (p->at > q->at) - (p->at < q->at);
+}
+
+/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold several. */
+static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
+{
+    struct twin key = {.row = row, .col = col};
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (by_place(&u[mid], &key) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && !by_place(&u[low], &key) ? &u[low] : NULL;
+}
+
+static int64_t collect_upper(const struct body *b, int64_t entries, struct twin *u)
+{
+    int64_t n = 0;
+    for (const struct block *k = b->first; k && k->entry0 < entries; k = k->next)
+        for (int64_t i = 0; i < k->n; i++)
+            if (k->row[i] < k->col[i]) u[n++] = (struct twin){k->row[i], k->col[i], k->entry0 + i};
+    return n;
+}
+
+/* The first entry, below `entries`, whose mirror image stands before it: *at, or `entries` if there is none. */
+static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct err *e)
+{
+    int64_t upper = 0, lower = 0;
+    *at = entries;
+    for (const struct block *k = b->first; k; k = k->next) upper += k->upper, lower += k->lower;
+    if (!upper || !lower) return true;
+    struct twin *u = mem_new(upper, sizeof *u, "entries above the diagonal", e);
+    if (!u) return false;
+    int64_t n = collect_upper(b, entries, u);
+    qsort(u, (size_t)n, sizeof *u, by_place_then_order);
+    for (const struct block *k = b->first; k && k->entry0 < entries; k = k->next)
+        for (int64_t i = 0; i < k->n; i++) {
+            const struct twin *t = k->row[i] > k->col[i] ? find_twin(u, n, k->col[i], k->row[i]) : NULL;
+            int64_t later = t && t->at > k->entry0 + i ? t->at : k->entry0 + i;
+            if (t && later < *at) *at = later;
+        }
+    mem_free(u);
+    return true;
+}
+
+/* The first diagonal entry of a hermitian array that is not real, or `entries`. */
+static int64_t find_unreal(const struct body *b, int64_t entries)
+{
+    const struct block *k = b->first;
+    for (int64_t c = 0; c < b->head->cols; c++) {
+        int64_t at = column_start(b->head, c);
+        if (at >= entries) break;
+        while (at >= k->entry0 + k->n) k = k->next;
+        if (!(k->imag[at - k->entry0] == 0)) return at;
+    }
+    return entries;
+}
+
+/* The first entry that contradicts the file's symmetry, with the message. */
+static bool find_contradiction(const struct body *b, int64_t entries, int64_t *at, const char **what, struct err *e)
+{
+    const struct head *h = b->head;
+    *at = entries;
+    if (h->array && h->symmetry == HERMITIAN) {
+        *what = "expected a real diagonal in a hermitian matrix, found an imaginary part";
+        *at = find_unreal(b, entries);
+    } else if (!h->array && h->symmetry != GENERAL) {
+        *what = "expected one triangle of a symmetric matrix, found the mirror image of an earlier entry; a file that "
+                "holds both is general";
+        return find_both(b, entries, at, e);
+    }
+    return true;
+}
+
+/* ---- the verdict ---- */
+
+static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
+{
+    char where[PLACE];
+    const struct head *h = b->head;
+    if (entries == h->entries) return true;
+    if (entries < h->entries)
+        return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
+                       "expected %lld entries as this size line says, found %lld when the file ends at line %lld; the "
+                       "file is truncated or the count wrong",
+                       (long long)h->entries, (long long)entries, (long long)lines);
+    return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
+                   "expected no more than %lld entries as the size line %lld says, found another",
+                   (long long)h->entries, (long long)h->lines);
+}
+
+bool body_judge(struct body *b, struct notes *t, struct err *e)
+{
+    char where[PLACE];
+    const char *what = NULL;
+    const struct fault *f = &b->fault;
+    int64_t lines, wrong;
+    if (f->why.code && !f->block) return fail(e, f->why.code, "%s", f->why.text);
+    int64_t entries = number_blocks(b, t, &lines), counted = entries < b->head->entries ? entries : b->head->entries;
+    if (!find_contradiction(b, counted, &wrong, &what, e)) return false;
+    if (wrong < counted) return fail_at(e, E_INPUT, place_of(b->path, line_of(b, wrong), where), "%s", what);
+    if (f->block && entries <= b->head->entries)
+        return fail_at(e, f->why.code, place_of(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
+    return judge_count(b, entries, lines, e);
+}
+
+/* ---- arrays: values get their places, zeros go ---- */
+
+static int64_t column_of(const struct head *h, int64_t entry)
+{
+    int64_t low = 0, high = h->cols; /* column_start(low) <= entry < column_start(high) */
+    while (high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        if (column_start(h, mid) <= entry)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Row of the first value of a column. */
+static int64_t column_top(const struct head *h, int64_t c)
+{
+    return h->symmetry == GENERAL ? 0 : c + (h->symmetry == SKEW);
+}
+
+static bool place_values(struct block *k, const struct head *h, struct err *e)
+{
+    int64_t n = 0, c = k->n ? column_of(h, k->entry0) : 0, row = column_top(h, c) + k->entry0 - column_start(h, c);
+    k->row = mem_new(k->n, sizeof *k->row, "rows of an array", e);
+    k->col = mem_new(k->n, sizeof *k->col, "columns of an array", e);
+    if (!k->row || !k->col) return false;
+    for (int64_t i = 0; i < k->n; i++, row++) {
+        while (row >= h->rows) row = column_top(h, ++c);
+        if (k->val[i] == 0 && (!k->imag || k->imag[i] == 0)) continue;
+        k->row[n] = (int)row;
+        k->col[n] = (int)c;
+        k->val[n] = k->val[i];
+        if (k->imag) k->imag[n] = k->imag[i];
+        if (h->symmetry != GENERAL && row > c) k->lower++;
+        n++;
+    }
+    k->n = n;
+    return true;
+}
+
+/* ---- triplets ---- */
+
+struct triplets {
+    int64_t n;
+    int *row, *col;
+    double *val, *imag;
+};
+
+static bool triplets_new(struct triplets *t, int64_t n, bool complex_values, struct err *e)
+{
+    const char *what = "the entries";
+    t->n = n;
+    return (t->row = mem_new(n, sizeof *t->row, what, e)) && (t->col = mem_new(n, sizeof *t->col, what, e)) &&
+           (t->val = mem_new(n, sizeof *t->val, what, e)) &&
+           (!complex_values || (t->imag = mem_new(n, sizeof *t->imag, what, e)));
+}
+
+static void triplets_free(struct triplets *t)
+{
+    mem_free(t->row);
+    mem_free(t->col);
+    mem_free(t->val);
+    mem_free(t->imag);
+}
+
+static void put(struct triplets *t, int64_t at, int row, int col, double re, double im)
+{
+    t->row[at] = row;
+    t->col[at] = col;
+    t->val[at] = re;
+    if (t->imag) t->imag[at] = im;
+}
+
+/* A block's entries from `at` on, each followed by its mirror image; then the block's memory goes. */
+static void pour(struct triplets *t, int64_t at, struct block *k, enum symmetry symmetry)
+{
+    double sign_re = symmetry == SKEW ? -1 : 1, sign_im = symmetry == SKEW || symmetry == HERMITIAN ? -1 : 1;
+    for (int64_t i = 0; i < k->n; i++) {
+        int row = k->row[i], col = k->col[i];
+        double re = k->val ? k->val[i] : 1, im = k->imag ? k->imag[i] : 0;
+        put(t, at++, row, col, re, im);
+        if (symmetry != GENERAL && row != col) put(t, at++, col, row, sign_re * re, sign_im * im);
+    }
+    block_free(k);
+}
+
+static bool pour_all(struct body *b, struct triplets *t, struct err *e)
+{
+    int64_t n = 0, at = 0, i = 0;
+    for (const struct block *k = b->first; k; k = k->next) n++;
+    struct block **blocks = mem_new(n, sizeof *blocks, "the blocks", e);
+    if (!blocks) return false;
+    for (struct block *k = b->first; k; k = k->next) {
+        blocks[i++] = k;
+        k->entry0 = at; /* from here on a place among the triplets */
+        at += k->n + k->upper + k->lower;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
+    for (i = 0; i < n; i++) pour(t, blocks[i]->entry0, blocks[i], b->head->symmetry);
+    mem_free(blocks);
+    return true;
+}
+
+/* Duplicates were counted after expansion, where each off the diagonal shows twice. */
+static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < A->rows; i++) kept += csr_find(A, i, i) >= 0;
+    return diagonal - kept + (duplicates - (diagonal - kept)) / 2;
+}
+
+bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e)
+{
+    const struct head *h = b->head;
+    struct triplets t = {0};
+    int64_t stored = 0, twice = 0;
+    bool ok = true;
+    for (struct block *k = b->first; k && ok; k = k->next) {
+        ok = !h->array || place_values(k, h, e);
+        stored += k->n;
+        twice += k->upper + k->lower;
+    }
+    ok = ok && csr_limits(h->rows, h->cols, stored + twice, e) &&
+         triplets_new(&t, stored + twice, h->field == COMPLEX, e) && pour_all(b, &t, e) &&
+         csr_from_triplets(A, h->rows, h->cols, t.n, t.row, t.col, t.val, t.imag, duplicates, e);
+    triplets_free(&t);
+    if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, stored - twice);
+    return ok;
+}

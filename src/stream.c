@@ -1,0 +1,291 @@
+/* Open a file, tell by its first bytes how it is packed, and deliver what is in it. */
+#include "stream.h"
+#include "gunzip.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SNIFF = 512, PIECE = 1 << 16 };
+enum packing { PLAIN, GZIP, XZ, ZSTD, BZIP2, TAR };
+
+struct stream {
+    const char *path;
+    int fd;
+    int64_t size, done;      /* bytes of the file, bytes read of it */
+    enum packing packing;    /* of the file itself */
+    struct gunzip *gunzip;   /* or NULL */
+    struct archive *archive; /* above gunzip, or above the file; or NULL */
+    struct err below;        /* why the layer below libarchive failed */
+    char piece[PIECE];       /* what libarchive is given */
+};
+
+static enum packing packing_of(const char *s, int64_t n)
+{
+    static const struct {
+        enum packing packing;
+        int64_t at, len;
+        const char *magic;
+    } table[] = {
+        {GZIP, 0, 2, "\x1f\x8b"},
+        {XZ, 0, 6,
+         "\xfd"
+         "7zXZ\0"},
+        {ZSTD, 0, 4, "\x28\xb5\x2f\xfd"},
+        {BZIP2, 0, 3, "BZh"},
+        {TAR, 257, 5, "ustar"},
+    };
+    for (int i = 0; i < COUNT(table); i++)
+        if (n >= table[i].at + table[i].len && !memcmp(s + table[i].at, table[i].magic, (size_t)table[i].len))
+            return table[i].packing;
+    return PLAIN;
+}
+
+/* ---- the file ---- */
+
+static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
+{
+    struct stream *s = user;
+    int64_t got = 0;
+    while (got < n) {
+        ssize_t r = read(s->fd, to + got, (size_t)(n - got));
+        if (r < 0 && errno == EINTR) continue;
+        if (r < 0 && !got) {
+            fail(e, E_IO, "expected to read the file, found: %s", strerror(errno));
+            return -1;
+        }
+        if (r <= 0) break;
+        got += r;
+    }
+    s->done += got;
+    return got;
+}
+
+static bool refuse_kind(const char *where, mode_t mode, struct err *e)
+{
+    const char *kind = S_ISDIR(mode)    ? "a directory; name a file in it"
+                       : S_ISFIFO(mode) ? "a pipe; write its data to a file and load that"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a device";
+    return fail_at(e, E_IO, where, "expected a file, found %s", kind);
+}
+
+/* Non-blocking, since opening a pipe would wait for its writer. */
+static bool file_open(struct stream *s, const char *where, struct err *e)
+{
+    struct stat st;
+    s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->fd < 0 && errno == ENXIO) return refuse_kind(where, S_IFSOCK, e);
+    if (s->fd < 0 || fstat(s->fd, &st))
+        return fail_at(e, E_IO, where, "expected a readable file, found: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode)) return refuse_kind(where, st.st_mode, e);
+    s->size = st.st_size;
+    return true;
+}
+
+/* ---- layers: libarchive over gunzip over the file ---- */
+
+static int64_t below_read(struct stream *s, char *to, int64_t n, struct err *e)
+{
+    return s->gunzip ? gunzip_read(s->gunzip, to, n, e) : file_read(s, to, n, e);
+}
+
+static bool rewind_below(struct stream *s, struct err *e)
+{
+    s->done = 0;
+    if (s->gunzip) gunzip_rewind(s->gunzip);
+    return lseek(s->fd, 0, SEEK_SET) == 0 ||
+           fail(e, E_IO, "expected to go back in the file, found: %s", strerror(errno));
+}
+
+static bool sniff(struct stream *s, enum packing *packing, struct err *e)
+{
+    char head[SNIFF];
+    int64_t got = 0, r = 1;
+    while (got < SNIFF && r > 0) {
+        r = below_read(s, head + got, SNIFF - got, e);
+        got += r > 0 ? r : 0;
+    }
+    if (r < 0 && !got) return false;
+    if (r < 0 && e) err_clear(e); /* met again, after the bytes before it */
+    *packing = packing_of(head, got);
+    return rewind_below(s, e);
+}
+
+static la_ssize_t give_piece(struct archive *a, void *user, const void **piece)
+{
+    struct stream *s = user;
+    int64_t got = below_read(s, s->piece, PIECE, &s->below);
+    if (got < 0) archive_set_error(a, ARCHIVE_FATAL, "%s", s->below.text);
+    *piece = s->piece;
+    return got;
+}
+
+static bool archive_fail(struct stream *s, struct err *e)
+{
+    const char *why = archive_error_string(s->archive);
+    char text[256];
+    if (s->below.code) return fail(e, s->below.code, "%s", s->below.text);
+    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "damage";
+    return fail(e, E_INPUT, "expected a sound compressed file, found: %s; it is truncated or corrupt, fetch it again",
+                why);
+}
+
+/* (Re)open libarchive at the beginning of what lies below it. */
+static bool archive_start(struct stream *s, struct err *e)
+{
+    archive_read_free(s->archive);
+    s->archive = archive_read_new();
+    if (!s->archive) return fail(e, E_MEMORY, "out of memory: libarchive could not be started");
+    archive_read_support_filter_xz(s->archive);
+    archive_read_support_filter_zstd(s->archive);
+    archive_read_support_filter_bzip2(s->archive);
+    archive_read_support_filter_gzip(s->archive);
+    archive_read_support_format_tar(s->archive);
+    archive_read_support_format_raw(s->archive);
+    archive_read_support_format_empty(s->archive);
+    if (!rewind_below(s, e)) return false;
+    return archive_read_open(s->archive, s, NULL, give_piece, NULL) == ARCHIVE_OK || archive_fail(s, e);
+}
+
+/* ---- the file in an archive ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_mtx(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && !strcasecmp(name + n - 4, ".mtx");
+}
+
+/* NAME.mtx in NAME.tar.gz: the same up to the first dot of the archive's own ending. */
+static bool named_like(const char *name, const char *archive)
+{
+    size_t n = strlen(name = base_name(name)) - 4;
+    archive = base_name(archive);
+    return !strncmp(name, archive, n) && (archive[n] == '.' || !archive[n]);
+}
+
+struct choice {
+    int found, best, index; /* .mtx files so far; the chosen one's index, -1 none; of the entry at hand */
+    bool sure;              /* best is named like the archive */
+    char list[320];
+};
+
+static void consider(struct choice *c, const char *name, const char *archive)
+{
+    char safe[80];
+    if (!is_mtx(name)) return;
+    size_t used = strlen(c->list);
+    print_safe(name, strlen(name), 60, safe, sizeof safe);
+    snprintf(c->list + used, sizeof c->list - used, "%s%s", c->found ? ", " : "", safe);
+    c->sure = named_like(name, archive);
+    if (!c->found++ || c->sure) c->best = c->index;
+}
+
+static bool choose(struct stream *s, struct choice *c, struct err *e)
+{
+    struct archive_entry *entry;
+    int r = ARCHIVE_OK;
+    for (c->index = 0;
+         !c->sure && (r = archive_read_next_header(s->archive, &entry)) >= ARCHIVE_WARN && r != ARCHIVE_EOF;
+         c->index++) {
+        const char *name = archive_entry_pathname(entry);
+        if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s->path);
+    }
+    if (r < ARCHIVE_WARN) return archive_fail(s, e);
+    if (!c->found) return fail(e, E_INPUT, "expected a .mtx file in the archive, found none");
+    return c->found == 1 || c->sure ||
+           fail(e, E_INPUT,
+                "expected one .mtx file, or one named like the archive, found %d: %s; unpack the one you want",
+                c->found, c->list);
+}
+
+static bool archive_open_entry(struct stream *s, struct err *e)
+{
+    struct choice c = {.best = -1};
+    struct archive_entry *entry;
+    if (!archive_start(s, e)) return false;
+    int r = archive_read_next_header(s->archive, &entry);
+    if (r == ARCHIVE_EOF) return true;
+    if (r < ARCHIVE_WARN) return archive_fail(s, e);
+    if (archive_filter_count(s->archive) > 2)
+        return fail(e, E_INPUT, "expected a file compressed once, found it compressed twice; unpack it first");
+    if (archive_format(s->archive) == ARCHIVE_FORMAT_RAW) return true;
+    if (!archive_start(s, e) || !choose(s, &c, e) || !archive_start(s, e)) return false;
+    for (int i = 0; i <= c.best; i++)
+        if (archive_read_next_header(s->archive, &entry) < ARCHIVE_WARN) return archive_fail(s, e);
+    return true;
+}
+
+/* ---- the stream ---- */
+
+static bool unpack(struct stream *s, struct err *e)
+{
+    enum packing inner = PLAIN;
+    if (!sniff(s, &s->packing, e)) return false;
+    if (s->packing == PLAIN) return true;
+    if (s->packing != GZIP) return archive_open_entry(s, e);
+    s->gunzip = gunzip_new(file_read, s, e);
+    if (!s->gunzip || !sniff(s, &inner, e)) return false;
+    if (inner == TAR) return archive_open_entry(s, e);
+    return inner == PLAIN ||
+           fail(e, E_INPUT, "expected a file compressed once, found it compressed twice; unpack it first");
+}
+
+struct stream *stream_open(const char *path, struct err *e)
+{
+    char where[256];
+    struct err why = {0};
+    struct stream *s = mem_zero(1, sizeof *s, "a file reader", e);
+    if (!s) return NULL;
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    s->path = path;
+    if (file_open(s, where, e) && unpack(s, &why)) return s;
+    if (why.code) fail_at(e, why.code, where, "%s", why.text);
+    stream_close(s);
+    return NULL;
+}
+
+void stream_close(struct stream *s)
+{
+    if (!s) return;
+    archive_read_free(s->archive);
+    gunzip_free(s->gunzip);
+    if (s->fd >= 0) close(s->fd);
+    mem_free(s);
+}
+
+int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e)
+{
+    if (!s->archive) return below_read(s, to, n, e);
+    la_ssize_t got = archive_read_data(s->archive, to, (size_t)n);
+    if (got >= 0) return got;
+    archive_fail(s, e);
+    return -1;
+}
+
+int64_t stream_size(const struct stream *s)
+{
+    return s->packing == PLAIN ? s->size : -1;
+}
+
+void stream_progress(const struct stream *s, int64_t *done, int64_t *total)
+{
+    *done = s->done;
+    *total = s->size;
+}
+
+bool stream_garbage(const struct stream *s)
+{
+    return s->gunzip && gunzip_garbage(s->gunzip);
+}
