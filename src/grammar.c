@@ -16,7 +16,7 @@ static bool item_of(const char *p, size_t n, struct item *it)
     if (!isupper((unsigned char)*p)) {
         it->type = it->optional ? ITEM_FLAG : ITEM_WORD;
         snprintf(it->word, sizeof it->word, "%.*s", (int)n, p);
-        snprintf(it->key, sizeof it->key, "%s", it->word);
+        memcpy(it->key, it->word, sizeof it->word);
         return n && n < sizeof it->word;
     }
     it->type = ITEM_VALUE;

@@ -1,0 +1,124 @@
+/* bench: every kernel that a matrix fits, timed, in a table. */
+#include "cmd.h"
+
+#include <string.h>
+
+struct refusal {
+    const struct kernel *kernel;
+    char why[sizeof((struct err *)0)->text];
+};
+struct results {
+    struct run *run;
+    struct refusal *refused;
+    int nruns, nrefused;
+    bool wrong; /* a kernel's result was */
+};
+
+static bool results_new(struct results *r, struct err *e)
+{
+    int n = 0;
+    while (kernels[n]) n++;
+    *r = (struct results){.run = mem_zero(n, sizeof *r->run, "the results", e)};
+    r->refused = r->run ? mem_zero(n, sizeof *r->refused, "the results", e) : NULL;
+    return r->refused != NULL;
+}
+
+static void results_free(struct results *r)
+{
+    mem_free(r->run);
+    mem_free(r->refused);
+}
+
+/* Measure one kernel. What concerns it alone is noted; false when nothing more can be measured. */
+static bool bench_one(struct session *s, const struct wanted *w, const struct kernel *k, struct results *r,
+                      struct err *e)
+{
+    struct err why = {0};
+    if (measure(s, w, k, &r->run[r->nruns], &why)) {
+        r->nruns++;
+        return true;
+    }
+    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
+    if (!alone || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    r->wrong |= why.code == E_NUMERIC;
+    struct refusal *no = &r->refused[r->nrefused++];
+    no->kernel = k;
+    snprintf(no->why, sizeof no->why, "%s", why.text);
+    return true;
+}
+
+static bool bench_all(struct session *s, const struct wanted *w, struct results *r, struct err *e)
+{
+    for (int i = 0; kernels[i]; i++) {
+        if (!kernel_runs_on(kernels[i], w->dev)) continue;
+        if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
+    }
+    return true;
+}
+
+/* Text says them below the table; JSON and CSV have rows that do not fit. */
+static void out_refused(struct out *o, const struct matrix *m, const struct refusal *no)
+{
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "%s: %s", no->kernel->name, no->why);
+        return;
+    }
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "format", NULL, no->kernel->format);
+    out_str(o, "kernel", NULL, no->kernel->name);
+    out_bool(o, "fits", NULL, false);
+    out_str(o, "reason", NULL, no->why);
+}
+
+static void out_results(struct session *s, const struct wanted *w, const struct results *r)
+{
+    char count[40];
+    const struct matrix *m = w->matrix;
+    out_text(s->out, "%s, %s nonzeros, %s, on %s (%s)", m->name, show_count(m->csr.nnz, count, sizeof count),
+             type_name(w->real), w->dev->name, w->dev->about);
+    for (int i = 0; i < s->nruns; i++) {
+        out_row(s->out);
+        out_run(s->out, m, &s->runs[i], false);
+        out_bool(s->out, "fits", NULL, true);
+    }
+    if (w->dev->kind == DEV_EMU)
+        out_text(s->out, "The emulator models accesses, not time: results were checked, nothing timed.");
+    for (int i = 0; i < r->nrefused; i++) out_refused(s->out, m, &r->refused[i]);
+}
+
+static bool ceilings_known(struct session *s, struct device *d, struct err *e)
+{
+    return d->kind == DEV_EMU || d->ceilings.measured || device_ceilings(d, &s->watch, e);
+}
+
+static bool run_bench(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t reps = arg_int(a, "reps", 0);
+    struct wanted w = {
+        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct results r = {0};
+    if (reps < 0 || reps > 1000000)
+        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
+    if (!w.dev) return false;
+    if (w.matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w.matrix->name);
+    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, &r, e) &&
+              keep_runs(s, w.matrix, r.run, r.nruns, e);
+    if (ok) out_results(s, &w, &r);
+    if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong, see above; its time is not shown");
+    results_free(&r);
+    return ok;
+}
+
+const struct command command_bench = {
+    .name = "bench",
+    .grammar = "[MATRIX] [on DEVICE] [reps N] [f32|f64] [force]",
+    .about = "every kernel that fits on a device, checked and timed, fastest first",
+    .help = "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
+            "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
+            "streaming read. Below the table: what does not fit, and why.\n"
+            "Example: bench A on cuda:0 f32",
+    .run = run_bench,
+};

@@ -1,0 +1,108 @@
+/* devices, device and ceilings: what can multiply here, which is used, and how fast its memory is. */
+#include "grammar.h"
+
+#include <string.h>
+
+static const char *kind_name(enum device_kind k)
+{
+    return k == DEV_CPU ? "cpu" : k == DEV_EMU ? "emu" : "cuda";
+}
+
+/* One that does not open has its error in the place of its description. */
+static void out_device(void *user, const char *name)
+{
+    struct session *s = user;
+    struct err why = {0};
+    int64_t free_bytes = -1, total = -1;
+    struct device *d = device_open(name, &why);
+    const struct device *usual = s->dev ? s->dev : device_default();
+    bool used = usual && !strcmp(usual->name, name);
+    if (d && !d->lost) d->ops->memory(d, &free_bytes, &total, NULL);
+    out_row(s->out);
+    out_str(s->out, NULL, "", used ? "*" : "");
+    out_str(s->out, "name", "device", name);
+    out_bool(s->out, "default", NULL, used);
+    out_str(s->out, "kind", NULL, d ? kind_name(d->kind) : NULL);
+    out_bool(s->out, "usable", NULL, d && !d->lost);
+    out_int(s->out, "units", NULL, d ? d->units : 0);
+    if (total >= 0)
+        out_bytes(s->out, "memory", "memory", total);
+    else
+        out_str(s->out, "memory", "memory", NULL);
+    if (total >= 0)
+        out_bytes(s->out, "memory_free", "free", free_bytes);
+    else
+        out_str(s->out, "memory_free", "free", NULL);
+    out_str(s->out, "about", "about", !d ? why.text : d->lost ? "lost" : d->about);
+}
+
+static bool run_devices(struct session *s, const struct args *a, struct err *e)
+{
+    struct err why = {0};
+    (void)a, (void)e;
+    kind_find("DEVICE", strlen("DEVICE"))->list(s, NULL, out_device, s);
+    if (!device_count(DEV_CUDA) && !device_open("cuda:0", &why)) out_text(s->out, "no GPU: %s", why.text);
+    return true;
+}
+
+static bool run_device(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "device");
+    struct device *d = session_device(s, name, e);
+    if (!d) return false;
+    s->dev = d;
+    out_record(s->out);
+    out_str(s->out, "name", "device", d->name);
+    out_str(s->out, "about", "about", d->about);
+    return true;
+}
+
+static void out_ceilings(struct out *o, const struct device *d)
+{
+    const struct ceilings *c = &d->ceilings;
+    out_record(o);
+    out_str(o, "device", "device", d->name);
+    out_num(o, "read_gbs", "read GB/s", c->read_gbs, "%.1f");
+    out_num(o, "copy_gbs", "copy GB/s", c->copy_gbs, "%.1f");
+    out_num(o, "cache_gbs", "cache GB/s", c->cache_gbs, "%.1f");
+    out_num(o, "gather_gps", "gathers 10^9/s", c->gather_gps, "%.2f");
+    out_num(o, "launch_us", "launch us", c->launch_us, "%.2f");
+}
+
+static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
+{
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (!d) return false;
+    if (d->kind == DEV_EMU) return fail(e, E_UNSUPPORTED, "emu models accesses, not time; measure cpu or cuda:0");
+    if (!d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    out_ceilings(s->out, d);
+    return true;
+}
+
+const struct command command_devices = {
+    .name = "devices",
+    .grammar = "",
+    .about = "the devices: what they are and their memory, the one in use marked",
+    .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
+            "Example: devices",
+    .run = run_devices,
+};
+
+const struct command command_device = {
+    .name = "device",
+    .grammar = "[DEVICE]",
+    .about = "choose the device that commands use, or say which it is",
+    .help = "Without a choice it is the first GPU, or the host where there is none.\n"
+            "Example: device emu",
+    .run = run_device,
+};
+
+const struct command command_ceilings = {
+    .name = "ceilings",
+    .grammar = "[on DEVICE]",
+    .about = "measure a device's memory: what no kernel can be faster than",
+    .help = "Streaming reads and copies, reads from the cache, random gathers, and the cost of an empty launch;\n"
+            "measured once in a session. `bench` shows its bandwidth as a share of the streaming read.\n"
+            "Example: ceilings on cpu",
+    .run = run_ceilings,
+};

@@ -1,0 +1,139 @@
+/* help: the commands by group, and what is known of one command, format, kernel, solver or generator. */
+#include "grammar.h"
+#include "solver.h"
+
+#include <string.h>
+
+static void out_command(struct out *o, const struct command *c)
+{
+    out_row(o);
+    out_str(o, "name", "command", c->name);
+    out_str(o, "group", NULL, command_group(c));
+    out_str(o, "grammar", NULL, c->grammar);
+    out_str(o, "about", "what it does", c->about);
+    if (out_mode(o) != OUT_TEXT) out_str(o, "help", NULL, c->help);
+}
+
+static void help_all(struct out *o)
+{
+    const char *group = "";
+    for (int i = 0; commands[i]; i++) {
+        if (strcmp(group, command_group(commands[i]))) {
+            group = command_group(commands[i]);
+            if (i) out_text(o, "%s", "");
+            out_text(o, "%s", group);
+        }
+        if (out_mode(o) == OUT_TEXT)
+            out_text(o, "  %-10s %s", commands[i]->name, commands[i]->about);
+        else
+            out_command(o, commands[i]);
+    }
+    out_text(o, "%s", "");
+    out_text(o,
+             "`help COMMAND` explains one, also a format, kernel, solver or generator. Commands are separated by `;`,");
+    out_text(o,
+             "# begins a comment, !COMMAND goes to the shell with the rest of the line. Quotes and backslashes keep");
+    out_text(o, "blanks and make a word a name rather than a keyword. A line or script stops at its first failure;");
+    out_text(o, "of lines read from a pipe the next goes on, and the exit status tells.");
+}
+
+static void out_lines(struct out *o, const char *text)
+{
+    while (*text) {
+        int n = (int)strcspn(text, "\n");
+        out_text(o, "%.*s", n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void out_params(struct out *o, const struct param *p)
+{
+    for (; p->name; p++)
+        out_text(o, "  %-8s %s (usually %lld%s)", p->name, p->about, (long long)p->usual,
+                 p->usual ? "" : ", that is, chosen to suit");
+}
+
+/* The generators by their usage, for a command that takes one. */
+static void out_generators(struct out *o)
+{
+    out_text(o, "Generators:");
+    for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
+}
+
+static void help_command(struct out *o, const struct command *c)
+{
+    out_text(o, "%s %s", c->name, c->grammar);
+    out_text(o, "%s", c->about);
+    out_lines(o, c->help);
+    if (strstr(c->grammar, "GENERATOR")) out_generators(o);
+    if (out_mode(o) != OUT_TEXT) out_command(o, c);
+}
+
+static void help_format(struct out *o, const struct format *f)
+{
+    out_record(o);
+    out_str(o, "name", "format", f->name);
+    out_str(o, "about", "about", f->about);
+    out_str(o, "source", "source", f->source);
+    out_params(o, f->params);
+}
+
+static void help_kernel(struct out *o, const struct kernel *k)
+{
+    out_record(o);
+    out_str(o, "name", "kernel", k->name);
+    out_str(o, "format", "format", k->format);
+    out_str(o, "about", "about", k->about);
+    out_str(o, "work", "one thread", k->work);
+    out_str(o, "source", "source", k->source);
+    out_bool(o, "deterministic", "deterministic", k->deterministic);
+}
+
+static void help_solver(struct out *o, const struct solver *v)
+{
+    out_record(o);
+    out_str(o, "name", "solver", v->name);
+    out_str(o, "about", "about", v->about);
+    out_str(o, "needs", "needs", v->needs);
+    out_str(o, "source", "source", v->source);
+}
+
+static void help_generator(struct out *o, const struct generator *g)
+{
+    out_record(o);
+    out_str(o, "name", "generator", g->name);
+    out_str(o, "usage", "usage", g->usage);
+    out_str(o, "about", "about", g->about);
+    out_params(o, g->params);
+}
+
+/* A name may be that of several things, as ell is a format and a kernel: say all. */
+static bool run_help(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "topic");
+    (void)e;
+    if (!name) {
+        help_all(s->out);
+        return true;
+    }
+    const struct command *c = command_find(name);
+    const struct format *f = format_find(name);
+    const struct kernel *k = kernel_find(name);
+    const struct solver *v = solver_find(name);
+    const struct generator *g = generator_find(name);
+    if (c) help_command(s->out, c);
+    if (f) help_format(s->out, f);
+    if (k) help_kernel(s->out, k);
+    if (v) help_solver(s->out, v);
+    if (g) help_generator(s->out, g);
+    return true;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .grammar = "[TOPIC]",
+    .about = "the commands, or one command, format, kernel, solver or generator",
+    .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
+            "Example: help spmv; help ell",
+    .run = run_help,
+};

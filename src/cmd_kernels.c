@@ -1,0 +1,39 @@
+/* kernels: the multiplications there are, and which a matrix fits. */
+#include "cmd.h"
+
+#include <string.h>
+
+static void out_kernel(struct out *o, const struct kernel *k, const struct fit *fit)
+{
+    out_row(o);
+    out_str(o, "name", "kernel", k->name);
+    out_str(o, "format", "format", k->format);
+    out_str(o, "devices", "runs on", k->host ? "cpu" : "emu cuda");
+    out_bool(o, "deterministic", "deterministic", k->deterministic);
+    out_fit(o, fit);
+    out_str(o, "work", fit ? NULL : "one thread's work", k->work);
+    out_str(o, "about", NULL, k->about);
+    out_str(o, "source", fit ? NULL : "source", k->source);
+}
+
+static bool run_kernels(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = arg(a, "matrix") || s->current ? session_matrix(s, arg(a, "matrix"), e) : NULL;
+    struct fit fit = {0};
+    for (int i = 0; kernels[i]; i++) {
+        const struct format *f = format_find(kernels[i]->format);
+        bool same = i && !strcmp(kernels[i]->format, kernels[i - 1]->format);
+        if (m && f && !same && !fit_of(s, m, f, T_F64, true, &fit, e)) return false;
+        out_kernel(s->out, kernels[i], m && f ? &fit : NULL);
+    }
+    return true;
+}
+
+const struct command command_kernels = {
+    .name = "kernels",
+    .grammar = "[MATRIX]",
+    .about = "the kernels: format, device, one thread's work, and whether a matrix fits",
+    .help = "A deterministic kernel gives the same bits every run. `help KERNEL` says more of one.\n"
+            "Example: kernels",
+    .run = run_kernels,
+};

@@ -1,0 +1,84 @@
+/* load and save: Matrix Market files in and out. */
+#include "session.h"
+
+#include <string.h>
+
+static void out_loaded(struct out *o, const struct matrix *m)
+{
+    const struct load_info *info = &m->info;
+    const char *warning[WARNINGS_MAX];
+    for (int i = 0; i < info->nwarnings; i++) warning[i] = info->warning[i];
+    out_row(o);
+    out_str(o, "name", "name", m->name);
+    out_str(o, "file", NULL, info->file);
+    out_int(o, "rows", "rows", m->csr.rows);
+    out_int(o, "cols", "cols", m->csr.cols);
+    out_int(o, "nnz", "nonzeros", m->csr.nnz);
+    out_int(o, "nnz_stored", "in the file", info->nnz_stored);
+    out_str(o, "field", "field", info->field);
+    out_str(o, "symmetry", "symmetry", info->symmetry);
+    out_int(o, "duplicates", "duplicates", info->duplicates);
+    out_int(o, "explicit_zeros", "zeros", info->explicit_zeros);
+    out_strs(o, "warnings", info->nwarnings, warning);
+    out_num(o, "time_ms", "ms", info->ms, "%.1f");
+}
+
+static bool load_one(struct session *s, const char *file, const char *name, struct err *e)
+{
+    struct csr A = {0};
+    struct load_info info = {0};
+    bool ok = mtx_load(file, &s->watch, &A, &info, e) && session_add(s, name, &A, &info, e);
+    csr_free(&A);
+    if (!ok) return false;
+    out_loaded(s->out, s->current);
+    for (int i = 0; i < info.nwarnings && out_mode(s->out) != OUT_JSON; i++)
+        out_note(s->out, "%s: %s", s->current->name, info.warning[i]);
+    return true;
+}
+
+static bool run_load(struct session *s, const struct args *a, struct err *e)
+{
+    int n = arg_count(a, "file");
+    const char *name = arg(a, "as");
+    if (name && n > 1) return fail(e, E_USAGE, "expected one file before `as %s`, found %d", name, n);
+    for (int i = 0; i < n; i++)
+        if (!load_one(s, arg_at(a, "file", i), name, e)) return false;
+    return true;
+}
+
+static bool run_save(struct session *s, const struct args *a, struct err *e)
+{
+    char comment[128];
+    const char *file = arg(a, "file");
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
+    double start = now_us();
+    if (!mtx_save(file, &m->csr, comment, &s->watch, e)) return false;
+    out_row(s->out);
+    out_str(s->out, "name", "name", m->name);
+    out_str(s->out, "file", "file", file);
+    out_int(s->out, "nnz", "nonzeros", m->csr.nnz);
+    out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
+    return true;
+}
+
+const struct command command_load = {
+    .name = "load",
+    .grammar = "FILE... [as NAME]",
+    .about = "read matrices from Matrix Market files, also compressed or in an archive",
+    .help = "Reads .mtx, .mtx.gz, .xz, .zst and .tar.gz. Symmetric matrices are expanded, duplicates summed, explicit\n"
+            "zeros kept; what had to be read leniently is said in notes. Each becomes the current matrix, under the\n"
+            "name of its file or the one given.\n"
+            "Example: load samples/thesis4.mtx as A",
+    .run = run_load,
+};
+
+const struct command command_save = {
+    .name = "save",
+    .grammar = "FILE [MATRIX]",
+    .about = "write a matrix to a Matrix Market file",
+    .help = "Writes coordinate general with enough digits to read the same values back.\n"
+            "Example: save copy.mtx A",
+    .run = run_save,
+};

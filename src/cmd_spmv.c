@@ -1,0 +1,145 @@
+/* spmv: one kernel, checked against the reference and timed. */
+#include "cmd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The emulator has no time: check the result only. */
+static bool check_only(const struct wanted *w, const struct kernel *k, const struct mat *M, struct run *out,
+                       struct err *e)
+{
+    *out = (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = w->real, .bytes = kernel_bytes(M->of, 0)};
+    out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
+    if (!bench_check(k, &w->matrix->csr, M, 1.25, -0.5, 1, NULL, &out->error, e)) return false;
+    if (out->error.ok) return true;
+    return fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times what rounding allows", k->name,
+                (long long)out->error.row, out->error.worst);
+}
+
+bool measure(struct session *s, const struct wanted *w, const struct kernel *k, struct run *out, struct err *e)
+{
+    const struct format *f = format_find(k->format);
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+    if (!f) return fail(e, E_INTERNAL, "kernel %s works on %s, which is no format", k->name, k->format);
+    struct product *p = session_product(s, w->matrix, f, w->param, w->real, w->force, e);
+    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
+    struct mat *M = session_mat(s, p, w->dev, e);
+    if (!M) return false;
+    bool ok = w->dev->kind == DEV_EMU ? check_only(w, k, M, out, e)
+                                      : bench_kernel(k, &w->matrix->csr, M, w->reps, &s->watch, out, e);
+    out->prep_us = p->prep_us;
+    out->put_us = p->put_us[M - p->mat];
+    return ok;
+}
+
+static void out_times(struct out *o, const struct run *r, bool long_form)
+{
+    out_num(o, "time_us", "us", r->us, "%.2f");
+    out_num(o, "spread_us", "+-", r->spread_us, "%.2f");
+    out_num(o, "first_us", long_form ? "first, cold us" : NULL, r->first_us, "%.2f");
+    out_num(o, "prep_us", "prep us", r->prep_us, "%.1f");
+    out_num(o, "copy_us", long_form ? "copy us" : NULL, r->put_us, "%.1f");
+    out_bytes(o, "bytes", "bytes", r->bytes);
+    out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
+    out_num(o, "share", NULL, r->share > 0 ? r->share : NAN, NULL);
+    out_num(o, NULL, long_form ? "% of the ceiling" : "% top", r->share > 0 ? 100 * r->share : NAN, "%.0f");
+    out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
+}
+
+void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)
+{
+    out_str(o, "matrix", long_form ? "matrix" : NULL, m->name);
+    out_int(o, "rows", NULL, m->csr.rows);
+    out_int(o, "cols", NULL, m->csr.cols);
+    out_int(o, "nnz", NULL, m->csr.nnz);
+    out_str(o, "format", "format", r->kernel->format);
+    out_str(o, "kernel", "kernel", r->kernel->name);
+    out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
+    out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));
+    out_times(o, r, long_form);
+    out_num(o, "error", "error", r->error.relative, "%.1e");
+    out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");
+    out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
+    out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const struct run *)a)->us, y = ((const struct run *)b)->us;
+    return (x > y) - (x < y);
+}
+
+bool keep_runs(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e)
+{
+    struct run *kept = mem_new(n, sizeof *kept, "the results", e);
+    if (!kept) return false;
+    memcpy(kept, r, (size_t)n * sizeof *kept);
+    qsort(kept, (size_t)n, sizeof *kept, by_time);
+    mem_free(s->runs);
+    s->runs = kept;
+    s->nruns = n;
+    s->runs_of = m;
+    return true;
+}
+
+/* The device for k when none was asked for: the usual one if k runs there, else one on which it does. */
+static struct device *device_for(struct session *s, const struct kernel *k, const char *on, struct err *e)
+{
+    struct device *d = session_device(s, on, e);
+    if (!d || on || kernel_runs_on(k, d)) return d;
+    const char *other = k->host ? "cpu" : device_count(DEV_CUDA) ? "cuda:0" : "emu";
+    out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
+    return session_device(s, other, e);
+}
+
+/* The kernel that was named, or the usual one of the format on the device. */
+static const struct kernel *kernel_for(const struct args *a, const struct device *d, struct err *e)
+{
+    const char *name = arg(a, "kernel"), *format = arg(a, "using");
+    const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), d);
+    if (!k)
+        fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists those there are", format ? format : "csr",
+             d->name);
+    if (!k || !format || !strcmp(k->format, format)) return k;
+    fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format);
+    return NULL;
+}
+
+static bool out_measured(struct session *s, const struct matrix *m, const struct run *r)
+{
+    out_record(s->out);
+    out_run(s->out, m, r, true);
+    if (r->dev->kind == DEV_EMU)
+        out_text(s->out, "The emulator models accesses, not time: the result was checked, nothing timed.");
+    return true;
+}
+
+static bool run_spmv(struct session *s, const struct args *a, struct err *e)
+{
+    const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    int64_t param[PARAMS_MAX], reps = arg_int(a, "reps", 0);
+    struct wanted w = {
+        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct run r;
+    if (!w.matrix) return false;
+    if (reps < 0 || reps > 1000000)
+        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
+    const struct kernel *k = w.dev ? kernel_for(a, w.dev, e) : NULL;
+    if (!k || !arg_params(a, format_find(k->format)->params, param, e)) return false;
+    if (arg_count(a, "params")) w.param = param;
+    return measure(s, &w, k, &r, e) && keep_runs(s, w.matrix, &r, 1, e) && out_measured(s, w.matrix, &r);
+}
+
+const struct command command_spmv = {
+    .name = "spmv",
+    .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
+    .about = "multiply by one kernel: checked against the reference, then timed",
+    .help = "Without a kernel it takes the usual one of the format (csr if none is named) on the device. Kernel,\n"
+            "packing and copying are timed apart; the error is the relative 2-norm, and the worst row's error is\n"
+            "held against what rounding allows. Parameters follow the format.\n"
+            "Example: spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
+    .run = run_spmv,
+};

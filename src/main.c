@@ -1,0 +1,196 @@
+/* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
+#include "grammar.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <locale.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2, TODO_MAX = 256 };
+
+/* What -c, -f and -v ask for, in their order. */
+struct todo {
+    int option;
+    const char *text;
+};
+struct options {
+    enum out_mode mode;
+    bool plain;
+    const char *device;
+    struct todo todo[TODO_MAX];
+    int ntodo;
+    char **file;
+    int nfiles;
+};
+
+static const char usage[] =
+    "usage: warpspy [OPTION]... [FILE]...\n"
+    "Load Matrix Market files and explore them at a prompt, or by commands from a pipe.\n"
+    "\n"
+    "  -c COMMANDS    run commands, separated by `;`, and exit\n"
+    "  -f SCRIPT      run the commands of a file and exit\n"
+    "  -v VIEW        show a view full screen and exit, such as spy, rows or layout\n"
+    "  --json         one JSON object per line\n"
+    "  --csv          tables as CSV, each with a header\n"
+    "  --plain        no colours, ASCII only\n"
+    "  --device D     use cpu, emu or cuda:N\n"
+    "  --version      say which version this is\n"
+    "  --help         say this\n"
+    "\n"
+    "-c, -f and -v may be repeated and stop at the first command that fails. Commands from a pipe go on with the\n"
+    "next line. Exit status: 0, or 1 if a command failed, 2 if the options are wrong.\n"
+    "Example: warpspy -c 'stats; spy; bench' samples/thesis4.mtx\n"
+    "At the prompt: help.\n";
+
+/* A missing standard stream becomes one that fails, so that no file opened later takes its number. */
+static void keep_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) == -1) return;
+}
+
+enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_DEVICE, OPT_VERSION, OPT_HELP };
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPT_JSON},
+    {"csv", no_argument, NULL, OPT_CSV},
+    {"plain", no_argument, NULL, OPT_PLAIN},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"help", no_argument, NULL, OPT_HELP},
+    {0},
+};
+
+static bool wrong_usage(const char *why)
+{
+    fprintf(stderr, "warpspy: %s; see warpspy --help\n", why);
+    return false;
+}
+
+static bool take_option(struct options *o, int c)
+{
+    switch (c) {
+    case OPT_JSON:
+        o->mode = OUT_JSON;
+        return true;
+    case OPT_CSV:
+        o->mode = OUT_CSV;
+        return true;
+    case OPT_PLAIN:
+        o->plain = true;
+        return true;
+    case OPT_DEVICE:
+        o->device = optarg;
+        return true;
+    case OPT_VERSION:
+    case OPT_HELP:
+    case 'c':
+    case 'f':
+    case 'v':
+        if (o->ntodo == TODO_MAX) return wrong_usage("too many options");
+        o->todo[o->ntodo++] = (struct todo){c, optarg};
+        return true;
+    default:
+        fputs("Try warpspy --help.\n", stderr);
+        return false; /* getopt has said what is wrong */
+    }
+}
+
+static bool parse(int argc, char **argv, struct options *o)
+{
+    int c;
+    while ((c = getopt_long(argc, argv, "c:f:v:h", long_options, NULL)) != -1)
+        if (!take_option(o, c == 'h' ? OPT_HELP : c)) return false;
+    o->file = argv + optind;
+    o->nfiles = argc - optind;
+    return true;
+}
+
+/* --version and --help answer at once, whatever else was asked; the exit status, or -1. */
+static int answer(const struct options *o)
+{
+    for (int i = 0; i < o->ntodo; i++) {
+        if (o->todo[i].option == OPT_HELP)
+            fputs(usage, stdout);
+        else if (o->todo[i].option == OPT_VERSION)
+            printf("warpspy %s\n", WARPSPY_VERSION);
+        else
+            continue;
+        return fflush(stdout) || ferror(stdout) ? STATUS_FAILED : 0;
+    }
+    return -1;
+}
+
+static bool run_script(struct session *s, const char *name)
+{
+    return run_words(s, 2, (const char *const[]){"source", name});
+}
+
+static bool load_files(struct session *s, const struct options *o, bool stop)
+{
+    bool all = true;
+    for (int i = 0; i < o->nfiles && !s->quit && (all || !stop); i++)
+        all &= run_words(s, 2, (const char *const[]){"load", o->file[i]});
+    return all;
+}
+
+static bool run_todo(struct session *s, const struct options *o)
+{
+    bool ok = true;
+    for (int i = 0; i < o->ntodo && ok && !s->quit; i++) {
+        const struct todo *t = &o->todo[i];
+        if (t->option == 'c')
+            ok = run_line(s, t->text);
+        else if (t->option == 'f')
+            ok = run_script(s, t->text);
+        else
+            ok = run_words(s, 2, (const char *const[]){"view", t->text});
+    }
+    return ok;
+}
+
+static int work(struct session *s, const struct options *o)
+{
+    bool ok = load_files(s, o, o->ntodo > 0);
+    if (o->ntodo) return ok && run_todo(s, o) ? 0 : STATUS_FAILED;
+    if (s->interactive) return ui_run(s);
+    return run_stream(s, stdin, "stdin", false) && ok ? 0 : STATUS_FAILED;
+}
+
+static int run_session(const struct options *o)
+{
+    struct session s;
+    struct err e = {0};
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    int status = STATUS_FAILED;
+    if (!session_new(&s, stdout, stderr, o->mode, &e)) goto out;
+    s.plain = o->plain;
+    s.batch = o->ntodo || !terminal;
+    s.interactive = terminal && !o->ntodo;
+    if (o->device && !kind_check("DEVICE", &s, "--device", o->device, &e))
+        status = STATUS_USAGE;
+    else if (o->device && !(s.dev = device_open(o->device, &e)))
+        status = STATUS_FAILED;
+    else if (ui_attach(&s, &e)) {
+        session_catch_interrupt(s.batch);
+        status = work(&s, o);
+        ui_detach(&s);
+    }
+out:
+    if (e.code) fprintf(stderr, "warpspy: %s%s\n", e.text, status == STATUS_USAGE ? "; see warpspy --help" : "");
+    session_free(&s);
+    devices_close();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct options o;
+    keep_streams();
+    setlocale(LC_CTYPE, ""); /* numbers stay those of C */
+    if (!parse(argc, argv, &o)) return STATUS_USAGE;
+    int status = answer(&o);
+    return status >= 0 ? status : run_session(&o);
+}
