@@ -34,7 +34,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
     int64_t b = S->param[0], blocks = 0;
-#pragma omp parallel for schedule(static) reduction(+ : blocks)
+#pragma omp parallel for schedule(static) reduction(+ : blocks) if (A->nnz > THREADS_FROM)
     for (int64_t I = 0; I < block_rows(A, b); I++) blocks += block_columns(A, I, (int)b, NULL);
     plan_array(S, "ptr", T_I32, block_rows(A, b) + 1);
     plan_array(S, "col", T_I32, blocks);
@@ -61,10 +61,10 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     (void)e;
     int *ptr = S->a[BSR_PTR].data, b = (int)S->param[0];
     int64_t n = block_rows(A, b);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t I = 0; I < n; I++) ptr[I + 1] = (int)block_columns(A, I, b, NULL);
     for (int64_t I = 0; I < n; I++) ptr[I + 1] += ptr[I];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t I = 0; I < n; I++) put_block_row(A, I, b, S);
     return true;
 }

@@ -14,7 +14,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
     int *row = S->a[COO_ROW].data;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) row[k] = (int)i;
     put_ints(&S->a[COO_COL], A->col);

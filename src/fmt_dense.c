@@ -11,7 +11,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
             put_real(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A->val[k]);

@@ -31,7 +31,7 @@ static void put_diagonals(const struct csr *A, const int *number, struct stored 
     int *offsets = S->a[DIA_OFFSETS].data;
     for (int64_t d = 0; d < A->rows + A->cols; d++)
         if (number[d] >= 0) offsets[number[d]] = (int)(d - A->rows);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
             put_real(&S->a[DIA_DATA], number[A->col[k] - i + A->rows] * A->rows + i, A->val[k]);

@@ -5,7 +5,7 @@
 int64_t longest_row(const struct csr *A)
 {
     int64_t longest = 0;
-#pragma omp parallel for schedule(static) reduction(max : longest)
+#pragma omp parallel for schedule(static) reduction(max : longest) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t n = csr_row_length(A, i);
         if (n > longest) longest = n;
@@ -16,7 +16,7 @@ int64_t longest_row(const struct csr *A)
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val)
 {
     int *c = col->data;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t first = A->rowptr[i], n = csr_row_length(A, i);
         for (int64_t k = 0; k < width; k++) {

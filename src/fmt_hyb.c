@@ -21,7 +21,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[0] == 0 && !choose_width(A, &S->param[0], e)) return false;
     int64_t width = S->param[0], over = 0;
-#pragma omp parallel for schedule(static) reduction(+ : over)
+#pragma omp parallel for schedule(static) reduction(+ : over) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t n = csr_row_length(A, i);
         over += n > width ? n - width : 0;

@@ -34,7 +34,7 @@ static int64_t *sort_rows(const struct csr *A, int64_t sigma, struct err *e)
 {
     int64_t *key = mem_new(A->rows, sizeof *key, "rows sorted by length", e);
     if (!key) return NULL;
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
     for (int64_t first = 0; first < A->rows; first += sigma)
         sort_window(A, first, first + sigma < A->rows ? first + sigma : A->rows, key);
     return key;
@@ -95,7 +95,7 @@ static void put_slices(const struct csr *A, const int64_t *key, struct stored *S
     int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data;
     int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
     for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slice_width(A, key, C, s));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t k = 0; k < slices * C; k++) {
         int64_t s = k / C;
         perm[k] = k < A->rows ? (int)row_of(key, k) : -1;

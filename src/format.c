@@ -40,7 +40,7 @@ void put_real(struct array *a, int64_t i, double v)
 
 void put_reals(struct array *a, const double *v)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (a->n > THREADS_FROM)
     for (int64_t i = 0; i < a->n; i++) put_real(a, i, v[i]);
 }
 

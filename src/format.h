@@ -59,6 +59,9 @@ int64_t stored_slots(const struct stored *S);
 void stored_free(struct stored *S);
 bool stored_is_value(const struct stored *S, int k); /* array k holds values */
 
+/* Entries below which threads cost more than they bring. */
+enum { THREADS_FROM = 1 << 14 };
+
 /* for fmt_*.c: append an array to the plan; write value v to slot i in S->real */
 void plan_array(struct stored *S, const char *name, enum type type, int64_t n);
 void put_real(struct array *a, int64_t i, double v);
