@@ -332,6 +332,53 @@ static void empty_windows_hold_nothing(void **state)
     csr_free(&A);
 }
 
+/* ---- real matrices ---- */
+
+/* Column of INDEX.tsv, counted from 0, as a number. */
+static double index_field(const char *line, int column)
+{
+    for (; column > 0; column--) line = strchr(line, '\t') + 1;
+    return strtod(line, NULL);
+}
+
+static bool agrees_with_line(const char *line, const struct csr *A, const struct stats *s)
+{
+    return A->rows == index_field(line, 1) && A->cols == index_field(line, 2) && A->nnz == index_field(line, 7) &&
+           s->explicit_zeros == index_field(line, 8) && fabs(s->row_mean - index_field(line, 9)) < 0.0051 &&
+           s->row_max == index_field(line, 10) && s->empty_rows == index_field(line, 11) &&
+           s->bandwidth == index_field(line, 12) && s->diagonals == index_field(line, 13);
+}
+
+static void real_matrices_agree_with_their_index(void **state)
+{
+    (void)state;
+    const char *set = getenv("WARPSPY_MATRICES"), *folder = set ? set : "../shared/matrices";
+    char path[1024], line[4096];
+    struct load_info info;
+    int agreed = 0;
+    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
+    FILE *index = fopen(path, "r");
+    if (!index) {
+        print_message("skip the matrices of INDEX.tsv: no %s\n", path);
+        return;
+    }
+    for (bool heading = true; fgets(line, sizeof line, index); heading = false) {
+        if (heading) continue;
+        struct csr A;
+        struct stats s;
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/%.*s.mtx.gz", folder, (int)strcspn(line, "\t"), line);
+        if (!mtx_load(path, NULL, &A, &info, &e) || !stats_of(&A, NULL, &s, &e)) fail_msg("%s: %s", path, e.text);
+        if (!agrees_with_line(line, &A, &s)) fail_msg("%s: %s", path, line);
+        if (!strcmp(info.symmetry, "symmetric") && !s.value_symmetric) fail_msg("%s is not symmetric", path);
+        csr_free(&A);
+        agreed++;
+    }
+    fclose(index);
+    print_message("%d matrices agree\n", agreed);
+    assert_true(agreed > 0);
+}
+
 /* ---- failure ---- */
 
 static bool go_stats(const void *user, struct err *e)
@@ -393,6 +440,7 @@ int main(void)
         cmocka_unit_test(density_is_exact_at_the_largest_columns),
         cmocka_unit_test(a_symmetric_matrix_gives_a_symmetric_picture),
         cmocka_unit_test(empty_windows_hold_nothing),
+        cmocka_unit_test(real_matrices_agree_with_their_index),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(work_stops_when_asked),
     };
