@@ -96,6 +96,7 @@ void draw_keys(struct canvas *c, const char *keys);
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);
 void draw_bar(struct canvas *c, int x, int y, int width, double share, enum style st); /* to an eighth of a cell */
 void draw_right(struct canvas *c, int x, int y, enum style st, const char *text);      /* ends before x */
+void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text); /* between words */
 /* Reduction of the residual per iteration over the last ones; 0 when there are too few. */
 double solve_rate(const struct solve *v);
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */

@@ -119,3 +119,22 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 {
     canvas_text(c, x - text_width(text), y, st, "%s", text);
 }
+
+/* How much of text goes on a line of `room` columns, cut after a word where there is one. */
+static int line_length(const char *text, int room)
+{
+    int n = (int)strlen(text), end = room;
+    if (n <= room) return n;
+    while (end > 0 && text[end] != ' ') end--;
+    return end > 0 ? end : room;
+}
+
+void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text)
+{
+    for (int i = 0; i < lines && *text; i++) {
+        int n = line_length(text, c->w - x - 1);
+        canvas_text(c, x, y + i, st, "%.*s", n, text);
+        text += n;
+        text += *text == ' ';
+    }
+}

@@ -104,7 +104,7 @@ static void fit_grid(const struct page *g, struct block *b, int room)
     b->shown = b->per_line < fits ? b->per_line : fits;
     int64_t at = g->st->array >= b->first && g->st->array < b->first + b->count ? g->st->item / g->S->rows : 0;
     b->from = at < b->shown ? 0 : at - b->shown + 1;
-    b->lines = g->S->rows + 3; /* names, column numbers, a blank line */
+    b->lines = g->S->rows + 4; /* heading, names, column numbers, a blank line */
 }
 
 static void measure(const struct page *g, struct block *b, int w)
@@ -172,7 +172,7 @@ static void draw_strip_line(struct canvas *c, const struct page *g, const struct
     if (rows) k = b->first;
     canvas_text(c, 1, y, ruler || rows ? ST_DIM : ST_BOLD, "%.*s", LABEL - 1,
                 ruler  ? "slot"
-                : rows ? "row"
+                : rows ? "of row"
                        : g->S->a[k].name);
     for (int64_t i = from; i < b->n && i < from + b->per_line; i++) {
         char text[32];
@@ -188,25 +188,24 @@ static void draw_strip_line(struct canvas *c, const struct page *g, const struct
     }
 }
 
-/* Line 1 of a grid numbers its columns, each further one is a matrix row. */
+/* Line 1 of a grid names its arrays, line 2 numbers their columns, each further one is a matrix row. */
 static void draw_grid_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
 {
-    int64_t row = line - 2, m = g->S->rows;
+    int64_t row = line - 3, m = g->S->rows;
     char text[32];
     if (row >= m) return;
-    if (row >= 0) {
-        snprintf(text, sizeof text, "row %lld", (long long)row);
-        canvas_text(c, 1, y, ST_ROW + (unsigned)(row % ROW_COLOURS), "%s", text);
-    }
+    snprintf(text, sizeof text, "row %lld", (long long)row);
+    if (row >= 0) canvas_text(c, 1, y, ST_ROW + (unsigned)(row % ROW_COLOURS), "%s", text);
     for (int a = 0; a < b->count; a++) {
-        int x = LABEL + 3 + a * (int)(b->shown + 1) * b->width;
-        if (row < 0) canvas_text(c, x, y, ST_BOLD, "%s", g->S->a[b->first + a].name);
-        for (int64_t j = 0; j < b->shown; j++) {
+        int x = LABEL + 1 + a * (int)(b->shown + 1) * b->width;
+        if (line == 1) canvas_text(c, x + 1, y, ST_BOLD, "%s", g->S->a[b->first + a].name);
+        for (int64_t j = 0; j < b->shown && line > 1; j++) {
             int end = x + (int)(j + 1) * b->width;
             snprintf(text, sizeof text, "%lld", (long long)(b->from + j));
-            if (row < 0 && end - (int)strlen(text) > x + (int)strlen(g->S->a[b->first + a].name))
+            if (line == 2)
                 draw_right(c, end, y, ST_DIM, text);
-            if (row >= 0) draw_slot(c, g, b->first + a, (b->from + j) * m + row, end, y);
+            else
+                draw_slot(c, g, b->first + a, (b->from + j) * m + row, end, y);
         }
     }
 }
@@ -246,7 +245,7 @@ static int64_t cursor_line(const struct page *g)
         const struct block *b = &g->block[i];
         int k = g->st->array - b->first;
         if (k < 0 || k >= b->count) continue;
-        if (b->grid) return at + 2 + g->st->item % g->S->rows;
+        if (b->grid) return at + 3 + g->st->item % g->S->rows;
         return at + 1 + g->st->item / b->per_line * chunk_lines(b) + 1 + k;
     }
     return 0;
@@ -260,6 +259,20 @@ static void follow(struct view_state *st, int64_t line, int64_t total, int room)
     if (line + margin + 1 > st->scroll + room) st->scroll = line + margin + 1 - room;
     if (st->scroll > total - room) st->scroll = total - room;
     if (st->scroll < 0) st->scroll = 0;
+}
+
+/* Text cannot be scrolled: cut the blocks, at whole chunks, so that there is room for the beginning of each. */
+static int64_t cut(struct page *g, int room)
+{
+    int64_t left = room, hidden = 0;
+    for (int i = 0; i < g->n; i++) {
+        struct block *b = &g->block[i];
+        int64_t share = left / (g->n - i), all = b->lines, chunk = b->grid ? 1 : chunk_lines(b);
+        if (all > share) b->lines = share < 1 + chunk ? 1 + chunk : 1 + (share - 1) / chunk * chunk;
+        hidden += all - b->lines;
+        left -= b->lines;
+    }
+    return hidden;
 }
 
 static void draw_lines(struct canvas *c, const struct page *g, int room)
@@ -312,6 +325,7 @@ static void title(struct canvas *c, struct session *s, const struct stored *S)
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct stored *S = shown(s, st);
+    char more[32];
     if (!S || c->w < LABEL + 8) return;
     int room = c->h - TOP - (st->full ? 2 : 1);
     struct page g = page_of(S, st, c->w);
@@ -327,12 +341,14 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         follow(st, cursor_line(&g), total, room);
     else
         st->scroll = 0;
+    int64_t hidden = st->full || total <= room + 1 ? 0 : cut(&g, room);
     title(c, s, S);
     draw_lines(c, &g, room);
     if (st->full)
         draw_status(c, &g);
-    else if (total > room + 1)
-        canvas_text(c, 1, c->h - 1, ST_DIM, "... %lld lines more; `view layout` scrolls", (long long)(total - room));
+    else if (hidden)
+        canvas_text(c, 1, c->h - 1, ST_DIM, "... %s lines more; `view layout` scrolls",
+                    show_count(hidden, more, sizeof more));
 }
 
 /* ---- keys ---- */
@@ -365,33 +381,55 @@ static void next_format(struct session *s, struct view_state *st)
     st->format = was;
 }
 
-/* Move by slots; past an array's end lies the next array. */
+/* Move by slots; past an array's end lies the next array that has any, entered in the same place of a line. */
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
-    st->item += by;
-    while (st->item < 0 && st->array > 0) st->item += S->a[--st->array].n;
-    while (st->item >= S->a[st->array].n && st->array < S->narrays - 1) st->item -= S->a[st->array++].n;
-    if (st->item >= S->a[st->array].n) st->item = S->a[st->array].n - 1;
-    if (st->item < 0) st->item = 0;
+    int64_t target = st->item + by, line = by < 0 ? -by : by, at = st->item % line;
+    int k = st->array, to = by < 0 ? -1 : 1;
+    if (target >= 0 && target < S->a[k].n) {
+        st->item = target;
+        return;
+    }
+    do k += to;
+    while (k >= 0 && k < S->narrays && S->a[k].n == 0);
+    if (k < 0 || k >= S->narrays) return;
+    int64_t last = S->a[k].n - 1;
+    st->array = k;
+    st->item = by > 0 ? (at < last ? at : last) : at < last ? last - (last - at) % line : last;
+}
+
+static int64_t step_of(const struct view_state *st, int k)
+{
+    switch (k) {
+    case UI_UP:
+        return -st->row_step;
+    case UI_DOWN:
+        return st->row_step;
+    case UI_LEFT:
+        return -st->col_step;
+    case UI_RIGHT:
+        return st->col_step;
+    case UI_PGUP:
+        return -10 * st->row_step;
+    case UI_PGDN:
+        return 10 * st->row_step;
+    default:
+        return 0;
+    }
 }
 
 static bool key(struct session *s, struct view_state *st, int k)
 {
     const struct stored *S = shown(s, st);
     if (!S) return false;
-    int64_t far = 10 * st->row_step;
-    if (k == UI_TAB) next_format(s, st);
+    if (k == UI_TAB) {
+        next_format(s, st);
+        return true;
+    }
     if (k == UI_HOME || k == 'g') st->array = 0, st->item = 0;
-    if (k == UI_END) st->array = S->narrays - 1, st->item = S->a[st->array].n - 1;
+    if (k == UI_END) st->array = S->narrays - 1, st->item = S->a[st->array].n ? S->a[st->array].n - 1 : 0;
     if (k == 'a') st->array = (st->array + 1) % S->narrays, st->item = 0;
-    int64_t by = k == UI_UP      ? -st->row_step
-                 : k == UI_DOWN  ? st->row_step
-                 : k == UI_LEFT  ? -st->col_step
-                 : k == UI_RIGHT ? st->col_step
-                 : k == UI_PGUP  ? -far
-                 : k == UI_PGDN  ? far
-                                 : 0;
-    if (by) move(st, S, by);
+    if (step_of(st, k)) move(st, S, step_of(st, k));
     return true;
 }
 

@@ -23,13 +23,13 @@ static char *bin_name(const struct histogram *g, int k, char *out, size_t size)
     return out;
 }
 
-/* Counts a thousand apart can only be compared by their logarithms. */
+/* Where the shortest bar would be too short to see, only logarithms can be compared. */
 static bool needs_log(const struct histogram *g)
 {
     int64_t least = g->most;
     for (int k = 0; k < g->n; k++)
         if (g->count[k] && g->count[k] < least) least = g->count[k];
-    return g->most > 100 * least;
+    return g->most > 1000 * least;
 }
 
 static double share_of(const struct histogram *g, int64_t n, bool log_scale)
@@ -164,7 +164,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 const struct view view_rows = {
     .name = "rows",
     .about = "how many rows have how many entries, and which are the longest",
-    .keys = "up/down choose a length  left/right name more rows  g first  ? help  q leave",
+    .keys = "up/down choose a length  left/right more rows  g first  ? help  q leave",
     .prepare = prepare,
     .draw = draw,
     .key = key,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 8, PLOT_TOP = 3, SIDE_BELOW = 6, RECENT = 20 };
+enum { LEFT = 8, PLOT_TOP = 3, SIDE_BELOW = 7, RECENT = 20 };
 
 double solve_rate(const struct solve *v)
 {
@@ -15,6 +15,11 @@ double solve_rate(const struct solve *v)
 }
 
 /* ---- the plot ---- */
+
+static bool can_plot(double residual)
+{
+    return residual > 0 && isfinite(residual);
+}
 
 /* The canvas cells of the plot, and the decades its height spans. */
 struct plot {
@@ -28,12 +33,12 @@ static struct plot plot_of(const struct solve *v, int w, int h)
     double least = v->tol > 0 ? v->tol : 1, most = 1;
     for (int64_t i = 0; i <= v->iterations; i++) {
         double r = v->hist[i];
-        if (!(r > 0) || !isfinite(r)) continue;
+        if (!can_plot(r)) continue;
         if (r < least) least = r;
         if (r > most) most = r;
     }
     p.low = floor(log10(least));
-    p.high = ceil(log10(most));
+    p.high = ceil(log10(most) - 0.01);
     if (p.high - p.low < 1) p.high = p.low + 1;
     return p;
 }
@@ -64,21 +69,27 @@ static void draw_scale(struct canvas *c, const struct plot *p, const struct solv
     draw_right(c, p->x + p->w, y, ST_PLOT_B, " tol");
 }
 
-/* The range of residuals that fall in dot column k of n: large histories have many iterations in one. */
+/* Between two iterations the line is straight, on the log scale. */
+static double between(const struct solve *v, double at)
+{
+    int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
+    return v->hist[i] * pow(v->hist[next] / v->hist[i], at - (double)i);
+}
+
+/* The range of residuals in dot column k of n: of all its iterations, when there are more of them than columns. */
 static bool column_range(const struct solve *v, int k, int n, double *low, double *high)
 {
-    int64_t all = v->iterations + 1, from = k * all / n, to = (k + 1) * all / n;
-    if (to <= from) {
-        if (all >= n) return false;
-        to = from + 1; /* fewer iterations than dots: the nearest one's level is held */
+    int64_t all = v->iterations + 1;
+    if (all < n) {
+        *low = *high = between(v, (double)v->iterations * k / (n - 1));
+        return can_plot(*low);
     }
     *low = INFINITY;
     *high = 0;
-    for (int64_t i = from; i < to; i++) {
-        double r = v->hist[i];
-        if (!(r > 0) || !isfinite(r)) continue;
-        *low = fmin(*low, r);
-        *high = fmax(*high, r);
+    for (int64_t i = k * all / n; i < (k + 1) * all / n; i++) {
+        if (!can_plot(v->hist[i])) continue;
+        *low = fmin(*low, v->hist[i]);
+        *high = fmax(*high, v->hist[i]);
     }
     return *high > 0;
 }
@@ -165,13 +176,11 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
 
 static void draw_state(struct canvas *c, const struct solve *v, int y)
 {
-    if (v->reason == RUNNING && v->paused)
-        canvas_text(c, 1, y, ST_WARN, "paused");
-    else if (v->reason == RUNNING)
-        canvas_text(c, 1, y, ST_PLAIN, "running");
-    else
-        canvas_text(c, 1, y, v->reason == CONVERGED ? ST_GOOD : ST_BAD, "%s",
-                    v->why[0] ? v->why : reason_text(v->reason));
+    if (v->reason == RUNNING) {
+        canvas_text(c, 1, y, v->paused ? ST_WARN : ST_PLAIN, v->paused ? "paused" : "running");
+        return;
+    }
+    draw_wrapped(c, 1, y, 2, v->reason == CONVERGED ? ST_GOOD : ST_BAD, v->why[0] ? v->why : reason_text(v->reason));
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)

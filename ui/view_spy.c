@@ -78,7 +78,10 @@ static struct picture picture_of(struct window win, int w, int h, bool ascii)
         p.values = cols * VALUE_WIDTH <= w;
         p.down = axis_of(win.row0, rows, 1, h);
         p.across = axis_of(win.col0, cols, 1, w);
-        p.across.repeat = p.values ? VALUE_WIDTH : BLOCK_WIDTH;
+        int64_t larger = p.values ? 1 : rows * 2 > h ? 1 : h / rows;
+        while (larger > 1 && cols * BLOCK_WIDTH * larger > w) larger--;
+        p.down.repeat = (int)larger;
+        p.across.repeat = p.values ? VALUE_WIDTH : BLOCK_WIDTH * (int)larger;
     } else {
         if (!ascii) p.dx = 2, p.dy = 4;
         fit_dots(&p, win, w, h);
@@ -87,6 +90,26 @@ static struct picture picture_of(struct window win, int w, int h, bool ascii)
     p.w = (p.across.cells * p.across.repeat + p.dx - 1) / p.dx;
     p.h = (p.down.cells * p.down.repeat + p.dy - 1) / p.dy;
     return p;
+}
+
+/* Make a visible stretch `want` long where the matrix goes on. */
+static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
+{
+    int64_t n = want < all ? want : all;
+    if (n <= *to - *from) return;
+    *from = *from + n <= all ? *from : all - n;
+    *to = *from + n;
+}
+
+/* Part of a matrix is shown as wide and high as the screen is. */
+static void fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii)
+{
+    int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;
+    if (rows == A->rows && cols == A->cols) return;
+    double down = (ascii ? 2 : 4) * h, across = (ascii ? 1 : 2) * w;
+    double step = fmax((double)rows / down, (double)cols / across);
+    widen(&win->row0, &win->row1, (int64_t)(step * down), A->rows);
+    widen(&win->col0, &win->col1, (int64_t)(step * across), A->cols);
 }
 
 /* ---- counting ---- */
@@ -205,19 +228,20 @@ static void draw_value(struct canvas *c, int x, int y, double v)
     draw_right(c, x + VALUE_WIDTH - 1, y, ST_PLAIN, text);
 }
 
+static void draw_element(struct canvas *c, const struct csr *A, const struct picture *p, int i, int j)
+{
+    int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
+    int x = p->x + j * p->across.repeat, y = p->y + i * p->down.repeat;
+    if (p->values && k >= 0) draw_value(c, x, y, A->val[k]);
+    if (p->values && k < 0) canvas_put(c, x + VALUE_WIDTH - 2, y, ST_PAD, 0xb7);
+    for (int line = 0; !p->values && k >= 0 && line < p->down.repeat; line++)
+        draw_fill(c, x, y + line, p->across.repeat, ST_RAMP + 5, 0x2588);
+}
+
 static void draw_elements(struct canvas *c, const struct csr *A, const struct picture *p)
 {
-    for (int i = 0; i < p->h; i++)
-        for (int j = 0; j < p->across.cells; j++) {
-            int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
-            int x = p->x + j * p->across.repeat;
-            if (p->values && k >= 0)
-                draw_value(c, x, p->y + i, A->val[k]);
-            else if (p->values)
-                canvas_put(c, x + VALUE_WIDTH - 2, p->y + i, ST_PAD, 0xb7);
-            else if (k >= 0)
-                draw_fill(c, x, p->y + i, BLOCK_WIDTH, ST_RAMP + 5, 0x2588);
-        }
+    for (int i = 0; i < p->down.cells; i++)
+        for (int j = 0; j < p->across.cells; j++) draw_element(c, A, p, i, j);
 }
 
 static void draw_dots(struct canvas *c, const struct picture *p, const struct grid *g, const struct shades *r)
@@ -232,15 +256,15 @@ static void draw_dots(struct canvas *c, const struct picture *p, const struct gr
     }
 }
 
-/* "a dot: 6 x 6 elements; colour: ████████ nonzeros of the elements, 0.1% to 4.4%, log scale" */
+/* "1 dot = 6 x 6 elements; density 0.1% ████████ 4.4% (log)" */
 static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
 {
     char rows[32], cols[32];
     if (p->values) return;
     const char *what = p->dy > 1 ? "dot" : p->exact ? "block" : "sign";
     int64_t down = p->down.span / p->down.cells, across = p->across.span / p->across.cells;
-    int x = p->exact ? canvas_text(c, 1, y, ST_DIM, "a %s: one nonzero", what)
-                     : canvas_text(c, 1, y, ST_DIM, "a %s: nonzeros among %s x %s elements", what,
+    int x = p->exact ? canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", what)
+                     : canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s elements", what,
                                    show_count(down, rows, sizeof rows), show_count(across, cols, sizeof cols));
     if (p->exact && p->dy == 1) return;
     x = canvas_text(c, x, y, ST_DIM, "; density %.2g%% ", 100 * r->high / r->span);
@@ -272,8 +296,8 @@ static struct under under_cursor(const struct picture *p, const struct view_stat
 static void draw_cursor(struct canvas *c, const struct picture *p, const struct view_state *st)
 {
     int y = p->y + place_of(&p->down, p->dy, st->row), x = p->x + place_of(&p->across, p->dx, st->col);
-    int width = p->dx == 1 ? p->across.repeat : 1;
-    for (int i = 0; i < width; i++) canvas_style(c, x + i, y, ST_CURSOR);
+    int w = p->dx == 1 ? p->across.repeat : 1, h = p->dy == 1 ? p->down.repeat : 1;
+    for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
 static void draw_status(struct canvas *c, const struct csr *A, struct under u, int y)
@@ -306,11 +330,12 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
     draw_title(c, "spy", s->current, "%s", A->nnz ? "" : "nothing is stored");
     if (A->rows == 0 || A->cols == 0 || c->h < 6 + below || c->w < left + 10) return;
+    if (st->full) fill_screen(&st->win, A, c->w - left - 2, c->h - 4 - below, c->ascii);
     struct picture p = picture_of(st->win, c->w - left - 2, c->h - 4 - below, c->ascii);
     p.x = left;
     p.y = 3;
     if (!count(&st->grid, A, &p, &e)) {
-        canvas_text(c, 1, 2, ST_BAD, "%s", e.text);
+        draw_wrapped(c, 1, 2, 4, ST_BAD, e.text);
         return;
     }
     struct shades r = shades_of(&p, &st->grid);
@@ -355,25 +380,44 @@ static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double 
     *to = *from + size;
 }
 
+static void step(struct view_state *st, int k)
+{
+    int64_t page = st->win.row1 - st->win.row0;
+    switch (k) {
+    case UI_UP:
+        st->row -= st->row_step;
+        break;
+    case UI_DOWN:
+        st->row += st->row_step;
+        break;
+    case UI_LEFT:
+        st->col -= st->col_step;
+        break;
+    case UI_RIGHT:
+        st->col += st->col_step;
+        break;
+    case UI_PGUP:
+        st->row -= page;
+        break;
+    case UI_PGDN:
+        st->row += page;
+        break;
+    }
+}
+
 static bool key(struct session *s, struct view_state *st, int k)
 {
     const struct csr *A = &s->current->csr;
     struct window *w = &st->win;
-    if (A->rows == 0 || A->cols == 0) return false;
-    int64_t page = w->row1 - w->row0;
-    int64_t dy = k == UI_UP     ? -st->row_step
-                 : k == UI_DOWN ? st->row_step
-                 : k == UI_PGUP ? -page
-                 : k == UI_PGDN ? page
-                                : 0;
-    int64_t dx = k == UI_LEFT ? -st->col_step : k == UI_RIGHT ? st->col_step : 0;
     double times = k == '+' || k == '=' ? 0.5 : k == '-' ? 2 : 1;
+    if (A->rows == 0 || A->cols == 0) return false;
     if (k == 'g' || k == UI_HOME) {
         *w = (struct window){0, A->rows, 0, A->cols};
         st->row = st->col = 0;
     }
-    st->row = within(st->row + dy, 0, A->rows - 1);
-    st->col = within(st->col + dx, 0, A->cols - 1);
+    step(st, k);
+    st->row = within(st->row, 0, A->rows - 1);
+    st->col = within(st->col, 0, A->cols - 1);
     follow(&w->row0, &w->row1, st->row, A->rows);
     follow(&w->col0, &w->col1, st->col, A->cols);
     rescale(&w->row0, &w->row1, st->row, A->rows, times);
@@ -384,7 +428,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 const struct view view_spy = {
     .name = "spy",
     .about = "where the nonzeros are: a dot where there is one, coloured by density",
-    .keys = "arrows move  + zoom in at the cursor  - zoom out  g whole matrix  ? help  q leave",
+    .keys = "arrows move  + zoom in  - zoom out  g whole matrix  ? help  q leave",
     .draw = draw,
     .key = key,
 };
