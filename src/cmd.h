@@ -33,6 +33,8 @@ struct wanted {
 bool measure(struct session *s, const struct wanted *w, const struct kernel *k, struct run *out, struct err *e);
 /* The keys of a run; long_form also shows in text what a table has no room for. */
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);
+/* What to know when reading n runs, in text. */
+void out_remarks(struct out *o, const struct run *r, int n);
 /* Keep n runs, sorted by time, as the session's last ones. */
 bool keep_runs(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e);
 

@@ -82,8 +82,7 @@ static void out_results(struct session *s, const struct wanted *w, const struct 
         out_run(s->out, m, &s->runs[i], false);
         out_bool(s->out, "fits", NULL, true);
     }
-    if (w->dev->kind == DEV_EMU)
-        out_text(s->out, "The emulator models accesses, not time: results were checked, nothing timed.");
+    out_remarks(s->out, s->runs, s->nruns);
     for (int i = 0; i < r->nrefused; i++) out_refused(s->out, m, &r->refused[i]);
 }
 

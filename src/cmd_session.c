@@ -16,8 +16,8 @@ static bool run_source(struct session *s, const struct args *a, struct err *e)
     bool ok = run_file(s, f, name);
     s->depth--;
     fclose(f);
-    out_begin(s->out, "source");
-    return ok || fail_at(e, E_USAGE, name, "stopped at the command that failed");
+    if (ok) out_begin(s->out, "source");
+    return ok; /* the command that failed has said why, and where */
 }
 
 static bool run_version(struct session *s, const struct args *a, struct err *e)

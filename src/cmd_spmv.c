@@ -65,6 +65,16 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
 }
 
+void out_remarks(struct out *o, const struct run *r, int n)
+{
+    bool cached = false;
+    for (int i = 0; i < n; i++) cached |= r[i].share > 1;
+    if (n && r->dev->kind == DEV_EMU)
+        out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
+    if (cached)
+        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory behind it.");
+}
+
 static int by_time(const void *a, const void *b)
 {
     double x = ((const struct run *)a)->us, y = ((const struct run *)b)->us;
@@ -111,8 +121,7 @@ static bool out_measured(struct session *s, const struct matrix *m, const struct
 {
     out_record(s->out);
     out_run(s->out, m, r, true);
-    if (r->dev->kind == DEV_EMU)
-        out_text(s->out, "The emulator models accesses, not time: the result was checked, nothing timed.");
+    out_remarks(s->out, r, 1);
     return true;
 }
 

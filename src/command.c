@@ -49,7 +49,7 @@ static bool finish(struct session *s, bool ok, struct err *e)
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
-    if (!ok) out_error(s->out, e);
+    if (!ok && e->code) out_error(s->out, e); /* without a code it was said already */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
     s->used = NULL;
@@ -109,8 +109,6 @@ static bool shell(struct session *s, const char *line)
     fflush(out_file(s->out));
     int status = system(line);
     bool ran = status != -1 && WIFEXITED(status);
-    out_row(s->out);
-    out_int(s->out, "status", NULL, ran ? WEXITSTATUS(status) : -1);
     bool ok = ran && WEXITSTATUS(status) == 0;
     if (!ran)
         fail(&e, E_IO, "the shell could not run it, or a signal ended it");

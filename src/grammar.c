@@ -96,7 +96,12 @@ static bool in_place(const struct item *it)
     return it->type == ITEM_VALUE || it->type == ITEM_WORD;
 }
 
-/* Visit the items that may come next. */
+static bool is_params(const struct item *it)
+{
+    return it->type == ITEM_VALUE && !strcmp(it->value->name, "PARAMS");
+}
+
+/* Visit the items that may come next: alone the value that must come, else also the keywords. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {
     const struct grammar *g = &m->a->grammar;
@@ -104,20 +109,22 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
         visit(user, m->open, true);
         return;
     }
-    bool reachable = true;
-    for (int i = m->place; i < g->n && reachable; i++) {
-        if (!in_place(&g->item[i])) continue;
-        visit(user, &g->item[i], g->item[i].type == ITEM_VALUE);
-        reachable = g->item[i].optional || (i == m->place && m->some);
+    bool before = true, keywords = true;
+    for (int i = m->place; i < g->n && before; i++) {
+        const struct item *it = &g->item[i];
+        if (!in_place(it) || (is_params(it) && !params_of(m->a))) continue;
+        visit(user, it, it->type == ITEM_VALUE);
+        before = it->optional || (i == m->place && m->some);
+        keywords &= before || i > m->place;
     }
-    for (int i = 0; i < g->n; i++)
+    for (int i = 0; i < g->n && keywords; i++)
         if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], false);
 }
 
 struct message {
     char text[sizeof((struct err *)0)->text];
     size_t n;
-    int items;
+    int items, of; /* listed so far, and in all where that is known */
 };
 
 static void add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
@@ -165,7 +172,7 @@ static void quote(struct message *t, const char *text)
 static void name_item(void *user, const struct item *it, bool value)
 {
     struct message *t = user;
-    if (t->items++) add(t, ", ");
+    if (t->items++) add(t, t->items == t->of ? " or " : ", ");
     if (value)
         add(t, "%s", it->value->what);
     else
@@ -192,7 +199,7 @@ static void offer_item(void *user, const struct item *it, bool value)
 
 static void add_suggestion(struct message *t, const struct suggest *s)
 {
-    if (*s->best) add(t, "; did you mean `%s`?", s->best);
+    if (*s->best) add(t, " (did you mean `%s`?)", s->best);
 }
 
 /* Say what should have stood where the next word is, or where the words end. */
@@ -203,9 +210,10 @@ static bool unexpected(const struct match *m, struct err *e)
     struct offer o = {m, &near, NULL, 0};
     struct message t = {0};
     add(&t, "expected ");
+    expected(m, offer_item, &o);
+    t.of = o.items;
     expected(m, name_item, &t);
     if (!t.items) add(&t, "the end");
-    expected(m, offer_item, &o);
     add(&t, " after ");
     quote(&t, m->w->w[m->next - 1].text);
     add(&t, ", found ");
@@ -285,7 +293,7 @@ static bool accepts(const struct match *m, const struct item *it)
 {
     const char *text = m->w->w[m->next].text;
     if (it->type == ITEM_WORD) return !strcmp(it->word, text);
-    if (!strcmp(it->value->name, "PARAMS")) return like_param(m);
+    if (is_params(it)) return params_of(m->a) && like_param(m);
     return it->value->check(m->a->session, text);
 }
 
@@ -300,7 +308,7 @@ static void join_rest(struct match *m)
 static void take_place(struct match *m, int i)
 {
     const struct item *it = &m->a->grammar.item[i];
-    bool params = it->type == ITEM_VALUE && !strcmp(it->value->name, "PARAMS");
+    bool params = is_params(it);
     if (it->type == ITEM_VALUE && !strcmp(it->value->name, "TEXT")) join_rest(m);
     m->place = it->repeated || params ? i : i + 1;
     m->some = it->repeated || params;
@@ -326,7 +334,7 @@ static bool match_place(struct match *m, struct err *e)
         }
         reachable = g->item[i].optional || (i == m->place && m->some);
     }
-    bool params = first >= 0 && g->item[first].type == ITEM_VALUE && !strcmp(g->item[first].value->name, "PARAMS");
+    bool params = first >= 0 && is_params(&g->item[first]);
     if (first < 0 || (!m->lenient && !(params && params_of(m->a)))) return unexpected(m, e);
     take_place(m, first);
     return true;
@@ -445,9 +453,11 @@ static bool unknown_param(const struct param *list, const char *name, struct err
 
 static bool set_param(const struct param *p, const char *text, int64_t *v, struct err *e)
 {
-    bool ok = is_integer(text, v) && *v >= p->min && *v <= p->max;
-    return ok || fail(e, E_USAGE, "expected an integer from %lld to %lld for %s (%s), found `%s`", (long long)p->min,
-                      (long long)p->max, p->name, p->about, text);
+    if (is_integer(text, v) && *v >= p->min && *v <= p->max) return true;
+    struct message t = {0};
+    add(&t, "expected %lld to %lld for %s (%s), found ", (long long)p->min, (long long)p->max, p->name, p->about);
+    quote(&t, *text ? text : NULL);
+    return fail(e, E_USAGE, "%s", t.text);
 }
 
 static int param_index(const struct param *list, const char *name)
@@ -470,7 +480,7 @@ bool arg_params(const struct args *a, const struct param *list, int64_t *v, stru
             if (k < 0) return unknown_param(list, text, e);
             text = arg_at(a, "params", ++i);
         }
-        if (k >= n) return fail(e, E_USAGE, "expected at most %d numbers, found `%s` too", n, text);
+        if (k >= n) return fail(e, E_USAGE, "expected nothing after the last parameter, found `%s`", text);
         if (!set_param(&list[k], text, &v[k], e)) return false;
         at = k + 1;
     }

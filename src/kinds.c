@@ -178,10 +178,12 @@ static bool check_topic(const struct session *s, const char *text)
 
 const struct param *params_of(const struct args *a)
 {
-    const char *format = arg(a, "format"), *generator = arg(a, "generator");
-    if (!format) format = arg(a, "using");
-    const struct format *f = format ? format_find(format) : NULL;
+    const char *generator = arg(a, "generator"), *kernel = arg(a, "kernel");
     const struct generator *g = generator ? generator_find(generator) : NULL;
+    const struct kernel *k = kernel ? kernel_find(kernel) : NULL;
+    const char *format = arg(a, "format") ? arg(a, "format") : arg(a, "using");
+    if (!format && k) format = k->format;
+    const struct format *f = format ? format_find(format) : NULL;
     return f ? f->params : g ? g->params : NULL;
 }
 

@@ -40,7 +40,7 @@ void suggest_offer(void *user, const char *name)
 {
     struct suggest *s = user;
     int d = distance(s->word, name);
-    if (d >= s->distance || d >= (int)strlen(name)) return;
+    if (!d || d >= s->distance || d >= (int)strlen(name)) return; /* 0: a keyword in quotes is not meant */
     s->distance = d;
     snprintf(s->best, sizeof s->best, "%s", name);
 }
