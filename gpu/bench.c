@@ -52,8 +52,7 @@ struct problem {
     const struct kernel *kernel;
     const struct csr *A;
     const struct mat *M;
-    int64_t longest; /* of x and y */
-    double *x, *y;   /* as the device sees them: rounded to its precision */
+    double *x, *y; /* as the device sees them: rounded to its precision */
     double *ref, *bound;
     void *narrow; /* a vector on its way to or from the device */
     void *dx, *dy;

@@ -1,0 +1,108 @@
+/* Every kernel on the cpu and on the emulator, and what the registry of kernels promises. */
+#include "kernel_loops.h"
+#include "../gpu/emu.h"
+
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct device *open_or_fail(const char *name)
+{
+    struct err e = {0};
+    struct device *d = device_open(name, &e);
+    if (!d) fail_msg("%s", e.text);
+    return d;
+}
+
+static void test_shapes_on_cpu(void **state)
+{
+    (void)state;
+    check_shapes(open_or_fail("cpu"));
+}
+
+static void test_shapes_on_emu(void **state)
+{
+    (void)state;
+    check_shapes(open_or_fail("emu"));
+}
+
+static void test_exact(void **state)
+{
+    (void)state;
+    check_exact(open_or_fail("cpu"));
+    check_exact(open_or_fail("emu"));
+}
+
+static void other_threads(int round)
+{
+    static const int threads[] = {2, 1, 7};
+    omp_set_num_threads(threads[round]);
+}
+
+static void other_order(int round)
+{
+    emu_order((uint64_t)round * 77);
+}
+
+static void test_deterministic(void **state)
+{
+    (void)state;
+    check_deterministic(open_or_fail("cpu"), other_threads);
+    check_deterministic(open_or_fail("emu"), other_order);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    check_files(open_or_fail("cpu"), 20000, 1000000);
+    check_files(open_or_fail("emu"), 20000, 50000);
+}
+
+static bool said(const char *text)
+{
+    return text && *text;
+}
+
+static void test_registry(void **state)
+{
+    (void)state;
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        assert_ptr_equal(kernel_find(k->name), k);
+        assert_non_null(format_find(k->format));
+        assert_true(said(k->about) && said(k->source) && said(k->work));
+        assert_true(k->f32 && k->f64);
+    }
+    assert_null(kernel_find("no-such-kernel"));
+}
+
+static void test_usual(void **state)
+{
+    (void)state;
+    const struct device *cpu = open_or_fail("cpu"), *emu = open_or_fail("emu");
+    for (int f = 0; formats[f]; f++) {
+        assert_true(kernel_usual(formats[f], cpu)->host);
+        assert_non_null(strstr(kernel_usual(formats[f], cpu)->name, "-openmp"));
+        assert_false(kernel_usual(formats[f], emu)->host);
+    }
+    assert_string_equal(kernel_usual(format_find("csr"), emu)->name, "csr-vector");
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_registry), cmocka_unit_test(test_usual),         cmocka_unit_test(test_shapes_on_cpu),
+        cmocka_unit_test(test_exact),    cmocka_unit_test(test_shapes_on_emu), cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_devices);
+}
