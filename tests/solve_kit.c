@@ -1,0 +1,491 @@
+/* Solves with known ends, and what must hold of any solve on any device. */
+#include "solve_kit.h"
+
+/* ---- problems ---- */
+
+#define DENSE(n, ...) .problem = {n, n, .a = (const double[]){__VA_ARGS__}}
+#define GRID(nx, ny) .problem = {.generator = "poisson2d", .p = {nx, ny}}
+#define B(...)            \
+    .b = (const double[]) \
+    {                     \
+        __VA_ARGS__       \
+    }
+
+const struct known_end known_ends[] = {
+    {.name = "a diagonal matrix is solved by one sweep",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, 0, 0, 0, 0, 4, 0, 0, 0, 0, -8, 0, 0, 0, 0, 0.5)},
+    {.name = "three eigenvalues take cg three steps",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(4, 2, 0, 0, 0, 0, 4, 0, 0, 0, 0, 8, 0, 0, 0, 0, 2)},
+    {.name = "one unknown, jacobi", .solver = "jacobi", .reason = CONVERGED, .iterations = 1, DENSE(1, 4)},
+    {.name = "one unknown, cg", .solver = "cg", .reason = CONVERGED, .iterations = 1, DENSE(1, 4)},
+    {.name = "no unknown, jacobi", .solver = "jacobi", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "no unknown, cg", .solver = "cg", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "b = 0",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 0,
+     .why = "b = 0",
+     DENSE(2, 2, 1, 1, 3),
+     B(0, 0)},
+    {.name = "cg on a grid", .solver = "cg", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "jacobi on a grid", .solver = "jacobi", .reason = CONVERGED, .iterations = -1, GRID(9, 8)},
+    {.name = "convection and diffusion",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     DENSE(5, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3)},
+    {.name = "a consistent singular system",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "an inconsistent singular system",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "not positive definite: p'Ap = 0.00e+00 at iteration 1",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "an indefinite matrix",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "not positive definite: p'Ap = -2.00e+00 at iteration 1",
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 1)},
+    {.name = "indefinite later on",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 1,
+     .why = "at iteration 2",
+     DENSE(2, 4, 0, 0, -1),
+     B(1, 1)},
+    {.name = "jacobi diverges",
+     .solver = "jacobi",
+     .reason = DIVERGED,
+     .iterations = 8,
+     .why = "1e5 times the first",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "force goes on",
+     .solver = "jacobi",
+     .reason = MAX_ITERATIONS,
+     .iterations = 12,
+     .maxit = 12,
+     .force = true,
+     .why = "limit of 12 iterations",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "jacobi stands still",
+     .solver = "jacobi",
+     .reason = STAGNATED,
+     .iterations = 1000,
+     .why = "1% gained",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "the limit of iterations",
+     .solver = "cg",
+     .reason = MAX_ITERATIONS,
+     .iterations = 5,
+     .maxit = 5,
+     .why = "limit of 5 iterations",
+     GRID(23, 17)},
+    {.name = "no iteration allowed",
+     .solver = "jacobi",
+     .reason = MAX_ITERATIONS,
+     .iterations = 0,
+     .maxit = -1,
+     GRID(3, 3)},
+    {.name = "the change as the stop rule",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     .eps = 1e-3,
+     .tol = -1,
+     .why = "max |x' - x|",
+     GRID(9, 8)},
+    {.name = "a recursive residual that drifts",
+     .solver = "cg",
+     .reason = DRIFTED,
+     .iterations = -1,
+     .tol = 1e-30,
+     .why = "the true one is",
+     .f64_only = true,
+     GRID(23, 17)},
+    {.name = "a zero on the diagonal",
+     .solver = "jacobi",
+     .error = "row 1 (counted from 0) has no entry there; 2 such rows",
+     DENSE(3, 1, 0, 0, 2, 0, 1, 0, 1, 0)},
+    {.name = "NaN in A", .solver = "cg", .error = "nan in row 1, column 0", DENSE(2, 1, 2, NAN, 1)},
+    {.name = "NaN in A, forced",
+     .solver = "cg",
+     .force = true,
+     .reason = NOT_A_NUMBER,
+     .iterations = 0,
+     .why = "not a number",
+     DENSE(2, 1, 2, NAN, 1),
+     B(1, 1)},
+    {.name = "infinity in b", .solver = "jacobi", .error = "b has inf in row 1", DENSE(2, 1, 0, 0, 1), B(1, INFINITY)},
+    {.name = "not square",
+     .solver = "cg",
+     .error = "2 rows and 3 columns",
+     .problem = {2, 3, .a = (const double[]){1, 2, 3, 4, 5, 6}}},
+    {.name = "eps for cg", .solver = "cg", .eps = 1e-3, .error = "give tol", GRID(3, 3)},
+    {.name = "numbers whose squares are none", .solver = "cg", .error = "scale the system", DENSE(1, 1), B(1e200)},
+    {0},
+};
+
+/* ---- a session with one matrix ---- */
+
+static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
+{
+    int row[64], col[64], n = 0;
+    double val[64];
+    for (int i = 0; i < p->rows * p->cols; i++) {
+        if (p->a[i] == 0) continue;
+        row[n] = i / p->cols;
+        col[n] = i % p->cols;
+        val[n++] = p->a[i];
+    }
+    return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
+}
+
+void bed_make(struct bed *bed, const struct problem *p)
+{
+    struct err e = {0};
+    struct csr A = {0};
+    struct load_info info = {.file = "case"};
+    bed->data = tmpfile();
+    bed->messages = tmpfile();
+    assert_true(session_new(&bed->s, bed->data, bed->messages, OUT_TEXT, &e));
+    bool made = p->generator ? generator_find(p->generator)->make(p->p, 1, &A, &e) : make_dense(p, &A, &e);
+    if (!made) fail_msg("%s", e.text);
+    assert_true(session_add(&bed->s, NULL, &A, &info, &e));
+}
+
+void bed_free(struct bed *bed)
+{
+    session_free(&bed->s);
+    fclose(bed->data);
+    fclose(bed->messages);
+}
+
+/* A * ones where no b is given; free it. */
+static double *right_side(const struct csr *A, const double *b)
+{
+    double *ones = mem_new(A->cols, sizeof *ones, "ones", NULL), *out = mem_new(A->rows, sizeof *out, "b", NULL);
+    for (int64_t i = 0; i < A->cols; i++) ones[i] = 1;
+    if (b)
+        memcpy(out, b, (size_t)A->rows * sizeof *b);
+    else
+        reference_spmv(A, 1, ones, 0, out, T_F64, NULL);
+    mem_free(ones);
+    return out;
+}
+
+static bool try_begin(struct bed *bed, struct solve_options o, const char *device, struct err *e)
+{
+    const struct csr *A = &bed->s.current->csr;
+    double *b = right_side(A, o.b);
+    o.known_ones = !o.b;
+    o.b = b;
+    o.dev = device_open(device, e);
+    bool ok = o.dev && solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    mem_free(b);
+    return ok;
+}
+
+void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us)
+{
+    struct err e = {0};
+    solve_free(bed->s.solve);
+    bed->s.solve = NULL;
+    if (!try_begin(bed, o, device, &e)) fail_msg("%s", e.text);
+    while (bed->s.solve->reason == RUNNING)
+        if (!solve_slice(bed->s.solve, us, &e)) fail_msg("%s", e.text);
+    if (!solve_end(bed->s.solve, &e)) fail_msg("%s", e.text);
+}
+
+/* ---- known ends ---- */
+
+static struct solve_options options_of(const struct known_end *k, enum type real)
+{
+    double usual = real == T_F32 ? 1e-5 : 1e-9;
+    return (struct solve_options){
+        .solver = solver_find(k->solver),
+        .real = real,
+        .b = k->b,
+        .tol = k->tol > 0   ? k->tol
+               : k->tol < 0 ? 0
+                            : usual,
+        .eps = k->eps,
+        .maxit = k->maxit > 0   ? k->maxit
+                 : k->maxit < 0 ? 0
+                                : 5000,
+        .force = k->force,
+    };
+}
+
+static void check_end(const struct known_end *k, const struct solve *v, enum type real)
+{
+    double close = real == T_F32 ? 1e-3 : 1e-6;
+    if (v->reason != k->reason) fail_msg("%s: ended with: %s", k->name, v->why);
+    if (k->iterations >= 0 && v->iterations != k->iterations)
+        fail_msg("%s: %lld iterations", k->name, (long long)v->iterations);
+    if (k->why && !strstr(v->why, k->why)) fail_msg("%s: %s", k->name, v->why);
+    if (k->reason != CONVERGED) return;
+    if (v->known && k->eps == 0 && !(v->error_known < close)) fail_msg("%s: error %g", k->name, v->error_known);
+    assert_true(v->residual_true <= 2 * v->tol || k->eps > 0);
+    assert_true(v->hist[v->iterations] == v->residual);
+}
+
+static void check_known_end(const struct known_end *k, const char *device, enum type real)
+{
+    struct bed bed;
+    struct err e = {0};
+    struct solve_options o = options_of(k, real);
+    bed_make(&bed, &k->problem);
+    if (k->error) {
+        if (try_begin(&bed, o, device, &e)) fail_msg("%s: not refused", k->name);
+        if (!strstr(e.text, k->error)) fail_msg("%s: %s", k->name, e.text);
+    } else {
+        bed_solve(&bed, o, device, 2e4);
+        check_end(k, bed.s.solve, real);
+    }
+    bed_free(&bed);
+}
+
+void check_known_ends(const char *device, enum type real)
+{
+    for (const struct known_end *k = known_ends; k->name; k++)
+        if (real == T_F64 || !k->f64_only) check_known_end(k, device, real);
+}
+
+/* ---- what must hold of any solve ---- */
+
+static double *copy_of(const double *x, int64_t n)
+{
+    double *y = mem_new(n, sizeof *y, "a copy", NULL);
+    memcpy(y, x, (size_t)n * sizeof *y);
+    return y;
+}
+
+static void check_same_bits(struct bed *bed, const struct solve_options *o, const char *device)
+{
+    static const double slices[] = {0, 1e9, 1e9, 200};
+    const struct solve *v;
+    bed_solve(bed, *o, device, slices[0]);
+    v = bed->s.solve;
+    double *x = copy_of(v->x, v->n), *hist = copy_of(v->hist, v->iterations + 1);
+    int64_t iterations = v->iterations;
+    assert_int_equal(v->reason, CONVERGED);
+    assert_int_equal(v->queued, iterations);
+    for (int i = 1; i < COUNT(slices); i++) {
+        bed_solve(bed, *o, device, slices[i]);
+        v = bed->s.solve;
+        assert_int_equal(v->iterations, iterations);
+        assert_memory_equal(v->x, x, (size_t)v->n * sizeof *x);
+        assert_memory_equal(v->hist, hist, (size_t)(iterations + 1) * sizeof *hist);
+        if (i == 1) assert_true(v->queued > iterations);
+    }
+    mem_free(x);
+    mem_free(hist);
+}
+
+void check_frozen(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {9, 7}};
+    struct solve_options o = {.real = real, .tol = 1e-4, .maxit = 100000};
+    for (int i = 0; solvers[i]; i++) {
+        struct bed bed;
+        bed_make(&bed, &grid);
+        o.solver = solvers[i];
+        check_same_bits(&bed, &o, device);
+        bed_free(&bed);
+    }
+}
+
+void check_formats(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};
+    struct solve_options o = {.real = real, .tol = 1e-5, .maxit = 1000, .solver = solver_find("cg")};
+    struct bed bed;
+    int done = 0;
+    bed_make(&bed, &grid);
+    for (int i = 0; formats[i]; i++) {
+        o.format = formats[i];
+        if (!kernel_usual(formats[i], device_open(device, NULL))) continue;
+        bed_solve(&bed, o, device, 2e4);
+        assert_int_equal(bed.s.solve->reason, CONVERGED);
+        assert_string_equal(bed.s.solve->product->S.format->name, formats[i]->name);
+        done++;
+    }
+    assert_true(done > 0);
+    bed_free(&bed);
+}
+
+/* After so many iterations, whatever the rule: the devices differ in the order of their sums alone. */
+void check_agreement(const char *one, const char *other, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {31, 33}};
+    double close = real == T_F32 ? 1e-4 : 1e-12;
+    struct solve_options o = {.real = real, .maxit = 40};
+    for (int i = 0; solvers[i]; i++) {
+        struct bed bed;
+        o.solver = solvers[i];
+        bed_make(&bed, &grid);
+        bed_solve(&bed, o, one, 1e9);
+        double *x = copy_of(bed.s.solve->x, bed.s.solve->n);
+        bed_solve(&bed, o, other, 1e9);
+        assert_int_equal(bed.s.solve->iterations, o.maxit);
+        for (int64_t k = 0; k < bed.s.solve->n; k++) assert_true(fabs(bed.s.solve->x[k] - x[k]) < close);
+        mem_free(x);
+        bed_free(&bed);
+    }
+}
+
+/* ---- vector operations ---- */
+
+struct vectors {
+    struct device *d;
+    const struct vec_ops *ops;
+    enum type real;
+    int64_t n;
+    double *host[3]; /* a, b, and what came back */
+    void *dev[3];
+    double *s;
+};
+
+static void put(struct vectors *t, int k)
+{
+    float *f = mem_new(t->n, sizeof *f, "floats", NULL);
+    for (int64_t i = 0; i < t->n; i++) f[i] = (float)t->host[k][i];
+    const void *from = t->real == T_F32 ? (const void *)f : t->host[k];
+    assert_true(t->d->ops->put(t->d, t->dev[k], from, t->n * (int64_t)type_size(t->real), NULL));
+    mem_free(f);
+}
+
+static void get(struct vectors *t, int k)
+{
+    double *to = t->host[2];
+    assert_true(t->d->ops->get(t->d, to, t->dev[k], t->n * (int64_t)type_size(t->real), NULL));
+    assert_true(t->d->ops->sync(t->d, NULL));
+    for (int64_t i = t->n - 1; i >= 0 && t->real == T_F32; i--) to[i] = (double)((const float *)to)[i];
+}
+
+static void vectors_make(struct vectors *t, const char *device, enum type real, int64_t n)
+{
+    struct err e = {0};
+    uint64_t state = 5;
+    t->d = device_open(device, &e);
+    if (!t->d) fail_msg("%s", e.text);
+    t->ops = vec_ops_of(t->d, real);
+    t->real = real;
+    t->n = n;
+    for (int k = 0; k < 3; k++) {
+        t->host[k] = mem_new(n, sizeof(double), "a vector", &e);
+        t->dev[k] = t->d->ops->alloc(t->d, n * (int64_t)sizeof(double), "a vector", &e);
+        for (int64_t i = 0; i < n; i++) t->host[k][i] = (double)(float)random_unit(&state);
+        put(t, k);
+    }
+    double s[VEC_WORK] = {[S_FREE] = 3, [S_ALPHA] = 0.5};
+    t->s = t->d->ops->alloc(t->d, sizeof s, "scalars", &e);
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, &e));
+}
+
+static void vectors_free(struct vectors *t)
+{
+    for (int k = 0; k < 3; k++) {
+        mem_free(t->host[k]);
+        t->d->ops->free(t->d, t->dev[k]);
+    }
+    t->d->ops->free(t->d, t->s);
+}
+
+static double scalar(struct vectors *t, int k)
+{
+    double s[SCALARS];
+    assert_true(t->d->ops->get(t->d, s, t->s, sizeof s, NULL) && t->d->ops->sync(t->d, NULL));
+    return s[k];
+}
+
+enum operation { COPY, AXPY, XPBY, MUL, OPERATIONS };
+
+static double expected(enum operation op, double a, double b)
+{
+    return op == COPY ? a : op == AXPY ? b - 3 * a : op == XPBY ? a + 3 * b : a * b;
+}
+
+static void launch(struct vectors *t, enum operation op)
+{
+    if (op == COPY) t->ops->copy(t->d, t->n, t->dev[0], t->dev[2]);
+    if (op == AXPY) t->ops->axpy(t->d, t->n, t->s, S_FREE, -1, t->dev[0], t->dev[1]);
+    if (op == XPBY) t->ops->xpby(t->d, t->n, t->s, t->dev[0], S_FREE, t->dev[1]);
+    if (op == MUL) t->ops->mul(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[2]);
+}
+
+static void check_operation(struct vectors *t, enum operation op)
+{
+    double eps = t->real == T_F32 ? 1e-6 : 1e-15;
+    put(t, 1);
+    launch(t, op);
+    get(t, op == AXPY || op == XPBY ? 1 : 2);
+    for (int64_t i = 0; i < t->n; i++)
+        assert_true(fabs(t->host[2][i] - expected(op, t->host[0][i], t->host[1][i])) <= 4 * eps);
+}
+
+/* Sums in double, so that even of floats they agree with the host's. */
+static void check_dot(struct vectors *t)
+{
+    double sum = 0, size = 0;
+    put(t, 1);
+    for (int64_t i = 0; i < t->n; i++) {
+        sum += t->host[0][i] * t->host[1][i];
+        size += fabs(t->host[0][i] * t->host[1][i]);
+    }
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
+    double first = scalar(t, S_FREE + 1);
+    assert_true(fabs(first - sum) <= 1e-14 * size);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
+    assert_true(scalar(t, S_FREE + 1) == first);
+    t->ops->div(t->d, t->s, S_FREE + 2, S_FREE + 1, S_ALPHA);
+    assert_true(scalar(t, S_FREE + 2) == first / 0.5);
+}
+
+/* Once done is set nothing is written any more. */
+static void check_guard(struct vectors *t)
+{
+    double done = CONVERGED;
+    put(t, 1);
+    assert_true(t->d->ops->put(t->d, t->s + S_DONE, &done, sizeof done, NULL));
+    double before = scalar(t, S_FREE + 1);
+    launch(t, AXPY);
+    launch(t, XPBY);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[0], S_FREE + 1);
+    t->ops->cg_update(t->d, t->n, t->s, t->dev[0], t->dev[1]);
+    t->ops->cg_direction(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[1]);
+    t->ops->jacobi(t->d, t->n, t->s, t->dev[0], t->dev[0], t->dev[0], t->dev[0], t->dev[1]);
+    t->ops->record(t->d, t->s);
+    assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0);
+    get(t, 1);
+    for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
+}
+
+void check_vectors(const char *device, enum type real)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
+    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest one is for machines, not for their model */
+    for (int i = 0; i < COUNT(sizes) - last; i++) {
+        struct vectors t;
+        vectors_make(&t, device, real, sizes[i]);
+        for (enum operation op = 0; op < OPERATIONS; op++) check_operation(&t, op);
+        check_dot(&t);
+        check_guard(&t);
+        vectors_free(&t);
+    }
+}

@@ -1,0 +1,238 @@
+/* The solvers on cpu and emu: known ends, freezing, stepping, cancelling, failing allocations; their commands. */
+#include "solve_kit.h"
+
+#include <omp.h>
+#include <unistd.h>
+
+static const char *const devices[] = {"cpu", "emu"};
+static const enum type reals[] = {T_F64, T_F32};
+
+static void everywhere(void (*check)(const char *device, enum type real))
+{
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
+}
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    everywhere(check_vectors);
+}
+
+static void test_known_ends(void **state)
+{
+    (void)state;
+    everywhere(check_known_ends);
+}
+
+static void test_frozen(void **state)
+{
+    (void)state;
+    everywhere(check_frozen);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    everywhere(check_formats);
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    check_agreement("cpu", "emu", T_F64);
+    check_agreement("cpu", "emu", T_F32);
+}
+
+static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
+
+/* The sums do not depend on how many threads share them. */
+static void test_threads(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 0, .maxit = 30};
+    int threads = omp_get_max_threads();
+    bed_make(&bed, &grid);
+    bed_solve(&bed, o, "cpu", 1e9);
+    double last = bed.s.solve->residual;
+    omp_set_num_threads(threads > 1 ? 1 : 3);
+    bed_solve(&bed, o, "cpu", 1e9);
+    omp_set_num_threads(threads);
+    assert_true(bed.s.solve->residual == last);
+    bed_free(&bed);
+}
+
+/* A step does so many iterations and pauses; stopping keeps x and its residual. */
+static void test_steps(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    for (int i = 0; solvers[i]; i++) {
+        struct solve_options o = {.solver = solvers[i], .real = T_F64, .tol = 1e-10, .maxit = 1000};
+        bed_make(&bed, &grid);
+        o.dev = device_open("cpu", &e);
+        double *b = mem_zero(bed.s.current->csr.rows, sizeof *b, "b", &e);
+        b[7] = 1;
+        o.b = b;
+        assert_true(solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+        struct solve *v = bed.s.solve;
+        v->steps_left = 3;
+        while (!v->paused) assert_true(solve_slice(v, 1e9, &e));
+        assert_int_equal(v->iterations, 3);
+        assert_true(v->nphases > 0 && v->phase[0].n > 0);
+        assert_true(solve_end(v, &e));
+        assert_int_equal(v->reason, STOPPED);
+        assert_true(fabs(v->residual_true - v->residual) < 1e-12);
+        assert_true(isnan(v->error_known));
+        mem_free(b);
+        bed_free(&bed);
+    }
+}
+
+/* Each allocation of a solve fails in its turn, and each failure is reported and leaks nothing. */
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    static const struct problem small = {.generator = "poisson2d", .p = {5, 4}};
+    int64_t failed = 0;
+    for (bool done = false; !done; failed++) {
+        struct bed bed;
+        struct err e = {0};
+        double b[20] = {1};
+        struct solve_options o = {.solver = solver_find("jacobi"), .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b};
+        bed_make(&bed, &small);
+        o.dev = device_open("cpu", &e);
+        mem_fail_at(failed + 1);
+        done = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
+        while (done && bed.s.solve->reason == RUNNING) done = solve_slice(bed.s.solve, 1e9, &e);
+        done = done && solve_end(bed.s.solve, &e);
+        mem_fail_at(0);
+        if (!done) assert_int_equal(e.code, E_MEMORY);
+        bed_free(&bed);
+    }
+    assert_true(failed > 10);
+}
+
+/* What a solver says it needs to move is what the page on solvers says. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct csr A = {.rows = 1000, .cols = 1000, .nnz = 5000};
+    assert_true(solver_find("jacobi")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 24 * 1000);
+    assert_true(solver_find("cg")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 72 * 1000);
+    assert_true(solver_find("cg")->bytes(&A, 4) == 8 * 5000 + 4 * 1000 + 36 * 1000);
+}
+
+/* ---- the commands ---- */
+
+static char said[1 << 16];
+
+/* Run a line, and give back all that it printed. */
+static const char *say(struct bed *bed, const char *line, bool ok)
+{
+    rewind(bed->data);
+    rewind(bed->messages);
+    assert_int_equal(ftruncate(fileno(bed->data), 0), 0);
+    assert_int_equal(ftruncate(fileno(bed->messages), 0), 0);
+    if (run_line(&bed->s, line) != ok) fail_msg("%s: ended %s", line, ok ? "badly" : "well");
+    rewind(bed->data);
+    rewind(bed->messages);
+    size_t n = fread(said, 1, sizeof said - 1, bed->data);
+    n += fread(said + n, 1, sizeof said - 1 - n, bed->messages);
+    said[n] = 0;
+    return said;
+}
+
+static void expect(struct bed *bed, const char *line, bool ok, const char *part)
+{
+    if (!strstr(say(bed, line, ok), part)) fail_msg("%s: expected '%s' in:\n%s", line, part, said);
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool ok;
+        const char *part;
+    } lines[] = {
+        {"step", false, "no solve is paused"},
+        {"solve cg on cpu", true, "because        converged: relative residual"},
+        {"solve cg on cpu", true, "error in x"},
+        {"continue", false, "no solve is paused"},
+        {"solve cg on cpu step", true, "        0  1.000000e+00"},
+        {"step 2", true, "        2  "},
+        {"stop", true, "stopped by the user"},
+        {"solve jacobi on cpu step; step 3; continue", true, "converged"},
+        {"solve jacobi on emu tol 1e-3 f32 using ell b random seed 4 x0 ones", true, "fp32"},
+        {"solve jacobi on cpu eps 1e-4", true, "max |x' - x|"},
+        {"solve cg on cpu maxit 3", true, "limit of 3 iterations"},
+        {"solve cg on cpu b /nowhere/b.mtx", false, "/nowhere/b.mtx"},
+        {"solve cg on cpu kernel ell using csr", false, "works on format"},
+        {"solvers", true, "conjugate gradients"},
+    };
+    struct bed bed;
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
+    for (int i = 0; i < COUNT(lines); i++) expect(&bed, lines[i].line, lines[i].ok, lines[i].part);
+    bed_free(&bed);
+}
+
+static bool twice(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+/* Ctrl-C: what was reached is printed, x is kept, and the command has failed. */
+static void test_cancel(void **state)
+{
+    (void)state;
+    struct bed bed;
+    int left = 2;
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {400, 400}});
+    say(&bed, "stats", true);
+    bed.s.watch = (struct watch){twice, &left};
+    say(&bed, "solve jacobi on cpu tol 0", false);
+    assert_non_null(strstr(said, "stopped by the user"));
+    assert_non_null(strstr(said, "cancelled at iteration"));
+    assert_int_equal(bed.s.solve->reason, STOPPED);
+    assert_non_null(bed.s.solve->x);
+    bed_free(&bed);
+}
+
+static void test_save(void **state)
+{
+    (void)state;
+    struct bed bed;
+    char file[] = "/tmp/warpspy-x-XXXXXX", line[120];
+    double x[56];
+    struct err e = {0};
+    int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    close(fd);
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
+    snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
+    say(&bed, line, true);
+    assert_true(mtx_load_vector(file, 56, x, &e));
+    for (int i = 0; i < 56; i++) assert_true(fabs(x[i] - 1) < 1e-9);
+    remove(file);
+    bed_free(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_known_ends),
+        cmocka_unit_test(test_frozen),    cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_agreement), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_steps),     cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_cancel),    cmocka_unit_test(test_save),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
