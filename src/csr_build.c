@@ -1,6 +1,7 @@
 /* CSR from triplets. Entries are dealt, in input order, to buckets of neighbouring rows; then each bucket is
-   sorted by row, each row by column, and equal places are summed. A sort key is 64 bits: row or column above,
-   input position below. The order of sums never depends on the number of threads. */
+   sorted by row, each row by column, and equal places are summed; a bucket fits the cache. Sorting within a row goes
+   by 64-bit keys, column above and position in the bucket below. The order of sums is that of the input, whatever
+   the number of threads. */
 #include "warpspy.h"
 
 #include <omp.h>
@@ -17,7 +18,8 @@ struct build {
     int64_t *at;                /* [chunks][buckets]: counts, then where each chunk writes next */
     int64_t *start;             /* [buckets + 1]: first entry of a bucket */
     int64_t *kept;              /* [buckets]: entries left after summing */
-    uint64_t *key;              /* [n] */
+    uint64_t *key;              /* [n]: row above, column below, dealt to buckets; then room for sorting */
+    double *re, *im;            /* [n]: the values beside them; im only if complex */
 };
 
 static int64_t chunk_begin(const struct build *b, int chunk)
@@ -39,7 +41,9 @@ static bool build_new(struct build *b, struct err *e)
     b->start = mem_zero(b->buckets + 1, sizeof *b->start, "bucket starts", e);
     b->kept = mem_zero(b->buckets, sizeof *b->kept, "bucket sizes", e);
     b->key = mem_new(b->n, sizeof *b->key, "sort keys", e);
-    return b->at && b->start && b->kept && b->key;
+    b->re = mem_new(b->n, sizeof *b->re, "values to sort", e);
+    if (b->imag) b->im = mem_new(b->n, sizeof *b->im, "values to sort", e);
+    return b->at && b->start && b->kept && b->key && b->re && (b->im || !b->imag);
 }
 
 static void build_free(struct build *b)
@@ -48,6 +52,8 @@ static void build_free(struct build *b)
     mem_free(b->start);
     mem_free(b->kept);
     mem_free(b->key);
+    mem_free(b->re);
+    mem_free(b->im);
 }
 
 static bool count_buckets(struct build *b, struct err *e)
@@ -79,8 +85,12 @@ static void deal_entries(struct build *b)
 #pragma omp parallel for schedule(static, 1) num_threads(b->chunks)
     for (int c = 0; c < b->chunks; c++) {
         int64_t end = chunk_begin(b, c + 1), *at = b->at + (int64_t)c * b->buckets;
-        for (int64_t k = chunk_begin(b, c); k < end; k++)
-            b->key[at[b->row[k] >> b->shift]++] = (uint64_t)b->row[k] << 32 | (uint64_t)k;
+        for (int64_t k = chunk_begin(b, c); k < end; k++) {
+            int64_t to = at[b->row[k] >> b->shift]++;
+            b->key[to] = (uint64_t)b->row[k] << 32 | (uint64_t)b->col[k];
+            b->re[to] = b->val[k];
+            if (b->im) b->im[to] = b->imag[k];
+        }
     }
 }
 
@@ -110,7 +120,7 @@ static void sort_byte(const uint64_t *a, uint64_t *b, int64_t n, int shift)
     for (int64_t k = 0; k < n; k++) b[at[a[k] >> shift & 255]++] = a[k];
 }
 
-/* Sort by column keys that are already in input order; spare has room for n. Linear for long rows. */
+/* Sort by column keys that are in order of position; spare has room for n. Linear for long rows. */
 static void sort_row(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols)
 {
     if (is_sorted(key, n)) return;
@@ -137,20 +147,20 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
     }
 }
 
-/* Write the sorted keys of one row as entries from `to` on, summing equal columns; returns the next place.
+/* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the next place.
    The keys lie in A->val itself, at or behind the place that is written. */
-static int64_t emit_row(struct build *b, const uint64_t *key, int64_t n, int64_t to)
+static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;
     int64_t first = to;
     for (int64_t i = 0; i < n; i++) {
         int col = (int)(key[i] >> 32);
-        uint32_t from = (uint32_t)key[i];
+        int64_t from = b->start[k] + (uint32_t)key[i];
         bool again = to > first && A->col[to - 1] == col;
         int64_t at = again ? to - 1 : to++;
         A->col[at] = col;
-        A->val[at] = again ? A->val[at] + b->val[from] : b->val[from];
-        if (A->imag) A->imag[at] = again ? A->imag[at] + b->imag[from] : b->imag[from];
+        A->val[at] = again ? A->val[at] + b->re[from] : b->re[from];
+        if (A->imag) A->imag[at] = again ? A->imag[at] + b->im[from] : b->im[from];
     }
     return to;
 }
@@ -166,13 +176,13 @@ static void build_bucket(struct build *b, int k)
     row_starts(b, k, row0, row1);
     for (int64_t i = b->start[k]; i < b->start[k + 1]; i++) {
         uint64_t key = b->key[i];
-        sorted[A->rowptr[(key >> 32) + 1]++] = (uint64_t)b->col[(uint32_t)key] << 32 | (uint32_t)key;
+        sorted[A->rowptr[(key >> 32) + 1]++] = key << 32 | (uint64_t)(i - b->start[k]);
     }
     int64_t begin = b->start[k], to = begin;
     for (int64_t r = row0; r < row1; r++) {
         int64_t end = A->rowptr[r + 1];
         sort_row(sorted + begin, spare, end - begin, A->cols);
-        to = emit_row(b, sorted + begin, end - begin, to);
+        to = emit_row(b, k, sorted + begin, end - begin, to);
         A->rowptr[r + 1] = (int)to;
         begin = end;
     }
