@@ -118,6 +118,6 @@ const struct command command_bench = {
     .help = "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
             "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
             "streaming read. Below the table: what does not fit, and why.\n"
-            "Example: bench A on cuda:0 f32",
+            "    bench A on cuda:0 f32",
     .run = run_bench,
 };

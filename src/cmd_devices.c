@@ -84,7 +84,7 @@ const struct command command_devices = {
     .grammar = "",
     .about = "the devices: what they are and their memory, the one in use marked",
     .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
-            "Example: devices",
+            "    devices",
     .run = run_devices,
 };
 
@@ -93,7 +93,7 @@ const struct command command_device = {
     .grammar = "[DEVICE]",
     .about = "choose the device that commands use, or say which it is",
     .help = "Without a choice it is the first GPU, or the host where there is none.\n"
-            "Example: device emu",
+            "    device emu",
     .run = run_device,
 };
 
@@ -103,6 +103,6 @@ const struct command command_ceilings = {
     .about = "measure a device's memory: what no kernel can be faster than",
     .help = "Streaming reads and copies, reads from the cache, random gathers, and the cost of an empty launch;\n"
             "measured once in a session. `bench` shows its bandwidth as a share of the streaming read.\n"
-            "Example: ceilings on cpu",
+            "    ceilings on cpu",
     .run = run_ceilings,
 };

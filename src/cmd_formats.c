@@ -127,7 +127,7 @@ const struct command command_formats = {
     .grammar = "[MATRIX] [f32|f64]",
     .about = "the storage formats; of a matrix: size, padding, time to pack, or why it does not fit",
     .help = "A format that would waste memory on padding is not packed; `convert FORMAT force` insists.\n"
-            "Example: formats A f32",
+            "    formats A f32",
     .run = run_formats,
 };
 
@@ -136,6 +136,6 @@ const struct command command_convert = {
     .grammar = "FORMAT [PARAMS] [of MATRIX] [f32|f64] [force]",
     .about = "store a matrix in a format and show its arrays",
     .help = "`help FORMAT` lists the parameters of a format. The result is kept and used by spmv, bench and solve.\n"
-            "Example: convert hyb width 2 of A f32",
+            "    convert hyb width 2 of A f32",
     .run = run_convert,
 };

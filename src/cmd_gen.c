@@ -44,6 +44,6 @@ const struct command command_gen = {
     .about = "make a matrix: a grid, a graph, a band, random rows",
     .help = "Parameters are given in their order or by name. The same seed (1 when none is given) makes the same\n"
             "matrix on every machine.\n"
-            "Example: gen poisson2d 100 100 as P; gen random n 5000 seed 7",
+            "    gen poisson2d 100 100 as P; gen random n 5000 seed 7",
     .run = run_gen,
 };

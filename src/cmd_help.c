@@ -134,6 +134,6 @@ const struct command command_help = {
     .grammar = "[TOPIC]",
     .about = "the commands, or one command, format, kernel, solver or generator",
     .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
-            "Example: help spmv; help ell",
+            "    help spmv; help ell",
     .run = run_help,
 };

@@ -34,6 +34,6 @@ const struct command command_kernels = {
     .grammar = "[MATRIX]",
     .about = "the kernels: format, device, one thread's work, and whether a matrix fits",
     .help = "A deterministic kernel gives the same bits every run. `help KERNEL` says more of one.\n"
-            "Example: kernels",
+            "    kernels",
     .run = run_kernels,
 };

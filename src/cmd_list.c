@@ -72,7 +72,7 @@ const struct command command_list = {
     .grammar = "",
     .about = "the matrices there are, their memory, the current one marked",
     .help = "Memory counts the matrix and every format it was converted to, on the host.\n"
-            "Example: list",
+            "    list",
     .run = run_list,
 };
 
@@ -81,7 +81,7 @@ const struct command command_use = {
     .grammar = "MATRIX",
     .about = "make a matrix the current one",
     .help = "Commands work on the current matrix when none is named.\n"
-            "Example: use A",
+            "    use A",
     .run = run_use,
 };
 
@@ -90,6 +90,6 @@ const struct command command_drop = {
     .grammar = "MATRIX...",
     .about = "forget matrices and all that was made of them",
     .help = "Frees the memory of the matrix on the host and on every device. The oldest one left becomes current.\n"
-            "Example: drop A B",
+            "    drop A B",
     .run = run_drop,
 };

@@ -70,7 +70,7 @@ const struct command command_load = {
     .help = "Reads .mtx, .mtx.gz, .xz, .zst and .tar.gz. Symmetric matrices are expanded, duplicates summed, explicit\n"
             "zeros kept; what had to be read leniently is said in notes. Each becomes the current matrix, under the\n"
             "name of its file or the one given.\n"
-            "Example: load samples/thesis4.mtx as A",
+            "    load samples/thesis4.mtx as A",
     .run = run_load,
 };
 
@@ -79,6 +79,6 @@ const struct command command_save = {
     .grammar = "FILE [MATRIX]",
     .about = "write a matrix to a Matrix Market file",
     .help = "Writes coordinate general with enough digits to read the same values back.\n"
-            "Example: save copy.mtx A",
+            "    save copy.mtx A",
     .run = run_save,
 };

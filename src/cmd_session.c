@@ -46,7 +46,7 @@ const struct command command_source = {
     .grammar = "FILE",
     .about = "run the commands of a file, up to the first that fails",
     .help = "Lines are what one would type; scripts may source others.\n"
-            "Example: source session.ws",
+            "    source session.ws",
     .run = run_source,
 };
 
@@ -54,7 +54,7 @@ const struct command command_version = {
     .name = "version",
     .grammar = "",
     .about = "which version this is, and whether it was built with CUDA",
-    .help = "Example: version",
+    .help = "    version",
     .run = run_version,
 };
 
@@ -63,6 +63,6 @@ const struct command command_quit = {
     .grammar = "",
     .about = "leave; so does the end of the input",
     .help = "Nothing is saved that was not saved by `save`.\n"
-            "Example: quit",
+            "    quit",
     .run = run_quit,
 };

@@ -307,10 +307,10 @@ const struct command command_solve = {
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
         "(10000), or, for jacobi with eps, when max |x' - x| < eps. The true residual b - A x is computed in double\n"
-        "at the end: converged means that it is at most twice tol. A residual that grows by 1e5, or gains less than\n"
-        "1% in 100 iterations (jacobi: 1000), ends the solve; force goes on, and takes NaN and inf as well.\n"
-        "step begins paused: `step N` does iterations, `continue` runs on, `stop` ends it; view shows the residual\n"
-        "full screen. save writes x as a Matrix Market file.\n"
+        "at the end: converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5\n"
+        "or gained less than 1% for long (jacobi: 1000 iterations; cg: 3 for each row, within 100 and 2000); force\n"
+        "goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations, `continue` runs on,\n"
+        "`stop` ends it; view shows the residual full screen. save writes x as a Matrix Market file.\n"
         "    solve cg tol 1e-10\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,

@@ -149,6 +149,6 @@ const struct command command_spmv = {
     .help = "Without a kernel it takes the usual one of the format (csr if none is named) on the device. Kernel,\n"
             "packing and copying are timed apart; the error is the relative 2-norm, and the worst row's error is\n"
             "held against what rounding allows. Parameters follow the format.\n"
-            "Example: spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
+            "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
     .run = run_spmv,
 };

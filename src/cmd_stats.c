@@ -53,6 +53,6 @@ const struct command command_stats = {
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
     .help = "Bandwidth is the greatest |row - column| of an entry. A row is dominant when its diagonal entry is at\n"
             "least the sum of the others, in absolute value.\n"
-            "Example: stats A",
+            "    stats A",
     .run = run_stats,
 };

@@ -174,7 +174,7 @@ static int run_session(const struct options *o)
     else if (o->device && !(s.dev = device_open(o->device, &e)))
         status = STATUS_FAILED;
     else if (ui_attach(&s, &e)) {
-        session_catch_interrupt(s.batch);
+        if (s.batch) session_catch_interrupt(true);
         status = work(&s, o);
         ui_detach(&s);
     }

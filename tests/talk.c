@@ -1,0 +1,44 @@
+/* Sessions that write to memory. */
+#include "talk.h"
+
+void talk_open(struct talk *t, enum out_mode mode)
+{
+    struct err e = {0};
+    memset(t, 0, sizeof *t);
+    t->data = open_memstream(&t->all_out, &t->nout);
+    t->messages = open_memstream(&t->all_err, &t->nerr);
+    assert_true(t->data && t->messages && session_new(&t->s, t->data, t->messages, mode, &e));
+    t->s.batch = true;
+}
+
+void talk_close(struct talk *t)
+{
+    session_free(&t->s);
+    fclose(t->data);
+    fclose(t->messages);
+    free(t->all_out);
+    free(t->all_err);
+}
+
+void talk_forget(struct talk *t)
+{
+    talk_heard(t);
+    t->old_out = t->nout;
+    t->old_err = t->nerr;
+}
+
+void talk_heard(struct talk *t)
+{
+    fflush(t->data);
+    fflush(t->messages);
+    t->out = t->all_out + t->old_out;
+    t->err = t->all_err + t->old_err;
+}
+
+bool talk_line(struct talk *t, const char *line)
+{
+    talk_forget(t);
+    bool ok = run_line(&t->s, line);
+    talk_heard(t);
+    return ok;
+}
