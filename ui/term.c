@@ -161,6 +161,7 @@ static void emit(const char *capability)
 bool term_open(struct err *e)
 {
     if (!learn(e)) return false;
+    if (!tty.has_modes) term_signals();
     struct termios raw = tty.before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_iflag &= ~(tcflag_t)IXON;

@@ -153,7 +153,7 @@ static void draw_figures(struct canvas *c, const struct solve *v, int y)
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
     x = item(c, x, y, "rate", text);
     x = item(c, x, y, "time", show_time(v->us, text, sizeof text));
-    if (v->iterations) item(c, x, y, "an iteration", show_time(v->us / (double)v->iterations, text, sizeof text));
+    if (v->us_iteration > 0) item(c, x, y, "each", show_time(v->us_iteration, text, sizeof text));
 }
 
 /* One bar cut by the share of each phase, with the names under it. */

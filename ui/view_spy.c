@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUE_WIDTH = 8, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 4 };
+enum { VALUE_WIDTH = 8, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 4, SIGNS = 9 };
+static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the others.
@@ -153,22 +154,19 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
 
 /* The range of densities in the picture. A narrow one is widened, so that chance looks even. */
 struct shades {
-    double high, span, most;
+    double low, high, span;
 };
 
 static struct shades shades_of(const struct picture *p, const struct grid *g)
 {
-    struct shades r = {0, 64, 0};
-    double low = 1;
+    struct shades r = {1, 0, 64};
     for (int i = 0; i < p->w * p->h; i++) {
         struct spot s = spot_at(p, g, i % p->w, i / p->w);
         if (!(s.nonzeros > 0)) continue;
-        double d = s.nonzeros / s.elements;
-        if (d > r.high) r.high = d;
-        if (d < low) low = d;
-        if (s.nonzeros > r.most) r.most = s.nonzeros;
+        r.low = fmin(r.low, s.nonzeros / s.elements);
+        r.high = fmax(r.high, s.nonzeros / s.elements);
     }
-    if (r.high > low * r.span) r.span = r.high / low;
+    if (r.high > r.low * r.span) r.span = r.high / r.low;
     return r;
 }
 
@@ -251,9 +249,34 @@ static void draw_dots(struct canvas *c, const struct picture *p, const struct gr
         struct spot s = spot_at(p, g, x, y);
         if (!(s.nonzeros > 0)) continue;
         double density = s.nonzeros / s.elements;
-        uint32_t glyph = p->dy == 1 ? (uint32_t) ".:-=+*#%@"[shade(r, density, 9)] : 0x2800 + s.dots;
+        uint32_t glyph = p->dy == 1 ? (uint32_t)sign[shade(r, density, SIGNS)] : 0x2800 + s.dots;
         canvas_put(c, p->x + x, p->y + y, ST_RAMP + (unsigned)shade(r, density, RAMP_STEPS), glyph);
     }
+}
+
+/* "0.12%", "34%" */
+static char *show_percent(double share, char *out, size_t size)
+{
+    snprintf(out, size, share < 0.1 ? "%.2g%%" : "%.0f%%", 100 * share);
+    return out;
+}
+
+/* The shades from sparse to dense between their densities; without colours braille cannot show them. */
+static void draw_shades(struct canvas *c, const struct picture *p, const struct shades *r, int x, int y)
+{
+    char low[32], high[32];
+    bool shaded = c->colours || p->dy == 1;
+    show_percent(shaded ? r->high / r->span : r->low, low, sizeof low);
+    show_percent(r->high, high, sizeof high);
+    if (!shaded) {
+        canvas_text(c, x, y, ST_DIM, strcmp(low, high) ? "%s to %s" : "%s", low, high);
+        return;
+    }
+    x = canvas_text(c, x, y, ST_DIM, "%s ", low);
+    for (int k = 0; k < SIGNS; k++)
+        canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
+                   p->dy > 1 ? 0x2588 : (uint32_t)sign[k]);
+    canvas_text(c, x, y, ST_DIM, " %s (log)", high);
 }
 
 /* "1 dot = 6 x 6 elements; density 0.1% ████████ 4.4% (log)" */
@@ -261,17 +284,14 @@ static void draw_legend(struct canvas *c, const struct picture *p, const struct 
 {
     char rows[32], cols[32];
     if (p->values) return;
-    const char *what = p->dy > 1 ? "dot" : p->exact ? "block" : "sign";
-    int64_t down = p->down.span / p->down.cells, across = p->across.span / p->across.cells;
-    int x = p->exact ? canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", what)
-                     : canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s elements", what,
-                                   show_count(down, rows, sizeof rows), show_count(across, cols, sizeof cols));
-    if (p->exact && p->dy == 1) return;
-    x = canvas_text(c, x, y, ST_DIM, "; density %.2g%% ", 100 * r->high / r->span);
-    bool shaded = c->colours || p->dy == 1;
-    for (int k = 0; shaded && k < 9; k++)
-        canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * 7 / 8), p->dy > 1 ? 0x2588 : (uint32_t) ".:-=+*#%@"[k]);
-    canvas_text(c, x, y, ST_DIM, "%s%.2g%%%s", shaded ? " " : "to ", 100 * r->high, shaded ? " (log)" : "");
+    if (p->exact) {
+        canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 ? "dot" : "block");
+        return;
+    }
+    show_count(p->down.span / p->down.cells, rows, sizeof rows);
+    show_count(p->across.span / p->across.cells, cols, sizeof cols);
+    int x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s elements; density ", p->dy > 1 ? "dot" : "sign", rows, cols);
+    draw_shades(c, p, r, x, y);
 }
 
 /* Where the cursor is, and what is there. */

@@ -1,0 +1,259 @@
+/* Golden screens: scripts through the real command table and keys through the real views, on 80x24 cells with a fixed
+   clock, against tests/golden/NAME.txt. WARPSPY_GOLDEN=write rewrites those; review them as a diff. */
+#include "../ui/ui.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+enum { WIDTH = 80, HEIGHT = 24 };
+
+struct screen_case {
+    const char *name;
+    const char *setup;       /* commands whose output is not looked at */
+    const char *script;      /* commands that print the screen, or */
+    const char *view, *keys; /* the full screen of a view after keys, as in key_of */
+    bool runs;               /* with made-up measurements */
+    bool ascii;
+    enum colours colours;
+};
+
+static const struct screen_case cases[] = {
+    {.name = "spy_thesis4", .setup = "load samples/thesis4.mtx", .script = "spy"},
+    {.name = "spy_poisson2d", .setup = "gen poisson2d 20", .script = "spy"},
+    {.name = "spy_band", .setup = "gen band 2000 6 1", .script = "spy"},
+    {.name = "spy_rmat", .setup = "gen rmat 10 8 seed 3", .script = "spy"},
+    {.name = "spy_rmat_ascii", .setup = "gen rmat 10 8 seed 3", .script = "spy", .ascii = true},
+    {.name = "spy_wide", .setup = "gen random 40 20 4000", .script = "spy"},
+    {.name = "spy_size", .setup = "gen poisson2d 20", .script = "spy width 40 height 12"},
+    {.name = "rows_poisson2d", .setup = "gen poisson2d 20", .script = "rows"},
+    {.name = "rows_rmat", .setup = "gen rmat 12 8 seed 3", .script = "rows"},
+    {.name = "rows_rmat_ascii", .setup = "gen rmat 12 8 seed 3", .script = "rows", .ascii = true},
+    {.name = "layout_csr", .setup = "load samples/thesis4.mtx", .script = "layout"},
+    {.name = "layout_coo", .setup = "load samples/thesis4.mtx", .script = "layout coo"},
+    {.name = "layout_csc", .setup = "load samples/thesis4.mtx", .script = "layout csc"},
+    {.name = "layout_ell", .setup = "load samples/thesis4.mtx", .script = "layout ell"},
+    {.name = "layout_sell", .setup = "load samples/thesis4.mtx", .script = "layout sell C 2 sigma 4"},
+    {.name = "layout_hyb", .setup = "load samples/thesis4.mtx", .script = "layout hyb"},
+    {.name = "layout_dia", .setup = "load samples/thesis4.mtx", .script = "layout dia"},
+    {.name = "layout_bsr", .setup = "load samples/thesis4.mtx", .script = "layout bsr block 2"},
+    {.name = "layout_dense", .setup = "load samples/thesis4.mtx", .script = "layout dense"},
+    {.name = "layout_ell_ascii", .setup = "load samples/thesis4.mtx", .script = "layout ell", .ascii = true},
+    {.name = "layout_large", .setup = "gen poisson2d 20", .script = "layout"},
+    {.name = "layout_large_ell", .setup = "gen poisson2d 20", .script = "layout ell"},
+    {.name = "no_matrix", .setup = "", .script = "rows"},
+    {.name = "spy_empty", .setup = "load tests/golden/empty.mtx", .script = "spy"},
+    {.name = "rows_empty", .setup = "load tests/golden/empty.mtx", .script = "rows"},
+    {.name = "layout_empty", .setup = "load tests/golden/empty.mtx", .script = "layout ell; layout"},
+    {.name = "spy_full", .setup = "gen poisson2d 20", .view = "spy", .keys = "rrdd"},
+    {.name = "spy_full_zoom", .setup = "gen poisson2d 20", .view = "spy", .keys = "ddddrrrr+++"},
+    {.name = "spy_full_elements", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++d"},
+    {.name = "spy_full_values", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++++d"},
+    {.name = "spy_full_back", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++dddd----g"},
+    {.name = "spy_full_ascii", .setup = "gen rmat 10 8 seed 3", .view = "spy", .keys = "+r", .ascii = true},
+    {.name = "spy_full_colours", .setup = "gen poisson2d 20", .view = "spy", .keys = "", .colours = COLOURS_16},
+    {.name = "spy_help", .setup = "gen poisson2d 20", .view = "spy", .keys = "?"},
+    {.name = "rows_full", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddr"},
+    {.name = "layout_full", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "drr"},
+    {.name = "layout_full_tab",
+     .setup = "load samples/thesis4.mtx",
+     .view = "layout",
+     .keys = "TTTdr",
+     .colours = COLOURS_16},
+    {.name = "layout_full_scroll", .setup = "gen poisson2d 20", .view = "layout", .keys = "aaNNrr"},
+    {.name = "bench_none", .setup = "", .view = "bench", .keys = ""},
+    {.name = "bench_runs", .setup = "gen poisson2d 20", .view = "bench", .keys = "dd", .runs = true},
+    {.name = "bench_runs_ascii", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = true, .ascii = true},
+    {.name = "solve_none", .setup = "", .view = "solve", .keys = ""},
+    {.name = "solve_cg", .setup = "gen poisson2d 20; solve cg on cpu", .view = "solve", .keys = ""},
+    {.name = "solve_cg_ascii",
+     .setup = "gen poisson2d 20; solve cg on cpu",
+     .view = "solve",
+     .keys = "",
+     .ascii = true},
+    {.name = "solve_cg_colours",
+     .setup = "gen poisson2d 20; solve cg on cpu",
+     .view = "solve",
+     .keys = "",
+     .colours = COLOURS_16},
+    {.name = "solve_step", .setup = "gen poisson2d 20; solve jacobi step on cpu; step 3", .view = "solve", .keys = ""},
+};
+
+/* ---- a clock that does not depend on time ---- */
+
+static double ticks;
+
+static double fixed_clock(void)
+{
+    return ticks += 100;
+}
+
+/* ---- drawing a case ---- */
+
+static int key_of(char letter)
+{
+    static const struct {
+        char letter;
+        int key;
+    } table[] = {
+        {'u', UI_UP},  {'d', UI_DOWN}, {'l', UI_LEFT}, {'r', UI_RIGHT},
+        {'T', UI_TAB}, {'N', UI_PGDN}, {'P', UI_PGUP}, {'E', UI_END},
+    };
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].letter == letter) return table[i].key;
+    return letter;
+}
+
+static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
+{
+    const struct view *v = view_find(k->view);
+    struct view_state *st = front_state(s, v);
+    struct canvas c;
+    struct err e = {0};
+    assert_true(canvas_new(&c, WIDTH, HEIGHT, k->ascii, NULL));
+    c.colours = k->colours;
+    view_reset(st, s->current);
+    st->full = true;
+    if (v->prepare) assert_true(v->prepare(s, st, &e));
+    view_draw(v, &c, s, st);
+    for (const char *key = k->keys; *key; key++) {
+        if (*key == '?')
+            st->help = true;
+        else
+            v->key(s, st, key_of(*key));
+        canvas_clear(&c);
+        view_draw(v, &c, s, st);
+    }
+    canvas_print(&c, f, k->colours);
+    canvas_free(&c);
+}
+
+/* Measurements that are the same on every machine. */
+static void make_runs(struct session *s)
+{
+    s->runs = mem_zero(6, sizeof *s->runs, "runs", NULL);
+    assert_non_null(s->runs);
+    s->runs_of = s->current;
+    for (s->nruns = 0; s->nruns < 6; s->nruns++) {
+        double us = 2.5 * (1 << 2 * s->nruns);
+        s->runs[s->nruns] = (struct run){.kernel = kernels[s->nruns],
+                                         .dev = device_open("cpu", NULL),
+                                         .real = s->nruns % 2 ? T_F32 : T_F64,
+                                         .us = us,
+                                         .spread_us = us / 50,
+                                         .gbs = 100 / us,
+                                         .gflops = 10 / us,
+                                         .share = s->nruns ? 0.4 / us : 0};
+    }
+}
+
+/* What the case shows; to be freed. */
+static char *drawn(const struct screen_case *k)
+{
+    struct session s;
+    struct err e = {0};
+    char *text = NULL;
+    size_t size = 0, before;
+    FILE *f = open_memstream(&text, &size);
+    assert_non_null(f);
+    ticks = 0;
+    now_replace(fixed_clock);
+    assert_true(session_new(&s, f, f, OUT_TEXT, &e) && ui_attach(&s, &e));
+    s.front->ascii = k->ascii;
+    s.front->width = WIDTH;
+    s.front->height = HEIGHT;
+    run_line(&s, k->setup);
+    if (k->runs) make_runs(&s);
+    fflush(f);
+    before = size;
+    if (k->script) run_line(&s, k->script);
+    if (k->view) draw_full(&s, k, f);
+    ui_detach(&s);
+    session_free(&s);
+    now_replace(NULL);
+    fclose(f);
+    memmove(text, text + before, size - before + 1);
+    return text;
+}
+
+/* ---- comparing ---- */
+
+static char *read_all(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) return NULL;
+    char *text = NULL, buffer[4096];
+    size_t size = 0, n;
+    FILE *to = open_memstream(&text, &size);
+    while (to && (n = fread(buffer, 1, sizeof buffer, f))) fwrite(buffer, 1, n, to);
+    fclose(f);
+    if (to) fclose(to);
+    return text;
+}
+
+static int line_of(const char **text, const char **line)
+{
+    *line = *text;
+    int n = (int)strcspn(*text, "\n");
+    *text += n + ((*text)[n] == '\n');
+    return n;
+}
+
+static void print_difference(const char *name, const char *expected, const char *found)
+{
+    for (int y = 1; *expected || *found; y++) {
+        const char *a, *b;
+        int n = line_of(&expected, &a), m = line_of(&found, &b);
+        if (n == m && !strncmp(a, b, (size_t)n)) continue;
+        print_message("%s:%d: -%.*s\n%s:%d: +%.*s\n", name, y, n, a, name, y, m, b);
+    }
+}
+
+static void write_golden(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void screen(void **state)
+{
+    const struct screen_case *k = *state;
+    char path[256];
+    const char *mode = getenv("WARPSPY_GOLDEN");
+    snprintf(path, sizeof path, "tests/golden/%s.txt", k->name);
+    char *found = drawn(k);
+    if (mode && !strcmp(mode, "write")) write_golden(path, found);
+    char *expected = read_all(path);
+    if (!expected) fail_msg("%s is missing; WARPSPY_GOLDEN=write makes it", path);
+    bool same = !strcmp(expected, found);
+    if (!same) print_difference(k->name, expected, found);
+    free(expected);
+    free(found);
+    assert_true(same);
+}
+
+/* Every view has a screen here. */
+static void all_views(void **state)
+{
+    (void)state;
+    for (int i = 0; views[i]; i++) {
+        int n = 0;
+        for (int k = 0; k < COUNT(cases); k++) n += !strncmp(cases[k].name, views[i]->name, strlen(views[i]->name));
+        if (!n) fail_msg("the view %s has no golden screen", views[i]->name);
+    }
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[COUNT(cases) + 1];
+    for (int i = 0; i < COUNT(cases); i++)
+        tests[i] = (struct CMUnitTest){cases[i].name, screen, NULL, NULL, (void *)&cases[i]};
+    tests[COUNT(cases)] = (struct CMUnitTest)cmocka_unit_test(all_views);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+}
