@@ -105,8 +105,8 @@ static void explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
         break;
     case STAGNATED:
-        snprintf(out, size, "%s: less than 1%% gained in %d iterations, at iteration %lld; %s", text, v->solver->window,
-                 (long long)v->iterations, advice);
+        snprintf(out, size, "%s: less than 1%% gained in %lld iterations, at iteration %lld; %s", text,
+                 (long long)v->window, (long long)v->iterations, advice);
         break;
     case DRIFTED:
         snprintf(out, size,

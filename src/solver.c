@@ -129,7 +129,7 @@ static bool put_scalars(struct solve *v, bool force, struct err *e)
     double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
     s[S_TOL2] = pow(v->tol * v->b_norm, 2);
     s[S_LIMIT2] = force ? INFINITY : most_growth * most_growth;
-    s[S_WINDOW] = force ? INFINITY : v->solver->window;
+    s[S_WINDOW] = force ? INFINITY : (double)v->window;
     return v->dev->ops->put(v->dev, v->s, s, sizeof s, e);
 }
 
@@ -197,6 +197,12 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     return true;
 }
 
+static int64_t window_of(const struct solver *s, int64_t n)
+{
+    int64_t more = n * s->window_a_row < s->window_most ? n * s->window_a_row : s->window_most;
+    return more > s->window ? more : s->window;
+}
+
 bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)
 {
     if (!solve_check(&m->csr, o, e)) return false;
@@ -209,6 +215,7 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
     v->real = o->real;
     v->n = m->csr.rows;
     v->maxit = o->maxit;
+    v->window = window_of(o->solver, v->n);
     v->tol = o->tol;
     v->eps = o->eps;
     v->known = o->known_ones;

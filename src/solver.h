@@ -24,6 +24,7 @@ struct solve {
     struct mat *A;
     enum type real;
     int64_t n, maxit;
+    int64_t window;           /* iterations without a gain of 1% that make it stagnate */
     double tol;               /* on ||r|| / ||b|| */
     double eps;               /* on max |x' - x|; 0 = not asked for */
     void *v[SOLVE_VECTORS];   /* on the device; v[0] = x, v[1] = b; the others are the solver's */
@@ -59,7 +60,9 @@ struct solver {
     const char *needs;        /* "a square matrix with no zero on the diagonal" */
     const char *advice;       /* when it diverges or stands still */
     int vectors;              /* device vectors besides x and b */
-    int window;               /* iterations without a gain of 1% after which it has stagnated */
+    /* It has stagnated after so many iterations without a gain of 1%: window, for a matrix of many rows more, namely
+       rows * window_a_row up to window_most. */
+    int window, window_a_row, window_most;
     bool symmetric;           /* is only right for a symmetric matrix */
     bool diff;                /* measures max |x' - x|, so that eps can be its stop rule */
     double (*bytes)(const struct csr *A, size_t real); /* no iteration can move fewer (solvers.md) */

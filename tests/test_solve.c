@@ -56,6 +56,7 @@ static void test_threads(void **state)
     bed_make(&bed, &grid);
     bed_solve(&bed, o, "cpu", 1e9);
     double last = bed.s.solve->residual;
+    assert_int_equal(bed.s.solve->window, 2000);
     omp_set_num_threads(threads > 1 ? 1 : 3);
     bed_solve(&bed, o, "cpu", 1e9);
     omp_set_num_threads(threads);
