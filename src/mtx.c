@@ -103,7 +103,7 @@ static bool load(const char *path, struct watch *w, struct csr *A, struct load_i
                         .lines = &lines,
                         .watch = w,
                         .threads = hook_threads ? hook_threads : omp_get_max_threads()};
-    bool ok = lines.stream && head_read(&lines, path, &head, &notes, e) && load_body(&body, A, &notes, info, e);
+    bool ok = lines.stream && head_read(&lines, path, w, &head, &notes, e) && load_body(&body, A, &notes, info, e);
     stream_close(lines.stream);
     lines_free(&lines);
     if (!ok) return false;

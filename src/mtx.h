@@ -105,7 +105,7 @@ struct head {
     int64_t lines; /* read so far; when done, the number of the size line */
     char object[16], field_word[16], symmetry_word[16];
 };
-bool head_read(struct lines *l, const char *path, struct head *h, struct notes *t, struct err *e);
+bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
 /* What the file is when its first bytes are known ones but not Matrix Market's; else NULL. */
 const char *foreign_kind(const char *s, int64_t n);
 /* Array files: the number of values before column c. */

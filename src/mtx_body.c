@@ -304,6 +304,7 @@ static bool tick(struct body *b)
     struct err why = {0};
     int64_t done, total;
     if (omp_get_thread_num() != 0) return true;
+#pragma omp critical(mtx_next)
     stream_progress(b->lines->stream, &done, &total);
     if (watch_tick(b->watch, "reading", done, total, &why)) return true;
     fault(b, NULL, &why);

@@ -300,7 +300,14 @@ static enum stage take_block(struct lines *l, struct head *h, enum stage stage, 
     return stage == DONE && !lines_back(l, p, end - p, e) ? BAD : stage;
 }
 
-bool head_read(struct lines *l, const char *path, struct head *h, struct notes *t, struct err *e)
+static bool next_block(struct lines *l, struct watch *w, struct text *text, struct err *e)
+{
+    int64_t done, total;
+    stream_progress(l->stream, &done, &total);
+    return watch_tick(w, "reading", done, total, e) && lines_next(l, text, e);
+}
+
+bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e)
 {
     char where[PLACE];
     struct text text = {0};
@@ -308,8 +315,11 @@ bool head_read(struct lines *l, const char *path, struct head *h, struct notes *
     enum stage stage = BANNER;
     int64_t block = l->block;
     l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* foreign files are told by more than a line */
-    while (stage < DONE) stage = lines_next(l, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
-    if (why.code) fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);
+    while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
+    if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
+        fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);
+    else if (why.code)
+        fail(e, why.code, "%s", why.text);
     l->block = block;
     text_free(&text);
     return stage == DONE;

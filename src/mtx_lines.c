@@ -35,6 +35,7 @@ static int64_t feed(struct lines *l, char *to, int64_t n, struct err *e)
 
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e)
 {
+    if (!n) return true;
     if (n > l->at) {
         int64_t kept = l->n - l->at;
         if (!grow(&l->kept, &l->room, n + kept, e)) return false;
