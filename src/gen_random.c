@@ -126,15 +126,13 @@ static void join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t se
     }
 }
 
-/* Each diagonal entry becomes 1 + the sizes of the others in its row. */
+/* Each diagonal entry, still 0, becomes 1 + the sizes of the others in its row. */
 static void dominate(struct csr *A)
 {
     for (int64_t r = 0; r < A->rows; r++) {
-        int64_t diagonal = csr_find(A, r, r);
         double sum = 1;
-        for (int64_t k = A->rowptr[r]; k < A->rowptr[r + 1]; k++)
-            if (k != diagonal) sum += fabs(A->val[k]);
-        A->val[diagonal] = sum;
+        for (int64_t k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) sum += fabs(A->val[k]);
+        A->val[csr_find(A, r, r)] = sum;
     }
 }
 

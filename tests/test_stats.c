@@ -175,6 +175,20 @@ static struct csr rows_of_lengths(int n, const int *length)
     return A;
 }
 
+static void the_median_of_an_even_number_is_between(void **state)
+{
+    (void)state;
+    static const int length[] = {9, 1, 5, 2};
+    static const double median[] = {9, 5, 5, 3.5};
+    for (int n = 1; n <= 4; n++) {
+        struct csr A = rows_of_lengths(n, length);
+        struct stats s;
+        for (int64_t k = 0; k < A.nnz; k++) A.val[k] = 1;
+        assert_true(stats_of(&A, NULL, &s, NULL) && s.row_median == median[n - 1]);
+        csr_free(&A);
+    }
+}
+
 static void histograms_have_the_bins_they_should(void **state)
 {
     (void)state;
@@ -434,6 +448,7 @@ int main(void)
         cmocka_unit_test(statistics_agree_with_naive_counts),
         cmocka_unit_test(values_are_symmetric_bit_by_bit),
         cmocka_unit_test(one_missing_entry_breaks_symmetry),
+        cmocka_unit_test(the_median_of_an_even_number_is_between),
         cmocka_unit_test(histograms_have_the_bins_they_should),
         cmocka_unit_test(every_row_is_in_its_bin),
         cmocka_unit_test(density_agrees_with_naive_counts),
