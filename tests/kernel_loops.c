@@ -25,7 +25,7 @@ static const enum type reals[] = {T_F32, T_F64};
 
 static const struct {
     double alpha, beta;
-} factors[] = {{1.5, -0.5}, {1, 0}, {0, 0}, {0, 2}, {-3, 1}};
+} factors[] = {{1.5, -0.5}, {1, 0}, {0, 2}};
 
 /* A product on a device, and the name it has in messages. */
 struct subject {
@@ -35,76 +35,81 @@ struct subject {
     char name[160];
 };
 
-/* False where the format refuses the matrix: too much padding, or another limit. */
+/* What is done with every kernel that takes a subject, where, and for subjects of how many slots at most. */
+struct loop {
+    struct device *d;
+    int64_t slots;
+    void (*go)(struct subject *s, const struct kernel *k);
+};
+
+/* False where the product is too large for the loop, or the format refuses the matrix. */
 static bool subject_new(struct subject *s, const char *name, const struct csr *A, const struct variant *v,
-                        enum type real, struct device *d)
+                        enum type real, const struct loop *l)
 {
     struct err e = {0};
+    struct plan p;
+    const struct format *f = format_find(v->format);
     *s = (struct subject){.A = A};
-    if (!format_pack(A, format_find(v->format), v->param, real, false, &s->S, &e)) {
+    if (!format_plan(A, f, v->param, real, &p, &e)) fail_msg("%s as %s: %s", name, v->format, e.text);
+    if (p.slots > l->slots) return false;
+    if (!format_pack(A, f, v->param, real, false, &s->S, &e)) {
         if (e.code != E_LIMIT) fail_msg("%s as %s: %s", name, v->format, e.text);
         return false;
     }
     snprintf(s->name, sizeof s->name, "%s, %s %lld %lld, %s", name, v->format, (long long)s->S.param[0],
              (long long)s->S.param[1], type_name(real));
-    if (!mat_put(&s->M, &s->S, d, &e)) fail_msg("%s: %s", s->name, e.text);
+    if (!mat_put(&s->M, &s->S, l->d, &e)) fail_msg("%s: %s", s->name, e.text);
     return true;
 }
 
-static void subject_free(struct subject *s)
+static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,
+                        const struct loop *l)
 {
-    mat_free(&s->M);
-    stored_free(&s->S);
-}
-
-typedef void check(struct subject *s, const struct kernel *k);
-
-static void each_kernel(struct subject *s, check *go)
-{
+    struct subject s;
+    if (!subject_new(&s, name, A, v, real, l)) return;
     for (int i = 0; kernels[i]; i++)
-        if (kernel_runs_on(kernels[i], s->M.dev) && !strcmp(kernels[i]->format, s->S.format->name)) go(s, kernels[i]);
+        if (kernel_runs_on(kernels[i], l->d) && !strcmp(kernels[i]->format, v->format)) l->go(&s, kernels[i]);
+    mat_free(&s.M);
+    stored_free(&s.S);
 }
 
-static void each_variant(const char *name, const struct csr *A, struct device *d, check *go)
+static void each_variant(const char *name, const struct csr *A, const struct loop *l)
 {
     for (int v = 0; v < COUNT(variants); v++)
-        for (int r = 0; r < COUNT(reals); r++) {
-            struct subject s;
-            if (!subject_new(&s, name, A, &variants[v], reals[r], d)) continue;
-            each_kernel(&s, go);
-            subject_free(&s);
-        }
-}
-
-/* Every third value becomes an explicit zero. */
-static void strew_zeros(struct csr *A)
-{
-    for (int64_t k = 0; k < A->nnz; k += 3) A->val[k] = 0;
+        for (int r = 0; r < COUNT(reals); r++) each_kernel(name, A, &variants[v], reals[r], l);
 }
 
 static const struct shape more_shapes[] = {
-    {.name = "1000 rows", .rows = 1000, .cols = 1000, .entries = 9000, .long_row = -1},
+    {.name = "1000 rows", .rows = 1000, .cols = 1000, .entries = 3000, .long_row = -1},
     {.name = "8 x 8, full", .rows = 8, .cols = 8, .entries = 1500, .long_row = -1},
     {.name = "last row and column", .rows = 65, .cols = 97, .entries = 30, .long_row = 64},
     {0},
 };
 
-static void each_shape(const struct shape *list, int64_t most, struct device *d, check *go)
+/* Every third value an explicit zero. */
+static void with_zeros(const struct loop *l)
+{
+    struct csr A = shape_csr(&more_shapes[2], 12);
+    for (int64_t k = 0; k < A.nnz; k += 3) A.val[k] = 0;
+    each_variant("explicit zeros", &A, l);
+    csr_free(&A);
+}
+
+static void each_shape(const struct shape *list, const struct loop *l)
 {
     for (const struct shape *s = list; s->name; s++) {
-        if (s->complex_values || s->entries > most) continue;
+        if (s->complex_values) continue;
         struct csr A = shape_csr(s, 11);
-        each_variant(s->name, &A, d, go);
-        strew_zeros(&A);
-        each_variant("the same with explicit zeros", &A, d, go);
+        each_variant(s->name, &A, l);
         csr_free(&A);
     }
 }
 
-static void all_shapes(int64_t most, struct device *d, check *go)
+static void all_shapes(const struct loop *l)
 {
-    each_shape(shapes, most, d, go);
-    each_shape(more_shapes, most, d, go);
+    each_shape(shapes, l);
+    each_shape(more_shapes, l);
+    with_zeros(l);
 }
 
 static void answer(struct subject *s, const struct kernel *k, int f, uint64_t seed, double *y)
@@ -123,9 +128,9 @@ static void hold_to_reference(struct subject *s, const struct kernel *k)
     for (int f = 0; f < COUNT(factors); f++) answer(s, k, f, 100 + (uint64_t)f, NULL);
 }
 
-void check_shapes(struct device *d)
+void check_shapes(struct device *d, int64_t slots)
 {
-    all_shapes(INT64_MAX, d, hold_to_reference);
+    all_shapes(&(struct loop){d, slots, hold_to_reference});
 }
 
 /* ---- exact arithmetic ---- */
@@ -171,9 +176,9 @@ static void hold_to_bits(struct subject *s, const struct kernel *k)
     mem_free(ref);
 }
 
-void check_exact(struct device *d)
+void check_exact(struct device *d, int64_t slots)
 {
-    all_shapes(INT64_MAX, d, hold_to_bits);
+    all_shapes(&(struct loop){d, slots, hold_to_bits});
 }
 
 /* ---- the same every time ---- */
@@ -198,10 +203,10 @@ static void hold_to_itself(struct subject *s, const struct kernel *k)
     mem_free(next);
 }
 
-void check_deterministic(struct device *d, void (*disturb)(int round))
+void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round))
 {
     between = disturb;
-    all_shapes(10000, d, hold_to_itself);
+    all_shapes(&(struct loop){d, slots, hold_to_itself});
 }
 
 /* ---- real matrices ---- */
@@ -211,49 +216,41 @@ static void hold_file(struct subject *s, const struct kernel *k)
     answer(s, k, 0, 3, NULL);
 }
 
-static void check_product(const char *name, const struct csr *A, const struct format *f, enum type real, int64_t slots,
-                          struct device *d)
+/* All formats by their usual parameters; the precisions take turns. */
+static void each_format(const char *name, const struct csr *A, int turn, const struct loop *l)
 {
-    struct plan p;
-    struct err e = {0};
-    struct subject s;
-    struct variant usual = {.format = f->name};
-    for (int i = 0; f->params[i].name; i++) usual.param[i] = f->params[i].usual;
-    if (!format_plan(A, f, NULL, real, &p, &e)) fail_msg("%s as %s: %s", name, f->name, e.text);
-    if (p.slots > slots || !subject_new(&s, name, A, &usual, real, d)) return;
-    each_kernel(&s, hold_file);
-    subject_free(&s);
+    for (int f = 0; formats[f]; f++) {
+        struct variant usual = {.format = formats[f]->name};
+        for (int i = 0; formats[f]->params[i].name; i++) usual.param[i] = formats[f]->params[i].usual;
+        each_kernel(name, A, &usual, reals[(turn + f) % COUNT(reals)], l);
+    }
 }
 
-/* 1 if the matrix was taken. */
-static int check_file(const char *dir, const char *name, int64_t most, int64_t slots, struct device *d)
+/* Whether the matrix was taken: it is real and has at most `most` nonzeros. */
+static bool check_file(const char *dir, const char *name, int64_t most, int turn, const struct loop *l)
 {
     struct csr A = {0};
     struct load_info info;
     struct err e = {0};
     struct stat st;
     char path[1024];
-    int taken = 0;
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (stat(path, &st) || st.st_size / 16 > most) return 0; /* an entry takes less than 16 bytes packed */
+    if (stat(path, &st) || st.st_size / 16 > most) return false; /* an entry takes less than 16 bytes packed */
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", e.where, e.text);
-    if (!A.imag && A.nnz <= most) {
-        for (int f = 0; formats[f]; f++)
-            for (int r = 0; r < COUNT(reals); r++) check_product(name, &A, formats[f], reals[r], slots, d);
-        taken = 1;
-    }
+    bool taken = !A.imag && A.nnz <= most;
+    if (taken) each_format(name, &A, turn, l);
     csr_free(&A);
     return taken;
 }
 
 void check_files(struct device *d, int64_t most, int64_t slots)
 {
-    const char *dir = getenv("WARPSPY_MATRICES");
-    if (!dir) dir = "../shared/matrices";
+    const char *set = getenv("WARPSPY_MATRICES"), *dir = set ? set : "../shared/matrices";
+    struct loop l = {d, slots, hold_file};
     DIR *list = opendir(dir);
     int taken = 0;
     for (struct dirent *f; list && (f = readdir(list));)
-        if (strstr(f->d_name, ".mtx")) taken += check_file(dir, f->d_name, most, slots, d);
+        if (strstr(f->d_name, ".mtx")) taken += check_file(dir, f->d_name, most, taken, &l);
     if (list) closedir(list);
     if (taken)
         print_message("%d matrices on %s\n", taken, d->name);

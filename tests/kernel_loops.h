@@ -4,15 +4,17 @@
 
 #include "../src/session.h"
 
+/* All of them leave out products of more than `slots` slots. */
+
 /* Every kernel that runs on d x every shape x format parameters x precision x (alpha, beta), against the reference. */
-void check_shapes(struct device *d);
+void check_shapes(struct device *d, int64_t slots);
 /* On problems whose arithmetic is exact: every bit as in the reference, so that any two devices agree. */
-void check_exact(struct device *d);
-/* Kernels that call themselves deterministic, run twice; `disturb` (may be NULL) changes something in between that
-   must not matter. */
-void check_deterministic(struct device *d, void (*disturb)(int round));
-/* Every kernel x every real matrix of ../shared/matrices (or WARPSPY_MATRICES) of at most `most` nonzeros, leaving out
-   formats that need more than `slots` slots; says `skip` where there are no files. */
+void check_exact(struct device *d, int64_t slots);
+/* Kernels that call themselves deterministic, run three times; `disturb` (may be NULL) changes something in between
+   that must not matter. */
+void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
+/* Every kernel x every real matrix of ../shared/matrices (or WARPSPY_MATRICES) of at most `most` nonzeros; says `skip`
+   where there are no files. */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
 #endif

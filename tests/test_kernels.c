@@ -8,6 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+/* What keeps the whole within seconds. */
+enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
+
 static struct device *open_or_fail(const char *name)
 {
     struct err e = {0};
@@ -19,20 +22,20 @@ static struct device *open_or_fail(const char *name)
 static void test_shapes_on_cpu(void **state)
 {
     (void)state;
-    check_shapes(open_or_fail("cpu"));
+    check_shapes(open_or_fail("cpu"), CPU_SLOTS);
 }
 
 static void test_shapes_on_emu(void **state)
 {
     (void)state;
-    check_shapes(open_or_fail("emu"));
+    check_shapes(open_or_fail("emu"), EMU_SLOTS);
 }
 
 static void test_exact(void **state)
 {
     (void)state;
-    check_exact(open_or_fail("cpu"));
-    check_exact(open_or_fail("emu"));
+    check_exact(open_or_fail("cpu"), CPU_SLOTS);
+    check_exact(open_or_fail("emu"), EMU_SLOTS);
 }
 
 static void other_threads(int round)
@@ -49,15 +52,15 @@ static void other_order(int round)
 static void test_deterministic(void **state)
 {
     (void)state;
-    check_deterministic(open_or_fail("cpu"), other_threads);
-    check_deterministic(open_or_fail("emu"), other_order);
+    check_deterministic(open_or_fail("cpu"), EMU_SLOTS, other_threads);
+    check_deterministic(open_or_fail("emu"), EMU_SLOTS / 4, other_order);
 }
 
 static void test_files(void **state)
 {
     (void)state;
-    check_files(open_or_fail("cpu"), 20000, 1000000);
-    check_files(open_or_fail("emu"), 20000, 50000);
+    check_files(open_or_fail("cpu"), 20000, CPU_SLOTS);
+    check_files(open_or_fail("emu"), 2000, EMU_SLOTS);
 }
 
 static bool said(const char *text)
