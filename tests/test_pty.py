@@ -1,0 +1,381 @@
+"""Drives warpspy in a pseudo terminal through a terminal emulator: prompt, keys, resize, Ctrl-C, Ctrl-Z, and the
+terminal given back on every exit. Counted by run_all.sh as cmocka tests are."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+try:
+    import pexpect
+    import pyte
+except ImportError as missing:
+    print(f"skip test_pty.py: {missing}")
+    sys.exit(0)
+
+BIN = os.path.abspath(os.environ.get("WARPSPY_BIN", "build/warpspy"))
+WAIT = float(os.environ.get("WARPSPY_PTY_WAIT", "20"))
+ROWS, COLS = 24, 80
+
+
+class Session:
+    """The program in a shell, so that the shell sees what state the terminal was left in."""
+
+    def __init__(self, args="", rows=ROWS, cols=COLS, home=None, **env):
+        self.screen = pyte.Screen(cols, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        self.home = home or tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
+        settings = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", PS1="shell$ ", HOME=self.home,
+                        XDG_STATE_HOME=self.home, COLORTERM="truecolor", OMP_NUM_THREADS="1")
+        settings.pop("NO_COLOR", None)
+        settings.update(env)
+        self.child = pexpect.spawn("/bin/sh", ["-i"], env=settings, dimensions=(rows, cols), timeout=WAIT)
+        self.wait("shell$ ")
+        self.child.sendline("stty -g; echo mo''des")
+        self.wait("modes")
+        self.modes = self.stty(self.text())
+        self.start(args)
+
+    def start(self, args):
+        self.mark = len(self.raw)
+        self.child.sendline(f"clear; {BIN} {args}")
+
+    @staticmethod
+    def stty(text):
+        return re.findall(r"[0-9a-f]+(?::[0-9a-f]+){10,}", text.replace("\n", ""))[-1]
+
+    def pump(self, seconds=0.05):
+        try:
+            data = self.child.read_nonblocking(65536, timeout=seconds)
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            return False
+        self.raw += data
+        self.stream.feed(data)
+        return True
+
+    def text(self):
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def wait_for(self, true, what="a screen"):
+        end = time.time() + WAIT
+        while not true():
+            if time.time() > end:
+                raise AssertionError(f"never on screen: {what!r}\n{self.text()}")
+            self.pump()
+
+    def wait(self, what):
+        """Until the screen shows `what`; lines there have no trailing blanks."""
+        self.wait_for(lambda: what.rstrip() in self.text(), what)
+
+    def settle(self):
+        while self.pump(0.1):
+            pass
+
+    def keys(self, *keys):
+        for key in keys:
+            self.child.send(key)
+            self.settle()
+
+    def line(self, text):
+        self.child.send(text + "\r")
+
+    def pid(self):
+        found = subprocess.run(["ps", "--ppid", str(self.child.pid), "-o", "pid=,comm="], capture_output=True, text=True)
+        return int([x for x in found.stdout.splitlines() if "warpspy" in x][0].split()[0])
+
+    def restored(self):
+        """The shell is back; its modes, screen and cursor are as they were."""
+        self.wait("shell$ ")
+        self.settle()
+        tail = self.raw[self.mark:]
+        entered, left = tail.rfind(b"\x1b[?1049h"), tail.rfind(b"\x1b[?1049l")
+        assert left >= entered, "the alternate screen was not left"
+        hidden, shown = tail.rfind(b"\x1b[?25l"), max(tail.rfind(b"\x1b[?25h"), tail.rfind(b"\x1b[?12l\x1b[?25h"))
+        assert shown >= hidden, "the cursor was left hidden"
+        self.child.sendline("clear; stty -g; echo mo''des")
+        self.wait("modes")
+        assert self.stty(self.text()) == self.modes, f"terminal modes differ\n{self.text()}\n{self.modes}"
+
+    def close(self):
+        self.child.close(force=True)
+
+
+UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
+
+
+def at_prompt(args="", **env):
+    s = Session(args, **env)
+    s.wait("]> ")
+    return s
+
+
+def quits(s):
+    s.line("quit")
+    s.restored()
+    s.close()
+
+
+def test_prompt_names_matrix_and_device():
+    s = at_prompt("--device cpu samples/thesis4.mtx")
+    s.wait("thesis4 [cpu]> ")
+    s.line("gen poisson2d 10 as grid")
+    s.wait("grid [cpu]> ")
+    quits(s)
+
+
+def test_end_of_input_ends():
+    s = at_prompt()
+    s.child.send("\x04")
+    s.restored()
+    s.close()
+
+
+def test_interrupt_drops_the_line():
+    s = at_prompt()
+    s.keys("nonsense", "\x03")
+    s.line("version")
+    s.wait("warpspy")
+    assert "no such command" not in s.text(), s.text()
+    quits(s)
+
+
+def test_history_is_kept():
+    s = at_prompt()
+    s.line("gen poisson2d 7 as seventh")
+    s.wait("seventh [")
+    home = s.home
+    quits(s)
+    assert "seventh" in open(os.path.join(home, "warpspy", "history")).read()
+    s = at_prompt(home=home)
+    s.keys(UP, UP)
+    s.wait("gen poisson2d 7 as seventh")
+    s.keys("\x03")
+    quits(s)
+
+
+def test_unwritable_history_is_one_warning():
+    s = at_prompt(XDG_STATE_HOME="/proc/nowhere")
+    assert s.text().count("cannot write /proc/nowhere") == 1, s.text()
+    s.line("gen poisson2d 5 as still")
+    s.wait("still [")
+    quits(s)
+
+
+def test_completion():
+    s = at_prompt()
+    s.keys("gen pois", "\t", "\t", "\t")
+    s.wait("poisson2d")
+    s.wait("poisson3d")
+    s.keys("\x03")
+    quits(s)
+
+
+def test_keys_in_views():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view spy")
+    s.wait("q leave")
+    s.wait("row 0, column 0: 1")
+    s.keys(RIGHT)
+    s.wait("row 0, column 1: 7")
+    s.keys("\x1bOB")
+    s.wait("row 1, column 1: 2")
+    s.keys("?")
+    s.wait("any key goes back")
+    s.keys("x", "q")
+    s.wait("thesis4 [")
+    s.line("view layout")
+    s.wait("Tab next format")
+    s.keys("\t")
+    s.wait("csc")
+    s.keys("\x1b")
+    s.wait("thesis4 [")
+    quits(s)
+
+
+def test_every_view_opens_and_leaves():
+    s = at_prompt("samples/thesis4.mtx")
+    for view in "spy", "rows", "layout", "bench", "solve":
+        s.line("view " + view)
+        s.wait("? help")
+        s.keys("q")
+        s.wait("thesis4 [")
+    quits(s)
+
+
+def test_zoom():
+    s = at_prompt()
+    s.line("gen poisson2d 30")
+    s.wait("poisson2d [")
+    s.line("view spy")
+    s.wait("q leave")
+    s.wait("899")
+    s.keys(*"++++++++")
+    s.wait("row 0, column 0: 4")
+    s.keys("g")
+    s.wait("899")
+    s.keys("q")
+    quits(s)
+
+
+def test_resize_of_a_view():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view rows")
+    s.wait("q leave")
+    s.screen.resize(12, 50)
+    s.child.setwinsize(12, 50)
+    s.settle()
+    s.wait_for(lambda: s.screen.display[11].strip().startswith("up/down"))
+    s.screen.resize(40, 100)
+    s.child.setwinsize(40, 100)
+    s.settle()
+    s.wait_for(lambda: s.screen.display[39].strip().startswith("up/down"))
+    s.keys("q")
+    quits(s)
+
+
+def test_tiny_terminal():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view spy")
+    s.wait("q leave")
+    for rows, cols in (3, 5), (1, 1), (2, 200), (24, 80):
+        s.screen.resize(rows, cols)
+        s.child.setwinsize(rows, cols)
+        s.settle()
+    s.wait("column 0")
+    s.keys("q")
+    quits(s)
+
+
+def test_interrupt_of_a_long_command():
+    s = at_prompt()
+    s.line("gen poisson2d 900; solve jacobi tol 1e-30 maxit 100000000 force")
+    s.wait("residual ")
+    s.child.send("\x03")
+    s.wait("poisson2d [")
+    s.line("list")
+    s.wait("810,000")
+    quits(s)
+
+
+def test_solve_by_steps():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve cg step")
+    s.wait("paused")
+    s.keys("s", "s")
+    s.wait("iteration 2 ")
+    s.keys("n")
+    s.wait("iteration 12 ")
+    s.keys(" ")
+    s.wait("converged")
+    s.keys("q")
+    s.wait("true residual")
+    quits(s)
+
+
+def stops_and_goes_on(open_view):
+    s = at_prompt("samples/thesis4.mtx")
+    if open_view:
+        s.line("view spy")
+        s.wait("q leave")
+    s.child.send("\x1a")
+    s.wait("shell$ ")
+    s.settle()
+    s.child.sendline("clear; stty -g; echo mo''des")
+    s.wait("modes")
+    assert s.stty(s.text()) == s.modes, "terminal modes differ while stopped"
+    s.child.sendline("fg")
+    if open_view:
+        s.wait("q leave")
+        s.keys(RIGHT)
+        s.wait("column 1: 7")
+        s.keys("q")
+    s.settle()
+    s.line("")
+    s.wait("thesis4 [")
+    quits(s)
+
+
+def test_stop_at_the_prompt():
+    stops_and_goes_on(False)
+
+
+def test_stop_in_a_view():
+    stops_and_goes_on(True)
+
+
+def test_shell_escape():
+    s = at_prompt()
+    s.line("!stty -a | grep -c ' icanon'; echo sh''ell")
+    s.wait("shell")
+    assert re.search(r"^1$", s.text(), re.M), s.text()
+    quits(s)
+
+
+def dies(sig, view):
+    s = at_prompt("samples/thesis4.mtx")
+    if view:
+        s.line("view spy")
+        s.wait("q leave")
+    os.kill(s.pid(), sig)
+    s.restored()
+    s.child.sendline("clear")
+    s.close()
+
+
+def test_killed_in_a_view():
+    dies(signal.SIGTERM, True)
+
+
+def test_killed_at_the_prompt():
+    dies(signal.SIGTERM, False)
+
+
+def test_crash_in_a_view():
+    dies(signal.SIGSEGV, True)
+
+
+def test_view_from_the_command_line():
+    s = Session("-v spy samples/thesis4.mtx")
+    s.wait("q leave")
+    s.keys("q")
+    s.restored()
+    s.close()
+
+
+def test_dumb_terminal_has_text_only():
+    s = at_prompt("samples/thesis4.mtx", TERM="dumb")
+    s.line("view spy")
+    s.wait("cannot place its cursor")
+    s.line("spy")
+    s.wait("spy")
+    assert b"\x1b[" not in s.raw[s.mark:].split(b"[H")[-1].replace(b"\x1b[?2004", b""), s.raw
+    s.line("quit")
+    s.wait("shell$ ")
+    s.close()
+
+
+def main():
+    tests = [(n, f) for n, f in sorted(globals().items()) if n.startswith("test_") and
+             (len(sys.argv) < 2 or sys.argv[1] in n)]
+    failed = 0
+    for name, test in tests:
+        print(f"[ RUN      ] {name}", flush=True)
+        try:
+            test()
+            print(f"[       OK ] {name}", flush=True)
+        except Exception:
+            failed += 1
+            traceback.print_exc(file=sys.stdout)
+            print(f"[  FAILED  ] {name}", flush=True)
+    print(f"[  PASSED  ] {len(tests) - failed} test(s).")
+    if failed:
+        print(f" {failed} FAILED TEST(S)")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
