@@ -79,7 +79,7 @@ void histogram_of(const struct csr *A, int bins, struct histogram *out);
 struct window { int64_t row0, row1, col0, col1; }; /* half open */
 /* cells[y*w + x] += entries of A in that cell: row r falls in y = floor((r-row0)*h / (row1-row0)), exactly, so
    cell y begins at row row0 + ceil(y*(row1-row0) / h); columns likewise. Every entry of the window is in exactly
-   one cell; the window lies within A. Parallel; 10^7 nonzeros well under 60 ms on two cores. */
+   one cell; a window may reach beyond A. Parallel; 10^7 nonzeros well under 60 ms on two cores. */
 bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct watch *watch, struct err *e);
 
 /* ---- gen.c ---- */
