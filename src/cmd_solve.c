@@ -344,6 +344,6 @@ const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
     .about = "list the solvers",
-    .help = "With what each needs of a matrix, and where it is described.",
+    .help = "With what each needs of a matrix, and where it is described.\n    solvers",
     .run = run_solvers,
 };

@@ -181,7 +181,7 @@ static const struct {
     {"spmv on cpuu", "spmv: expected a device after `on`, found `cpuu` (did you mean `cpu`?); one of cpu, emu\n"},
     {"spmv A on cpu onn",
      "spmv: expected `using`, `kernel`, `reps`, `f32`, `f64` or `force` after `cpu`, found `onn`\n"},
-    {"spmv Aa",
+    {"spmv Buss",
      "spmv: expected a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force` after `spmv`, found `Buss`"
      " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
