@@ -216,6 +216,8 @@ static const struct {
     {"DOS byte inside", T(COO("real general") "2 2 2\n1 2 3\n\x1a\n2 2 2\n"), E_INPUT, 4, "\\x1a"},
     {"not square", T(COO("real symmetric") "2 3 1\n2 1 1\n"), E_INPUT, 2, "symmetric matrix to be square, found 2 x 3"},
     {"both triangles", T(COO("real symmetric") "3 3 4\n3 1 1\n2 1 1\n%\n1 2 1\n1 3 2\n"), E_INPUT, 6, "mirror image"},
+    {"both triangles, twice", T(COO("real symmetric") "3 3 4\n2 1 1\n3 1 1\n1 2 1\n1 3 2\n"), E_INPUT, 5,
+     "mirror image"},
     {"both triangles, upper first", T(COO("real symmetric") "3 3 3\n1 3 1\n3 3 1\n3 1 1\n"), E_INPUT, 5,
      "mirror image"},
     {"skew diagonal", T(COO("real skew-symmetric") "2 2 1\n1 1 3\n"), E_INPUT, 3, "diagonal"},
@@ -328,13 +330,13 @@ static void long_lines_cost_little(void **state)
 }
 
 /* 20,000 entries; two of them damaged where told, 0 = none. */
-static const char *write_many(int first, int second)
+static const char *write_many(int first, int second, const char *eol)
 {
-    enum { LINES = 20000, ROOM = LINES * 24 };
+    enum { LINES = 20000, ROOM = LINES * 25 };
     char *text = mem_new(ROOM, 1, "text", NULL);
     int at = snprintf(text, ROOM, "%s%d 1 %d\n", COO("real general"), LINES, LINES);
     for (int i = 1; i <= LINES; i++)
-        at += snprintf(text + at, (size_t)(ROOM - at), "%d 1 %s%d\n", i, i == first || i == second ? "?" : "", i);
+        at += snprintf(text + at, (size_t)(ROOM - at), "%d 1 %s%d%s", i, i == first || i == second ? "?" : "", i, eol);
     const char *path = write_file("many.mtx", text, (size_t)at);
     mem_free(text);
     return path;
@@ -343,11 +345,12 @@ static const char *write_many(int first, int second)
 static void the_earliest_fault_wins(void **state)
 {
     static const int faults[][2] = {{15000, 9001}, {9001, 9002}, {1, 20000}, {19999, 20000}};
+    static const char *const eols[] = {"\n", "\r\n", "\r", "\r\n"};
     char out[4096], start[32];
     (void)state;
     for (int i = 0; i < COUNT(faults); i++) {
         int first = faults[i][0] < faults[i][1] ? faults[i][0] : faults[i][1];
-        load_all_ways("many", write_many(faults[i][0], faults[i][1]), out, sizeof out);
+        load_all_ways("many", write_many(faults[i][0], faults[i][1], eols[i]), out, sizeof out);
         snprintf(start, sizeof start, "2 %d: ", first + 2);
         if (strncmp(out, start, strlen(start))) fail_msg("expected line %d, got \"%s\"", first + 2, out);
     }
@@ -357,7 +360,7 @@ static void order_does_not_depend_on_threads(void **state)
 {
     struct csr A, B;
     struct err e = {0};
-    const char *path = write_many(0, 0);
+    const char *path = write_many(0, 0, "\n");
     (void)state;
     mtx_hooks(0, 1);
     assert_true(mtx_load(path, NULL, &A, NULL, &e));
