@@ -43,10 +43,11 @@ static inline bool launchable(dim3 grid)
 #define VEC_SYMBOL(id) emu_vec_##id
 #include "simt.h"
 #include <omp.h>
-/* Threads of a host kernel. */
+/* Threads of a host kernel: all, or one where the work is less than what waking the others costs. */
 static inline int host_threads(const struct launch *L)
 {
-    return L->threads ? L->threads : omp_get_max_threads();
+    if (L->threads) return L->threads;
+    return stored_slots(L->A->of) < THREADS_FROM ? 1 : omp_get_max_threads();
 }
 #endif
 
