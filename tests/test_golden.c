@@ -17,7 +17,7 @@ struct screen_case {
     const char *script;      /* commands that print the screen, or */
     const char *view, *keys; /* the full screen of a view after keys, as in key_of */
     bool runs;               /* with made-up measurements */
-    bool ascii;
+    bool ascii, plain;
     enum colours colours;
 };
 
@@ -29,6 +29,7 @@ static const struct screen_case cases[] = {
     {.name = "spy_rmat_ascii", .setup = "gen rmat 10 8 seed 3", .script = "spy", .ascii = true},
     {.name = "spy_wide", .setup = "gen random 40 20 4000", .script = "spy"},
     {.name = "spy_size", .setup = "gen poisson2d 20", .script = "spy width 40 height 12"},
+    {.name = "spy_plain", .setup = "gen poisson2d 20", .script = "spy", .plain = true},
     {.name = "rows_poisson2d", .setup = "gen poisson2d 20", .script = "rows"},
     {.name = "rows_rmat", .setup = "gen rmat 12 8 seed 3", .script = "rows"},
     {.name = "rows_rmat_ascii", .setup = "gen rmat 12 8 seed 3", .script = "rows", .ascii = true},
@@ -161,7 +162,9 @@ static char *drawn(const struct screen_case *k)
     assert_non_null(f);
     ticks = 0;
     now_replace(fixed_clock);
-    assert_true(session_new(&s, f, f, OUT_TEXT, &e) && ui_attach(&s, &e));
+    assert_true(session_new(&s, f, f, OUT_TEXT, &e));
+    s.plain = k->plain;
+    assert_true(ui_attach(&s, &e));
     s.front->ascii = k->ascii;
     s.front->width = WIDTH;
     s.front->height = HEIGHT;

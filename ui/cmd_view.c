@@ -22,36 +22,85 @@ static bool show_of(struct session *s, struct matrix *m, const char *view, bool 
 
 /* ---- spy ---- */
 
+enum { PLAIN_BLOCKS = 6 };
+
 static int size_arg(const struct args *a, const char *key, int otherwise)
 {
     int64_t v = arg_int(a, key, otherwise);
     return v < 1 ? 1 : v > 4096 ? 4096 : (int)v;
 }
 
-static void say_counts(struct out *o, const struct csr *A, const uint32_t *cells, double *line, int h, int w)
+/* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */
+struct counts {
+    const struct csr *A;
+    int h, w;
+    uint32_t *n;
+};
+
+static int64_t first_of(int64_t all, int cells, int k)
 {
-    for (int y = 0; y < h; y++) {
-        for (int x = 0; x < w; x++) line[x] = cells[y * w + x];
-        out_row(o);
-        out_int(o, "y", NULL, y);
-        out_int(o, "row_begin", "from row", (y * A->rows + h - 1) / h);
-        out_int(o, "row_end", "to row", ((y + 1) * A->rows + h - 1) / h);
-        out_int(o, "columns", NULL, A->cols);
-        out_nums(o, "counts", w, line);
-    }
+    return (k * all + cells - 1) / cells;
 }
 
-/* One row of cell counts per line; a matrix smaller than the grid gives one cell per element. */
-static bool spy_data(struct session *s, const struct csr *A, int h, int w, struct err *e)
+/* JSON: a line for each row of cells. */
+static bool say_lines(struct out *o, const struct counts *c, struct err *e)
 {
-    if (h > A->rows) h = (int)A->rows;
-    if (w > A->cols) w = (int)A->cols;
-    uint32_t *cells = mem_zero((int64_t)h * w, sizeof *cells, "the picture", e);
-    double *line = mem_new(w, sizeof *line, "a line of the picture", e);
-    bool ok = cells && line && density_of(A, (struct window){0, A->rows, 0, A->cols}, h, w, cells, &s->watch, e);
-    if (ok) say_counts(s->out, A, cells, line, h, w);
-    mem_free(cells);
+    double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
+    for (int y = 0; line && y < c->h; y++) {
+        for (int x = 0; x < c->w; x++) line[x] = c->n[y * c->w + x];
+        out_row(o);
+        out_int(o, "y", NULL, y);
+        out_int(o, "row_begin", NULL, first_of(c->A->rows, c->h, y));
+        out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
+        out_int(o, "columns", NULL, c->A->cols);
+        out_nums(o, "counts", c->w, line);
+    }
     mem_free(line);
+    return line;
+}
+
+/* CSV: a line for each cell with something in it. */
+static bool say_cells(struct out *o, const struct counts *c, struct err *e)
+{
+    (void)e;
+    for (int i = 0; i < c->h * c->w; i++) {
+        int y = i / c->w, x = i % c->w;
+        if (!c->n[i]) continue;
+        out_row(o);
+        out_int(o, "row_begin", NULL, first_of(c->A->rows, c->h, y));
+        out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
+        out_int(o, "col_begin", NULL, first_of(c->A->cols, c->w, x));
+        out_int(o, "col_end", NULL, first_of(c->A->cols, c->w, x + 1));
+        out_int(o, "count", NULL, c->n[i]);
+    }
+    return true;
+}
+
+/* Plain text, which may be read aloud: numbers instead of a picture. */
+static bool say_blocks(struct out *o, const struct counts *c, struct err *e)
+{
+    (void)e;
+    double all = (double)c->A->rows * (double)c->A->cols;
+    out_text(o, "%lld x %lld, %lld nonzeros, %.3g%% of all elements", (long long)c->A->rows, (long long)c->A->cols,
+             (long long)c->A->nnz, all > 0 ? 100 * (double)c->A->nnz / all : 0);
+    out_text(o, "nonzeros in %d x %d blocks:", c->h, c->w);
+    for (int y = 0; y < c->h; y++) {
+        char line[PLAIN_BLOCKS * 12 + 1] = "";
+        for (int x = 0; x < c->w; x++) snprintf(line + x * 11, 12, "%11u", c->n[y * c->w + x]);
+        out_text(o, "%s", line);
+    }
+    return true;
+}
+
+/* Count in h x w cells, or one for each element of a smaller matrix, and say it. */
+static bool spy_data(struct session *s, const struct csr *A, int h, int w,
+                     bool (*say)(struct out *o, const struct counts *c, struct err *e), struct err *e)
+{
+    struct counts c = {A, h < A->rows ? h : (int)A->rows, w < A->cols ? w : (int)A->cols, NULL};
+    c.n = mem_zero((int64_t)c.h * c.w, sizeof *c.n, "the picture", e);
+    bool ok = c.n && density_of(A, (struct window){0, A->rows, 0, A->cols}, c.h, c.w, c.n, &s->watch, e) &&
+              say(s->out, &c, e);
+    mem_free(c.n);
     return ok;
 }
 
@@ -59,9 +108,10 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
-    int w = size_arg(a, "width", 0 + (s->front ? s->front->width : 80)),
-        h = size_arg(a, "height", s->front ? s->front->height : 24);
-    if (out_mode(s->out) != OUT_TEXT) return spy_data(s, &m->csr, h, w, e);
+    int w = size_arg(a, "width", 80), h = size_arg(a, "height", 24);
+    if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, say_lines, e);
+    if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, say_cells, e);
+    if (s->plain) return spy_data(s, &m->csr, PLAIN_BLOCKS, PLAIN_BLOCKS, say_blocks, e);
     struct view_state *st = s->front ? front_state(s, view_find("spy")) : NULL;
     if (st) {
         st->w = arg(a, "width") ? w : 0;
@@ -128,8 +178,28 @@ static void say_array(struct out *o, const struct stored *S, int k, double *valu
     out_nums(o, "rows", n, row);
 }
 
+/* CSV: a line for each slot. */
+static void say_slots(struct out *o, const struct stored *S, int k)
+{
+    static const char *const kind[] = {[SLOT_ENTRY] = "entry", [SLOT_PADDING] = "padding", [SLOT_POINTER] = "pointer"};
+    for (int64_t i = 0; i < S->a[k].n && i < SLOTS_MOST; i++) {
+        struct place p = S->format->where(S, k, i);
+        out_row(o);
+        out_str(o, "array", NULL, S->a[k].name);
+        out_int(o, "slot", NULL, i);
+        out_num(o, "value", NULL, array_real(&S->a[k], i), "%.17g");
+        out_str(o, "kind", NULL, kind[p.kind]);
+        out_int(o, "row", NULL, p.row);
+        out_int(o, "col", NULL, p.col);
+    }
+}
+
 static bool layout_data(struct session *s, const struct stored *S, struct err *e)
 {
+    if (out_mode(s->out) == OUT_CSV) {
+        for (int k = 0; k < S->narrays; k++) say_slots(s->out, S, k);
+        return true;
+    }
     double *value = mem_new(SLOTS_MOST, sizeof *value, "slots", e);
     double *row = mem_new(SLOTS_MOST, sizeof *row, "rows of slots", e);
     for (int k = 0; value && row && k < S->narrays; k++) say_array(s->out, S, k, value, row);

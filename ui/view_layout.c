@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SAMPLE = 4096, LABEL = 8, TOP = 2 };
+enum { SAMPLE = 1024, LABEL = 8, TOP = 2 };
 
 /* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
 struct block {
