@@ -40,7 +40,7 @@ static void test_exact(void **state)
 
 static void other_threads(int round)
 {
-    static const int threads[] = {2, 1, 7};
+    static const int threads[] = {2, 1, 3};
     omp_set_num_threads(threads[round]);
 }
 
