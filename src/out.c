@@ -109,7 +109,7 @@ static void json_flush(struct out *o)
 void out_progress_clear(struct out *o)
 {
     if (!o->progress) return;
-    fprintf(o->messages, "\r%*s\r", o->progress, "");
+    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* a ^C may stand behind it */
     fflush(o->messages);
     o->progress = 0;
 }
