@@ -141,6 +141,7 @@ struct body {
     int threads;
     struct block *first, *last;
     struct fault fault; /* the earliest in the file */
+    int64_t parsed;     /* entries so far */
     bool stop;
 };
 /* Parse all; a fault stays in b->fault. */

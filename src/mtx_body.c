@@ -271,6 +271,17 @@ static bool stopped(struct body *b)
     return stop;
 }
 
+/* More entries than the size line allows are a fault that more reading cannot mend. */
+static void count(struct body *b, int64_t n)
+{
+    int64_t sum;
+#pragma omp atomic capture
+    sum = b->parsed += n;
+    if (sum <= b->head->entries) return;
+#pragma omp atomic write
+    b->stop = true;
+}
+
 /* What is unpacked may be far longer than the file, so look now and then whether the machine can hold it. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
@@ -321,6 +332,7 @@ static void work(struct body *b)
 #pragma omp critical(mtx_next)
         k = block_next(b, &t);
         if (k && !block_parse(k, b->head, &t, &why)) fault(b, k, &why);
+        if (k) count(b, k->n);
     } while (k);
     text_free(&t);
 }

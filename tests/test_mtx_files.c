@@ -266,6 +266,26 @@ static void a_declared_size_allocates_nothing(void **state)
     csr_free(&A);
 }
 
+/* A megabyte of entries beyond the declared two: reading must stop soon after them. */
+static void a_surplus_is_not_read_to_its_end(void **state)
+{
+    enum { LINES = 1 << 18, LINE = 6, AT = sizeof small - 1 };
+    char *text = mem_new(AT + LINES * LINE, 1, "text", NULL);
+    int calls = 1000;
+    struct csr A;
+    struct err e = {0};
+    struct watch w = {.tick = stop_at, .user = &calls};
+    (void)state;
+    memcpy(text, small, AT);
+    for (int64_t i = 0; i < LINES; i++) memcpy(text + AT + i * LINE, "1 1 1\n", LINE);
+    mtx_hooks(1 << 12, 1);
+    assert_false(mtx_load(write_file("surplus.mtx", text, AT + LINES * LINE), &w, &A, NULL, &e));
+    mtx_hooks(0, 0);
+    assert_non_null(strstr(e.where, ":5"));
+    assert_true(calls > 990);
+    mem_free(text);
+}
+
 /* ---- saving ---- */
 
 static bool random_csr(struct csr *A, bool complex_values, int64_t rows, int64_t cols, int64_t n, struct err *e)
@@ -426,6 +446,7 @@ int main(void)
         cmocka_unit_test(loading_can_be_cancelled),
         cmocka_unit_test(every_shortage_of_memory_is_survived),
         cmocka_unit_test(a_declared_size_allocates_nothing),
+        cmocka_unit_test(a_surplus_is_not_read_to_its_end),
         cmocka_unit_test(what_is_saved_loads_to_the_bit),
         cmocka_unit_test(a_failed_save_leaves_the_old_file),
         cmocka_unit_test(vectors_come_in_two_forms),
