@@ -157,7 +157,7 @@ void out_error(struct out *o, const struct err *why)
     flush(o);
     out_progress_clear(o);
     o->said = true;
-    if (o->mode == OUT_JSON) {
+    if (o->mode == OUT_JSON && !ferror(o->data)) {
         json_error(o, why);
         return;
     }
