@@ -66,7 +66,7 @@ static void draw_scale(struct canvas *c, const struct plot *p, const struct solv
     if (!(v->tol > 0)) return;
     int y = p->y + level(p, v->tol, p->h);
     for (int x = p->x; x < p->x + p->w; x += 2) canvas_put(c, x, y, ST_PLOT_B, 0xb7);
-    draw_right(c, p->x + p->w, y, ST_PLOT_B, " tol");
+    canvas_text(c, p->x, y, ST_PLOT_B, "tol ");
 }
 
 /* Between two iterations the line is straight, on the log scale. */
@@ -222,7 +222,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 const struct view view_solve = {
     .name = "solve",
     .about = "the residual of a solve by iteration, its rate, and the time by phase",
-    .keys = "space pause or go on  s one step  n ten steps  ? help  q stop",
+    .keys = "space pause or go on  s one step  n ten steps  ? help  q end",
     .any = true,
     .draw = draw,
     .key = key,

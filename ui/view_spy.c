@@ -39,6 +39,7 @@ static int cell_of(const struct axis *a, int64_t i)
 static struct axis axis_of(int64_t from, int64_t n, double step, int most)
 {
     struct axis a = {.from = from, .n = n, .span = n, .cells = (int)n, .repeat = 1};
+    if (step * most < (double)n) step = (double)n / most;
     if (step <= 1) {
         a.repeat = (int)fmin(1 / step, (double)most / (double)n);
         return a;
