@@ -15,8 +15,6 @@ void mtx_hooks(int64_t block, int threads)
     hook_threads = threads;
 }
 
-/* ---- warnings ---- */
-
 void note(struct notes *t, enum note kind, int64_t line)
 {
     if (!t->n[kind]++) t->line[kind] = line;
@@ -62,8 +60,6 @@ void notes_say(const struct notes *t, struct load_info *info)
         if (t->n[i] && info->nwarnings < WARNINGS_MAX)
             note_say(i, t->n[i], t->line[i], info->warning[info->nwarnings++], sizeof info->warning[0]);
 }
-
-/* ---- loading ---- */
 
 static int64_t count_zeros(const struct csr *A)
 {

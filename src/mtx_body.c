@@ -22,8 +22,6 @@ static void remark(struct parser *s, enum note kind)
     note(&s->k->notes, kind, s->k->lines);
 }
 
-/* ---- a line's parts ---- */
-
 /* Why the index at s->p will not do; called only when it will not. */
 static bool refuse_index(struct parser *s, const char *what, int64_t most)
 {
@@ -132,8 +130,6 @@ static bool take_side(struct parser *s, int64_t row, int64_t col, double re, dou
            fail(&s->why, E_INPUT, "expected a real diagonal in a hermitian matrix, found an imaginary part");
 }
 
-/* ---- lines ---- */
-
 static bool take_entry(struct parser *s)
 {
     const struct head *h = s->h;
@@ -187,8 +183,6 @@ static bool take_lines(struct parser *s)
     return true;
 }
 
-/* ---- blocks ---- */
-
 static bool block_room(struct block *k, const struct head *h, int64_t bytes, struct err *e)
 {
     const char *what = "entries of the file";
@@ -200,19 +194,23 @@ static bool block_room(struct block *k, const struct head *h, int64_t bytes, str
     return h->values < 2 || (k->imag = mem_new(most, sizeof *k->imag, what, e));
 }
 
-static bool trim(void *array, int64_t n, size_t size, struct err *e)
+/* The array cut to n items; unchanged, and *ok false, where that fails. */
+static void *trimmed(void *array, int64_t n, size_t size, bool *ok, struct err *e)
 {
-    void **p = array, *q;
-    if (!*p) return true;
-    q = mem_resize(*p, n, size, "entries of the file", e);
-    if (q) *p = q;
-    return q;
+    if (!array || !*ok) return array;
+    void *shorter = mem_resize(array, n, size, "entries of the file", e);
+    *ok = shorter;
+    return shorter ? shorter : array;
 }
 
 static bool block_trim(struct block *k, struct err *e)
 {
-    return trim(&k->row, k->n, sizeof *k->row, e) && trim(&k->col, k->n, sizeof *k->col, e) &&
-           trim(&k->val, k->n, sizeof *k->val, e) && trim(&k->imag, k->n, sizeof *k->imag, e);
+    bool ok = true;
+    k->row = trimmed(k->row, k->n, sizeof *k->row, &ok, e);
+    k->col = trimmed(k->col, k->n, sizeof *k->col, &ok, e);
+    k->val = trimmed(k->val, k->n, sizeof *k->val, &ok, e);
+    k->imag = trimmed(k->imag, k->n, sizeof *k->imag, &ok, e);
+    return ok;
 }
 
 static bool block_parse(struct block *k, const struct head *h, const struct text *t, struct err *e)
@@ -246,8 +244,6 @@ void body_free(struct body *b)
     }
     b->first = b->last = NULL;
 }
-
-/* ---- threads ---- */
 
 /* Stop, and keep the earliest fault; one that no line is to blame for comes before all. */
 static void fault(struct body *b, struct block *k, const struct err *why)

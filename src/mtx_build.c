@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where an entry stands ---- */
-
 static struct block *block_of(const struct body *b, int64_t entry)
 {
     struct block *k = b->first;
@@ -51,8 +49,6 @@ static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
     }
     return entries;
 }
-
-/* ---- symmetry of the whole ---- */
 
 struct twin { /* an entry above the diagonal */
     int row, col;
@@ -148,8 +144,6 @@ static bool find_contradiction(const struct body *b, int64_t entries, int64_t *a
     return true;
 }
 
-/* ---- the verdict ---- */
-
 static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
 {
     char where[PLACE];
@@ -179,8 +173,6 @@ bool body_judge(struct body *b, struct notes *t, struct err *e)
         return fail_at(e, f->why.code, place_of(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
     return judge_count(b, entries, lines, e);
 }
-
-/* ---- arrays: values get their places, zeros go ---- */
 
 static int64_t column_of(const struct head *h, int64_t entry)
 {
@@ -220,8 +212,6 @@ static bool place_values(struct block *k, const struct head *h, struct err *e)
     k->n = n;
     return true;
 }
-
-/* ---- triplets ---- */
 
 struct triplets {
     int64_t n;

@@ -20,8 +20,6 @@ static int split(const char *p, struct word *w, int most)
     return n;
 }
 
-/* ---- files of other kinds ---- */
-
 static bool is_harwell_boeing(const char *s, const char *end)
 {
     const char *third = next_line(line_end(s, end), end);
@@ -60,10 +58,8 @@ const char *foreign_kind(const char *s, int64_t n)
     return n && is_harwell_boeing(s, s + n) ? "a Harwell-Boeing file; convert it to Matrix Market" : NULL;
 }
 
-/* ---- the banner ---- */
-
 static const char *const objects[] = {"matrix", "vector", NULL};
-static const char *const formats_known[] = {"coordinate", "array", NULL};
+static const char *const layouts[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
 
@@ -114,15 +110,16 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     return true;
 }
 
-/* The banner again as NIST writes it, read by mmio, whose names go to the load's report. */
+/* The banner again as NIST writes it, read by mmio, whose names go to the report of the load. mmio keeps the names in
+   one static buffer, so one thread at a time. */
 static bool ask_mmio(struct head *h, const char *where, struct err *e)
 {
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
     /* mmio knows hermitian for complex only, and no vector. */
-    int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, formats_known[h->array],
-                     fields[h->field], symmetries[h->symmetry]);
+    int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
+                     symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
     if (!f) return fail_at(e, E_MEMORY, where, "out of memory: the banner could not be read");
     bool ok = mm_read_banner(f, &code) == 0 && (words = mm_typecode_to_str(code));
@@ -146,7 +143,7 @@ static bool banner(struct head *h, const char *s, const char *where, struct note
             e, E_INPUT, where,
             "expected four words after %%%%MatrixMarket (matrix, coordinate or array, field, symmetry), found %d",
             n - 1);
-    int object = choose("object", w[1], objects, where, e), format = choose("format", w[2], formats_known, where, e);
+    int object = choose("object", w[1], objects, where, e), format = choose("format", w[2], layouts, where, e);
     int field = choose("field", w[3], fields, where, e), symmetry = choose("symmetry", w[4], symmetries, where, e);
     if (object < 0 || format < 0 || field < 0 || symmetry < 0) return false;
     h->vector = object == 1;
@@ -162,8 +159,6 @@ static bool banner(struct head *h, const char *s, const char *where, struct note
     }
     return true;
 }
-
-/* ---- the size line ---- */
 
 int64_t column_start(const struct head *h, int64_t c)
 {
@@ -242,8 +237,6 @@ static bool size_line(struct head *h, const char *s, int64_t left, const char *w
     if (!h->array && h->entries > h->rows * h->cols) note(t, NOTE_CROWDED, h->lines);
     return true;
 }
-
-/* ---- line by line ---- */
 
 enum stage { BANNER, SIZE, DONE, BAD };
 

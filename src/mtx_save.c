@@ -22,8 +22,6 @@ struct writer {
     int64_t n;
 };
 
-/* ---- bytes out ---- */
-
 static bool io_fail(const struct writer *w, const char *doing, int why, struct err *e)
 {
     return fail_at(e, E_IO, w->where, "expected to %s, found: %s", doing, strerror(why));
@@ -106,8 +104,6 @@ static bool writer_close(struct writer *w, const char *path, bool ok, struct err
     mem_free(w->text);
     return ok;
 }
-
-/* ---- text ---- */
 
 static void put_text(struct writer *w, const char *s, size_t n)
 {

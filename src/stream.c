@@ -46,8 +46,6 @@ static enum packing packing_of(const char *s, int64_t n)
     return PLAIN;
 }
 
-/* ---- the file ---- */
-
 static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
 {
     struct stream *s = user;
@@ -87,8 +85,6 @@ static bool file_open(struct stream *s, const char *where, struct err *e)
     s->size = st.st_size;
     return true;
 }
-
-/* ---- layers: libarchive over gunzip over the file ---- */
 
 static int64_t below_read(struct stream *s, char *to, int64_t n, struct err *e)
 {
@@ -152,8 +148,6 @@ static bool archive_start(struct stream *s, struct err *e)
     if (!rewind_below(s, e)) return false;
     return archive_read_open(s->archive, s, NULL, give_piece, NULL) == ARCHIVE_OK || archive_fail(s, e);
 }
-
-/* ---- the file in an archive ---- */
 
 static const char *base_name(const char *path)
 {
@@ -226,8 +220,6 @@ static bool archive_open_entry(struct stream *s, struct err *e)
         if (archive_read_next_header(s->archive, &entry) < ARCHIVE_WARN) return archive_fail(s, e);
     return true;
 }
-
-/* ---- the stream ---- */
 
 static bool unpack(struct stream *s, struct err *e)
 {

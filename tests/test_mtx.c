@@ -290,8 +290,6 @@ static void the_rest_is_refused_by_line(void **state)
     }
 }
 
-/* ---- generated texts ---- */
-
 static const char *write_long(const char *head, char fill, size_t n, const char *tail)
 {
     size_t a = strlen(head), b = strlen(tail);
@@ -373,8 +371,6 @@ static void order_does_not_depend_on_threads(void **state)
     mtx_hooks(0, 0);
     csr_free(&A);
 }
-
-/* ---- numbers ---- */
 
 static void numbers_are_rounded_as_strtod_rounds(void **state)
 {

@@ -33,8 +33,6 @@ static void assert_refused(const char *path, enum code code, const char *says)
         fail_msg("%s: expected \"%s...%s\", got \"%s\"", path, start, says, out);
 }
 
-/* ---- packed ---- */
-
 static void packing_is_told_by_content(void **state)
 {
     static const struct {
@@ -163,8 +161,6 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
-/* ---- what is no file ---- */
-
 static void what_cannot_be_read_is_named(void **state)
 {
     (void)state;
@@ -192,8 +188,6 @@ static void a_hostile_name_is_escaped(void **state)
     assert_null(strchr(e.where, '\x1b'));
     assert_non_null(strstr(e.where, "\\x1b[2J.mtx:1"));
 }
-
-/* ---- interruption and shortage ---- */
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
 {
@@ -286,8 +280,6 @@ static void a_surplus_is_not_read_to_its_end(void **state)
     mem_free(text);
 }
 
-/* ---- saving ---- */
-
 static bool random_csr(struct csr *A, bool complex_values, int64_t rows, int64_t cols, int64_t n, struct err *e)
 {
     uint64_t seed = 7;
@@ -349,8 +341,6 @@ static void a_failed_save_leaves_the_old_file(void **state)
     csr_free(&A);
 }
 
-/* ---- vectors ---- */
-
 static void vectors_come_in_two_forms(void **state)
 {
     static const struct {
@@ -379,8 +369,6 @@ static void vectors_come_in_two_forms(void **state)
             fail_msg("%s: %s", e.where, e.text);
     }
 }
-
-/* ---- the collection ---- */
 
 enum { NAME, ROWS, COLS, STORED, FIELD, SYMMETRY, KIND, NNZ, ZEROS, COLUMNS };
 
