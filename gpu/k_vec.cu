@@ -8,7 +8,8 @@
 namespace KERNEL_SPACE
 {
 
-enum { VEC_BLOCK = 256 };
+/* Four elements a thread, so that its loads are on their way together. */
+enum { VEC_BLOCK = 256, VEC_EACH = 4 };
 
 template <bool MOST> __device__ double vec_join(double a, double b)
 {
@@ -30,14 +31,14 @@ template <bool MOST> __device__ double vec_over_block(double v)
 
 /* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
    grid has read the scalars it needs, so that the last block may change them. */
-template <typename T> __device__ bool vec_last_block(GPTR(T) s)
+__device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
     SHARED(int, last, 1);
     __syncthreads(); /* all of the block: it arrives as a whole */
     if (threadIdx.x == 0) {
         __threadfence();
-        last[0] = atomicAdd(s + S_TICKET, 1.0) == gridDim.x - 1;
-        if (last[0]) s[S_TICKET] = 0;
+        last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
+        if (last[0]) ticket[0] = 0;
         __threadfence();
     }
     __syncthreads(); /* all of the block: the answer is there */
@@ -52,35 +53,36 @@ template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
     return vec_over_block<MOST>(v);
 }
 
-template <typename P> __device__ int vec_verdict(P s, double rr, double k)
+/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
+   one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
+   than they must. */
+template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
-    if (rr != rr) return NOT_A_NUMBER;
-    if (rr <= s[S_TOL2] || s[S_MAXDIFF] < s[S_EPS]) return CONVERGED;
-    if (rr > s[S_LIMIT2]) return DIVERGED;
-    return k - s[S_BEST_AT] >= s[S_WINDOW] ? STAGNATED : RUNNING;
-}
-
-/* One thread: s[S_RR] becomes record number s[S_ITER]. A gain of 1% in the residual is one of 0.99^2 in its square. */
-template <typename P> __device__ void vec_note(P s)
-{
-    double rr = s[S_RR], k = s[S_ITER];
-    s[S_RECORD + (int64_t)k % RECORDS] = rr;
-    s[S_ITER] = k + 1;
-    if (k == 0) s[S_LIMIT2] = min(s[S_LIMIT2] * rr, DBL_MAX);
-    if (k == 0 || rr <= 0.99 * 0.99 * s[S_BEST]) {
-        s[S_BEST] = rr;
-        s[S_BEST_AT] = k;
+    double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
+    double best = s[S_BEST], best_at = s[S_BEST_AT];
+    if (k == 0) limit2 = min(limit2 * rr, DBL_MAX);
+    if (k == 0 || rr <= 0.99 * 0.99 * best) {
+        best = rr;
+        best_at = k;
     }
-    s[S_DONE] = vec_verdict(s, rr, k);
+    bool small = rr <= tol2 || diff < eps;
+    int going = rr > limit2 ? DIVERGED : k - best_at >= window ? STAGNATED : RUNNING;
+    s[S_DONE] = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
+    s[S_ITER] = k + 1;
+    s[S_RR] = rr;
+    s[S_MAXDIFF] = diff;
+    s[S_LIMIT2] = limit2;
+    s[S_BEST] = best;
+    s[S_BEST_AT] = best_at;
+    s[S_RECORD + (int64_t)k % RECORDS] = rr;
 }
 
-/* The change that led to the residual recorded next is the one that the step before measured. */
+/* The change that led to the residual recorded now is the one that the step before measured. */
 template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
 {
-    s[S_RR] = rr;
-    s[S_MAXDIFF] = s[S_NEXT_DIFF];
+    double before = s[S_NEXT_DIFF];
+    vec_note(s, rr, before);
     s[S_NEXT_DIFF] = diff;
-    vec_note(s);
 }
 
 __device__ int64_t vec_first()
@@ -95,6 +97,7 @@ __device__ int64_t vec_stride()
 
 template <typename T> __global__ void vec_copy(int64_t n, GPTR(const T) x, GPTR(T) y)
 {
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = x[i];
 }
 
@@ -103,6 +106,7 @@ __global__ void vec_axpy(int64_t n, GPTR(const double) s, int a, T sign, GPTR(co
 {
     if (s[S_DONE] != 0) return;
     T scale = sign * (T)s[a];
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] += scale * x[i];
 }
 
@@ -110,6 +114,7 @@ template <typename T> __global__ void vec_xpby(int64_t n, GPTR(const double) s, 
 {
     if (s[S_DONE] != 0) return;
     T scale = (T)s[b];
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = x[i] + scale * y[i];
 }
 
@@ -117,17 +122,20 @@ template <typename T>
 __global__ void vec_mul(int64_t n, GPTR(const double) s, GPTR(const T) a, GPTR(const T) x, GPTR(T) y)
 {
     if (s[S_DONE] != 0) return;
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = a[i] * x[i];
 }
 
-template <typename T> __global__ void vec_dot(int64_t n, GPTR(double) s, GPTR(const T) x, GPTR(const T) y, int to)
+template <typename T>
+__global__ void vec_dot(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) x, GPTR(const T) y, int to)
 {
     if (s[S_DONE] != 0) return;
     double sum = 0;
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) sum += (double)x[i] * (double)y[i];
     sum = vec_over_block<false>(sum);
     if (threadIdx.x == 0) s[S_SUMS + blockIdx.x] = sum;
-    if (!vec_last_block(s)) return;
+    if (!vec_last_block(ticket)) return;
     sum = vec_over_grid<false>(s, S_SUMS);
     if (threadIdx.x == 0) s[to] = sum;
 }
@@ -139,15 +147,16 @@ __global__ void vec_div(GPTR(double) s, int to, int a, int b)
 
 __global__ void vec_record(GPTR(double) s)
 {
-    if (s[S_DONE] == 0) vec_note(s);
+    if (s[S_DONE] == 0) vec_note(s, s[S_RR], s[S_MAXDIFF]);
 }
 
 template <typename T>
-__global__ void vec_jacobi(int64_t n, GPTR(double) s, GPTR(const T) b, GPTR(const T) q, GPTR(const T) dinv,
-                           GPTR(const T) x, GPTR(T) next)
+__global__ void vec_jacobi(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) b, GPTR(const T) q,
+                           GPTR(const T) dinv, GPTR(const T) x, GPTR(T) next)
 {
     if (s[S_DONE] != 0) return;
     double sum = 0, most = 0;
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) {
         T r = b[i] - q[i], change = dinv[i] * r;
         next[i] = x[i] + change;
@@ -160,7 +169,7 @@ __global__ void vec_jacobi(int64_t n, GPTR(double) s, GPTR(const T) b, GPTR(cons
         s[S_SUMS + blockIdx.x] = sum;
         s[S_MOSTS + blockIdx.x] = most;
     }
-    if (!vec_last_block(s)) return;
+    if (!vec_last_block(ticket)) return;
     sum = vec_over_grid<false>(s, S_SUMS);
     most = vec_over_grid<true>(s, S_MOSTS);
     if (threadIdx.x == 0) vec_note_step(s, sum, most);
@@ -185,7 +194,8 @@ template <typename P> __device__ void vec_note_update(P s, double alpha, double 
     s[S_BETA] = rr / s[S_RR_OLD];
 }
 
-template <typename T> __global__ void vec_cg_update(int64_t n, GPTR(double) s, GPTR(const T) q, GPTR(T) r)
+template <typename T>
+__global__ void vec_cg_update(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) q, GPTR(T) r)
 {
     if (s[S_DONE] != 0) return;
     if (vec_broken(s)) { /* in every thread alike, whether it saw S_DONE change or not */
@@ -193,6 +203,7 @@ template <typename T> __global__ void vec_cg_update(int64_t n, GPTR(double) s, G
         return;
     }
     double alpha = s[S_RR] / s[S_PQ], sum = 0;
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) {
         T v = r[i] - (T)alpha * q[i];
         r[i] = v;
@@ -200,21 +211,24 @@ template <typename T> __global__ void vec_cg_update(int64_t n, GPTR(double) s, G
     }
     sum = vec_over_block<false>(sum);
     if (threadIdx.x == 0) s[S_SUMS + blockIdx.x] = sum;
-    if (!vec_last_block(s)) return;
+    if (!vec_last_block(ticket)) return;
     sum = vec_over_grid<false>(s, S_SUMS);
     if (threadIdx.x == 0) vec_note_update(s, alpha, sum);
 }
 
-template <typename T> __global__ void vec_cg_direction(int64_t n, GPTR(double) s, GPTR(const T) r, GPTR(T) p, GPTR(T) x)
+template <typename T>
+__global__ void vec_cg_direction(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) r, GPTR(T) p,
+                                 GPTR(T) x)
 {
     if (s[S_DONE] != 0) return;
     T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
+#pragma unroll 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) {
         T v = p[i];
         x[i] += alpha * v;
         p[i] = r[i] + beta * v;
     }
-    if (vec_last_block(s) && threadIdx.x == 0) vec_note(s);
+    if (vec_last_block(ticket) && threadIdx.x == 0) vec_note(s, s[S_RR], s[S_MAXDIFF]);
 }
 
 /* ---- the launches ---- */
@@ -222,11 +236,12 @@ template <typename T> __global__ void vec_cg_direction(int64_t n, GPTR(double) s
 /* At least one block: a sum over nothing is 0. */
 static unsigned vec_grid(int64_t n)
 {
-    unsigned blocks = blocks_for(n, VEC_BLOCK);
+    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH);
     return blocks < 1 ? 1 : blocks > VEC_BLOCKS ? (unsigned)VEC_BLOCKS : blocks;
 }
 
 #define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
+#define TICKET_OF(s) VECTOR("ticket", (void *)(s + S_TICKET), 1, unsigned)
 #define IN(x) VECTOR(#x, x, n, const T)
 #define OUT(y) VECTOR(#y, y, n, T)
 
@@ -253,7 +268,7 @@ template <typename T> static void mul(struct device *d, int64_t n, double *s, co
 
 template <typename T> static void dot(struct device *d, int64_t n, double *s, const void *x, const void *y, int to)
 {
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_dot<T>)(n, SCALARS_OF(s), IN(x), IN(y), to);
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_dot<T>)(n, SCALARS_OF(s), TICKET_OF(s), IN(x), IN(y), to);
 }
 
 static void divide(struct device *d, double *s, int to, int a, int b)
@@ -270,17 +285,18 @@ template <typename T>
 static void jacobi(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next)
 {
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_jacobi<T>)(n, SCALARS_OF(s), IN(b), IN(q), IN(dinv), IN(x), OUT(next));
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_jacobi<T>)
+    (n, SCALARS_OF(s), TICKET_OF(s), IN(b), IN(q), IN(dinv), IN(x), OUT(next));
 }
 
 template <typename T> static void cg_update(struct device *d, int64_t n, double *s, const void *q, void *r)
 {
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_update<T>)(n, SCALARS_OF(s), IN(q), OUT(r));
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_update<T>)(n, SCALARS_OF(s), TICKET_OF(s), IN(q), OUT(r));
 }
 
 template <typename T> static void cg_direction(struct device *d, int64_t n, double *s, const void *r, void *p, void *x)
 {
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_direction<T>)(n, SCALARS_OF(s), IN(r), OUT(p), OUT(x));
+    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_direction<T>)(n, SCALARS_OF(s), TICKET_OF(s), IN(r), OUT(p), OUT(x));
 }
 
 /* ---- the same on the host ---- */
@@ -372,7 +388,7 @@ static void divide(struct device *, double *s, int to, int a, int b)
 
 static void record(struct device *, double *s)
 {
-    if (s[S_DONE] == 0) vec_note(s);
+    if (s[S_DONE] == 0) vec_note(s, s[S_RR], s[S_MAXDIFF]);
 }
 
 template <typename T>
@@ -434,7 +450,7 @@ template <typename T> static void cg_direction(struct device *, int64_t n, doubl
         at[i] += alpha * v;
         way[i] = rest[i] + beta * v;
     }
-    vec_note(s);
+    vec_note(s, s[S_RR], s[S_MAXDIFF]);
 }
 
 } // namespace host

@@ -1,6 +1,8 @@
 /* Time of an iteration of each solver, beside what its bytes take at the bandwidth measured on the device. */
 #include "../src/solver.h"
 
+#include <string.h>
+
 enum { RUNS = 3 };
 
 static const struct {
@@ -47,20 +49,37 @@ static void print_line(const struct solve *v, double us, double gbs)
     printf("\n");
 }
 
-static bool bench_matrix(struct session *s, struct device *d, int64_t iterations, struct err *e)
+/* One solver with one kernel, in both precisions. */
+static bool bench_solver(struct session *s, struct solve_options *o, struct err *e)
 {
     static const enum type reals[] = {T_F64, T_F32};
-    double us;
     struct solve *last = NULL;
+    double us;
+    for (int r = 0; r < COUNT(reals); r++) {
+        o->real = reals[r];
+        if (!time_solve(s, o, &us, &last, e)) return false;
+        print_line(last, us, o->dev->ceilings.read_gbs);
+    }
+    return true;
+}
+
+/* Kernels that differ in how they read the same rows; on the host the usual one of CSR. */
+static bool wanted(const struct kernel *k, const struct device *d)
+{
+    if (d->kind == DEV_CPU) return k == kernel_usual(format_find("csr"), d);
+    return kernel_runs_on(k, d) && (!strcmp(k->format, "csr") || !strcmp(k->format, "ell"));
+}
+
+static bool bench_matrix(struct session *s, struct device *d, int64_t iterations, struct err *e)
+{
     double *b = mem_new(s->current->csr.rows, sizeof *b, "b", e);
     bool ok = b && fill_b(&s->current->csr, b) != 0;
     struct solve_options o = {.dev = d, .b = b, .maxit = iterations, .force = true};
     for (int i = 0; ok && solvers[i]; i++)
-        for (int r = 0; ok && r < COUNT(reals); r++) {
+        for (int k = 0; ok && kernels[k]; k++) {
             o.solver = solvers[i];
-            o.real = reals[r];
-            ok = time_solve(s, &o, &us, &last, e);
-            if (ok) print_line(last, us, d->ceilings.read_gbs);
+            o.kernel = kernels[k];
+            ok = !wanted(kernels[k], d) || bench_solver(s, &o, e);
         }
     mem_free(b);
     return ok;
