@@ -16,15 +16,27 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_str(o, "source", fit ? NULL : "source", k->source);
 }
 
+/* A kernel may refuse what its format can hold; it judges by the shape, before anything is packed. */
+static struct fit narrowed(const struct kernel *k, struct fit fit)
+{
+    struct err why = {0};
+    if (!fit.fits || !k->fits || k->fits(&fit.plan.shape, &why)) return fit;
+    fit.fits = false;
+    snprintf(fit.reason, sizeof fit.reason, "%s", why.text);
+    return fit;
+}
+
 static bool run_kernels(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = arg(a, "matrix") || s->current ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     struct fit fit = {0};
+    if (arg(a, "matrix") && !m) return false;
     for (int i = 0; kernels[i]; i++) {
         const struct format *f = format_find(kernels[i]->format);
         bool same = i && !strcmp(kernels[i]->format, kernels[i - 1]->format);
         if (m && f && !same && !fit_of(s, m, f, T_F64, true, &fit, e)) return false;
-        out_kernel(s->out, kernels[i], m && f ? &fit : NULL);
+        struct fit own = narrowed(kernels[i], fit);
+        out_kernel(s->out, kernels[i], m && f ? &own : NULL);
     }
     return true;
 }

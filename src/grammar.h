@@ -27,7 +27,7 @@ struct words {
    a backslash outside '...' takes the next character as it is, # at the start of a word begins a comment. */
 bool words_split(struct words *w, const char **line, struct err *e);
 
-/* ---- suggest.c: did you mean ---- */
+/* ---- suggest.c: what errors are made of ---- */
 
 struct suggest {
     const char *word; /* what was typed */
@@ -36,6 +36,17 @@ struct suggest {
 };
 struct suggest suggest_for(const char *word);
 give_fn suggest_offer; /* user: the struct suggest */
+
+/* The text of an error in the making; what does not fit is cut off. */
+struct message {
+    char text[sizeof((struct err *)0)->text];
+    size_t n;
+    int items, of; /* listed so far, and in all where that is known */
+};
+void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
+void message_quote(struct message *t, const char *text);       /* `text`, made safe; NULL: the end */
+void message_near(struct message *t, const struct suggest *s); /* did you mean */
+give_fn message_list;                                          /* user: the struct message; a few, then ... */
 
 /* ---- kinds.c: what may stand for MATRIX, DEVICE, ... in a grammar ---- */
 
@@ -50,6 +61,8 @@ struct kind {
 };
 extern const struct kind kinds[]; /* ended by a NULL name */
 const struct kind *kind_find(const char *name, size_t n);
+/* "; one of cpu, emu", or what is said when there are none. */
+void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
 /* Is text a value of that kind? If not, the error says "expected a device after `on`, found ..." */
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e);
 bool is_integer(const char *text, int64_t *value);
@@ -57,7 +70,7 @@ bool is_real(const char *text, double *value);
 /* The parameters that the words after the FORMAT or GENERATOR may set; NULL when neither was given. */
 const struct param *params_of(const struct args *a);
 
-/* ---- grammar.c ---- */
+/* ---- grammar.c and match.c ---- */
 
 enum item_type { ITEM_VALUE, ITEM_WORD, ITEM_PAIR, ITEM_FLAG };
 struct item {

@@ -97,7 +97,7 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     give(user, "cpu");
     give(user, "emu");
     for (int i = 0; i < device_count(DEV_CUDA); i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         give(user, name);
     }
@@ -225,4 +225,28 @@ const struct kind *kind_find(const char *name, size_t n)
     for (const struct kind *k = kinds; k->name; k++)
         if (strlen(k->name) == n && !strncmp(k->name, name, n)) return k;
     return NULL;
+}
+
+void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k)
+{
+    struct message choices = {0};
+    if (k->list) k->list(s, a, message_list, &choices);
+    if (choices.items)
+        message_add(t, "; one of %s", choices.text);
+    else if (k->none)
+        message_add(t, "; %s", k->none);
+}
+
+bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e)
+{
+    const struct kind *k = kind_find(kind, strlen(kind));
+    struct suggest near = suggest_for(text);
+    struct message t = {0};
+    if (k->check(s, text)) return true;
+    message_add(&t, "expected %s after `%s`, found ", k->what, after);
+    message_quote(&t, text);
+    if (k->list) k->list(s, NULL, suggest_offer, &near);
+    message_near(&t, &near);
+    message_choices(&t, s, NULL, k);
+    return fail(e, E_USAGE, "%s", t.text);
 }

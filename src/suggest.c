@@ -1,6 +1,7 @@
-/* Did you mean: the nearest of the words that would have been right. */
+/* What errors are made of: the nearest of the words that would have been right, and lists of choices. */
 #include "grammar.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 enum { LONGEST = 40 };
@@ -43,4 +44,39 @@ void suggest_offer(void *user, const char *name)
     if (!d || d >= s->distance || d >= (int)strlen(name)) return; /* 0: a keyword in quotes is not meant */
     s->distance = d;
     snprintf(s->best, sizeof s->best, "%s", name);
+}
+
+void message_add(struct message *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(t->text + t->n, sizeof t->text - t->n, fmt, ap);
+    va_end(ap);
+    t->n += n > 0 ? (size_t)n : 0;
+    if (t->n >= sizeof t->text) t->n = sizeof t->text - 1;
+}
+
+enum { LIST_MOST = 12 };
+
+void message_list(void *user, const char *name)
+{
+    struct message *t = user;
+    if (t->items++ < LIST_MOST)
+        message_add(t, "%s%s", t->items > 1 ? ", " : "", name);
+    else if (t->items == LIST_MOST + 1)
+        message_add(t, ", ...");
+}
+
+void message_quote(struct message *t, const char *text)
+{
+    char safe[256];
+    if (text)
+        message_add(t, "`%s`", print_safe(text, strlen(text), 60, safe, sizeof safe));
+    else
+        message_add(t, "the end");
+}
+
+void message_near(struct message *t, const struct suggest *s)
+{
+    if (*s->best) message_add(t, " (did you mean `%s`?)", s->best);
 }
