@@ -27,7 +27,7 @@ OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow
 DEFS   := -D_GNU_SOURCE $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
 CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(SANITIZE)
-CXXFLAGS += -std=c++20 $(OPT) $(WARN) -fopenmp $(DEFS) $(SANITIZE)
+CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(SANITIZE)
 NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra $(DEFS) $(GENCODE)
 LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -lm
 ifeq ($(CUDA),1)

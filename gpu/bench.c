@@ -31,11 +31,14 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
             return false;
         }
     }
-    return true;
+    M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
+    if (!M->scratch) mat_free(M);
+    return M->scratch != NULL;
 }
 
 void mat_free(struct mat *M)
 {
+    scratch_free(M);
     for (int k = 0; k < ARRAYS_MAX; k++)
         if (M->ptr[k]) M->dev->ops->free(M->dev, M->ptr[k]);
     *M = (struct mat){0};

@@ -1,15 +1,10 @@
-/* Kernels over CSR: one row per thread, one row per warp, and the host's loops. */
-#include "kernel.h"
+/* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
+#include "csr_rows.h"
 
 namespace KERNEL_SPACE
 {
 
 enum { BLOCK = 128 };
-
-template <typename T> __device__ T combine(T alpha, T sum, T beta, T old)
-{
-    return alpha * sum + beta * old;
-}
 
 /* One row per thread. Neighbouring threads read col and val a row length apart, so a warp's request touches up to
    32 sectors; ptr and y are read and written side by side. */
@@ -42,6 +37,20 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     if (lane == 0) y[row] = beta == 0 ? alpha * sum : combine(alpha, sum, beta, y[row]);
 }
 
+/* One row per vector of V neighbouring threads, V a power of two near the mean row length: lanes of a warp read
+   several short rows at a time. With V = 32 a long row is read from an aligned address on. */
+template <typename T, int V>
+__global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+                         GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int lane = threadIdx.x % V;
+    int row = blockIdx.x * (blockDim.x / V) + threadIdx.x / V;
+    if (row >= rows) return; /* the whole vector: its threads share the row */
+    int begin = ptr[row], end = ptr[row + 1];
+    T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
+    if (lane == 0) y[row] = beta == 0 ? alpha * sum : combine(alpha, sum, beta, y[row]);
+}
+
 template <typename T>
 using csr_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T, GPTR(T));
 
@@ -62,6 +71,14 @@ template <typename T> static bool scalar(const struct launch *L, struct err *)
 template <typename T> static bool vector(const struct launch *L, struct err *)
 {
     return launch_csr<T>(L, csr_vector<T>, BLOCK / WARP);
+}
+
+template <typename T> static bool cusp(const struct launch *L, struct err *)
+{
+    static csr_kernel<T> *const kernel[] = {csr_cusp<T, 2>, csr_cusp<T, 4>, csr_cusp<T, 8>, csr_cusp<T, 16>,
+                                            csr_cusp<T, 32>};
+    int k = vector_choice(L->A->of);
+    return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 
 } // namespace KERNEL_SPACE
@@ -92,6 +109,17 @@ KERNEL_ENTRY(csr_vector) = {
     .fits = nullptr,
     .f32 = vector<float>,
     .f64 = vector<double>,
+};
+
+KERNEL_ENTRY(csr_cusp) = {
+    .name = "csr-cusp",
+    .format = "csr",
+    .about = "as many threads a row as the mean row has entries: good for short and long rows, if they are alike",
+    .source = "NOTES",
+    .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
+    .deterministic = true,
+    .f32 = cusp<float>,
+    .f64 = cusp<double>,
 };
 
 #ifndef __CUDACC__

@@ -63,6 +63,63 @@ static const struct kernel *compiled_for(const struct kernel *k, const struct de
     return NULL;
 }
 
+static struct scratch *scratch_of(const struct kernel *k, const struct mat *M)
+{
+    struct scratch *s = M->scratch ? *M->scratch : NULL;
+    while (s && s->kernel != k) s = s->next;
+    return s;
+}
+
+double kernel_prepared_us(const struct kernel *k, const struct mat *M)
+{
+    const struct scratch *s = scratch_of(k, M);
+    return s ? s->us : 0;
+}
+
+void scratch_free(struct mat *M)
+{
+    while (M->scratch && *M->scratch) {
+        struct scratch *s = *M->scratch;
+        *M->scratch = s->next;
+        if (s->p) M->dev->ops->free(M->dev, s->p);
+        mem_free(s);
+    }
+    mem_free(M->scratch);
+    M->scratch = NULL;
+}
+
+/* Allocate what k keeps beside the matrix and fill it, timed to the end. */
+static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
+                    struct err *e)
+{
+    struct device *d = L->A->dev;
+    struct launch with = *L;
+    double start = now_us();
+    s->p = d->ops->alloc(d, c->scratch(L->A), k->name, e);
+    with.scratch = s->p;
+    if (!s->p || (c->prepare && !c->prepare(&with, e)) || !d->ops->sync(d, e)) return false;
+    s->us = now_us() - start;
+    return true;
+}
+
+static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, struct launch L, struct err *e)
+{
+    struct scratch *s = scratch_of(k, L.A);
+    if (!s) {
+        s = mem_zero(1, sizeof *s, "a kernel's scratch", e);
+        if (!s) return false;
+        *s = (struct scratch){.kernel = k, .next = *L.A->scratch};
+        if (!prepare(k, c, &L, s, e)) {
+            if (s->p) L.A->dev->ops->free(L.A->dev, s->p);
+            mem_free(s);
+            return false;
+        }
+        *L.A->scratch = s;
+    }
+    L.scratch = s->p;
+    return (L.A->of->real == T_F32 ? c->f32 : c->f64)(&L, e);
+}
+
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
 {
     const struct device *d = L->A->dev;
@@ -71,7 +128,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
     if (k->fits && !k->fits(L->A->of, e)) return false;
     emu_name(k->name);
-    bool ok = (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+    bool ok = c->scratch ? launch_with_scratch(k, c, *L, e) : (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
     emu_name(NULL);
     return ok;
 }

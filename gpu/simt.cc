@@ -105,15 +105,15 @@ static struct {
     struct err err;
 } m;
 
-/* Lanes of a warp that mean the same exchange, as they come in. */
+/* Lanes of a warp that mean the same exchange, as they come in; up to one meeting a lane can be under way. */
 struct meeting {
-    exchange x;       /* mask, line and what are the same for all of them */
-    unsigned arrived; /* 0: free */
+    exchange x; /* mask, line and what are the same for all of them */
+    unsigned arrived;
 };
-enum { MEETINGS = 4 };
 static struct {
     unsigned gone; /* lanes that can never come: returned, or beyond the block */
-    meeting open[MEETINGS];
+    unsigned used; /* which meetings are under way */
+    meeting open[WARP];
 } warps[BLOCK_MOST / WARP];
 
 static unsigned warp_start(const lane *l)
@@ -302,19 +302,19 @@ static void check_mask(lane *l, int line)
               why_gone(l, __builtin_ctz(gone)));
 }
 
-/* The meeting that l comes to: one under way, or a new one. */
-static meeting *meeting_of(const lane *l)
+/* The number of the meeting that l comes to: one under way, or a new one. Each has a lane that waits in it alone, so
+   that there is always room. */
+static int meeting_of(const lane *l)
 {
-    meeting *unused = nullptr;
-    for (meeting &o : warps[l->number / WARP].open) {
-        if (!o.arrived)
-            unused = &o;
-        else if (o.x.mask == l->x.mask && o.x.line == l->x.line && o.x.what == l->x.what)
-            return &o;
+    auto &w = warps[l->number / WARP];
+    for (unsigned left = w.used; left; left &= left - 1) {
+        const exchange &x = w.open[__builtin_ctz(left)].x;
+        if (x.mask == l->x.mask && x.line == l->x.line && x.what == l->x.what) return __builtin_ctz(left);
     }
-    if (!unused) found(l->x.line, "%s: %d different exchanges wait in this warp already", l->x.what, +MEETINGS);
-    unused->x = l->x;
-    return unused;
+    int k = __builtin_ctz(~w.used);
+    w.used |= 1u << k;
+    w.open[k] = {l->x, 0};
+    return k;
 }
 
 static void give_out(const lane *l)
@@ -339,12 +339,13 @@ void exchange_with_warp(int line)
 {
     lane *l = now.self;
     check_mask(l, line);
-    meeting *o = meeting_of(l);
-    o->arrived |= 1u << in_warp(l);
+    int k = meeting_of(l);
+    meeting &o = warps[l->number / WARP].open[k];
+    o.arrived |= 1u << in_warp(l);
     l->wait = AT_EXCHANGE;
     l->line = line;
-    if (o->arrived != l->x.mask) return give_way();
-    o->arrived = 0;
+    if (o.arrived != l->x.mask) return give_way();
+    warps[l->number / WARP].used &= ~(1u << k);
     give_out(l);
 }
 
@@ -413,7 +414,7 @@ static void open_barrier()
 static void start_lanes()
 {
     m.shared_used = 0;
-    memset(warps, 0, sizeof warps[0] * ((m.threads + WARP - 1) / WARP));
+    for (unsigned w = 0; w * WARP < m.threads; w++) warps[w].gone = warps[w].used = 0;
     if (m.threads % WARP) warps[m.threads / WARP].gone = ~0u << m.threads % WARP;
     for (unsigned k = 0; k < m.threads; k++) {
         lane &l = m.f[k].l;

@@ -58,11 +58,20 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 /* Tests: register a device under its name (dev_fake.c). */
 bool device_register(struct device *d);
 
+/* What kernels keep on a device beside a stored matrix, made at their first launch: counters, tile starts. */
+struct scratch {
+    const struct kernel *kernel;
+    void *p;
+    double us; /* it took to make */
+    struct scratch *next;
+};
+
 /* A stored matrix on a device. */
 struct mat {
     const struct stored *of;
     struct device *dev;
     void *ptr[ARRAYS_MAX];
+    struct scratch **scratch; /* the head of a list that launches add to */
 };
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void mat_free(struct mat *M);
@@ -74,7 +83,8 @@ struct launch {
     double alpha, beta;
     const void *x;
     void *y;
-    int threads; /* host kernels: OpenMP threads, 0 = all */
+    int threads;   /* host kernels: OpenMP threads, 0 = all */
+    void *scratch; /* filled in by kernel_launch, for kernels that keep some */
 };
 
 /* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
@@ -84,6 +94,9 @@ struct kernel {
     bool deterministic;    /* bitwise the same every run */
     bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
+    /* Bytes the kernel keeps on the device beside the matrix, and what fills them once; NULL: none. */
+    int64_t (*scratch)(const struct mat *M);
+    bool (*prepare)(const struct launch *L, struct err *e);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
 };
@@ -94,6 +107,10 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The kernel used when none is named: the last listed one of the format that runs on d. */
 const struct kernel *kernel_usual(const struct format *f, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
+/* Microseconds that the preparation of k on M took: tile starts and the like; 0 if it has none or did not run yet. */
+double kernel_prepared_us(const struct kernel *k, const struct mat *M);
+/* For mat_free. */
+void scratch_free(struct mat *M);
 
 /* One measured multiplication (bench.c). */
 struct run {
@@ -138,7 +155,7 @@ enum {
     S_EPS,            /* converged when max |x' - x| is below; 0 = no such rule */
     S_NEXT_DIFF,      /* of the step under way; s[S_MAXDIFF] belongs to the recorded residual */
     S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
-    S_TICKET,         /* blocks that have arrived */
+    S_TICKET,         /* blocks that have arrived: an unsigned, kept in the place of a double */
     S_FREE, SCALARS = 64,
     S_RECORD = SCALARS, RECORDS = 4096, /* r.r of record k in slot k % RECORDS */
     S_SUMS = S_RECORD + RECORDS, VEC_BLOCKS = 1024, S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
