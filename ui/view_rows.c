@@ -105,8 +105,8 @@ static void draw_longest(struct canvas *c, const struct csr *A, const struct sta
         show_count(t->longest[i], row, sizeof row);
         show_count(csr_row_length(A, t->longest[i]), length, sizeof length);
         if (x + text_width(row) + text_width(length) + 10 > c->w) return;
-        x = canvas_text(c, x + 1, y, ST_PLAIN, "row %s", row);
-        x = canvas_text(c, x, y, ST_DIM, " (%s)%s", length, i + 1 < t->nlongest ? "," : "");
+        x = canvas_text(c, x, y, ST_PLAIN, "%srow %s", i ? ", " : " ", row);
+        x = canvas_text(c, x, y, ST_DIM, " (%s)", length);
     }
 }
 

@@ -366,7 +366,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         draw_elements(c, A, &p);
     else
         draw_dots(c, &p, &st->grid, &r);
-    if (r.high > 0) draw_legend(c, &p, &r, c->h - below);
+    if (r.high > 0) draw_legend(c, &p, &r, st->full ? c->h - below : p.y + p.h + 1);
     struct under u = under_cursor(&p, st);
     st->row_step = u.row1 - u.row0;
     st->col_step = u.col1 - u.col0;
