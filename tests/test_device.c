@@ -156,8 +156,9 @@ static bool bench_once(const char *format, int reps, struct watch *w, struct run
     struct stored S = {0};
     struct mat M = {0};
     const struct format *f = format_find(format);
-    bool ok = format_pack(&A, f, NULL, T_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e) &&
-              bench_kernel(kernel_usual(f, &fake.dev), &A, &M, reps, w, r, e);
+    bool put = format_pack(&A, f, NULL, T_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e);
+    if (!put) assert_int_equal(fake.nblocks, 0);
+    bool ok = put && bench_kernel(kernel_usual(f, &fake.dev), &A, &M, reps, w, r, e);
     mat_free(&M);
     stored_free(&S);
     csr_free(&A);
