@@ -28,7 +28,7 @@ WARN   := -Wall -Wextra -Wshadow
 DEFS   := -D_GNU_SOURCE $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
 CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(SANITIZE)
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(SANITIZE)
-NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra $(DEFS) $(GENCODE)
+NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(DEFS) $(GENCODE)
 LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -lm
 ifeq ($(CUDA),1)
 LIBS += -L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread
