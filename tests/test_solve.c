@@ -1,4 +1,5 @@
 /* The solvers on cpu and emu: known ends, freezing, stepping, cancelling, failing allocations; their commands. */
+#include "dev_fake.h"
 #include "solve_kit.h"
 
 #include <omp.h>
@@ -116,6 +117,47 @@ static void test_failing_allocations(void **state)
     assert_true(failed > 10);
 }
 
+/* The nth call of a kind fails on the device: said, nothing left behind there, and the session can go on. */
+static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, struct err *e)
+{
+    struct bed bed;
+    double b[20] = {1};
+    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-6, .maxit = 50, .b = b};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+    o.dev = &f->dev;
+    f->fail_in[call] = nth;
+    bool ok = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, e);
+    while (ok && bed.s.solve->reason == RUNNING) ok = solve_slice(bed.s.solve, 100, e);
+    ok = ok && solve_end(bed.s.solve, e);
+    f->fail_in[call] = 0;
+    if (f->dev.lost) session_device_lost(&bed.s, &f->dev);
+    bed_free(&bed);
+    assert_int_equal(f->nblocks, 0);
+    return ok;
+}
+
+static void test_failing_device(void **state)
+{
+    (void)state;
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    static struct fake f;
+    struct err e = {0};
+    if (!fake_open(&f, "fake", "emu", 1 << 20, &e)) fail_msg("%s", e.text);
+    for (int lose = 0; lose < 2; lose++) {
+        f.sticky = lose;
+        for (int i = 0; i < COUNT(calls); i++) {
+            int64_t nth = 1;
+            while (!solve_on_fake(&f, calls[i], nth, &e)) {
+                assert_true(e.code == E_DEVICE || e.code == E_MEMORY);
+                assert_true(*e.text && !f.dev.lost);
+                err_clear(&e);
+                nth++;
+            }
+            assert_true(nth > 2);
+        }
+    }
+}
+
 /* What a solver says it needs to move is what the page on solvers says. */
 static void test_bytes(void **state)
 {
@@ -226,12 +268,13 @@ static void test_save(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_known_ends),
-        cmocka_unit_test(test_frozen),    cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_agreement), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_steps),     cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_bytes),     cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_cancel),    cmocka_unit_test(test_save),
+        cmocka_unit_test(test_vectors),        cmocka_unit_test(test_known_ends),
+        cmocka_unit_test(test_frozen),         cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_agreement),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_steps),          cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_commands),       cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_save),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
