@@ -2,6 +2,7 @@
 #include "talk.h"
 
 #include <omp.h>
+#include <signal.h>
 #include <unistd.h>
 
 /* ---- names ---- */
@@ -293,6 +294,27 @@ static void losing_a_device_in_a_command_is_survived(void **state)
     assert_non_null(strstr(t.err, "fake2 was lost and has been reset"));
     assert_false(f->d.lost);
     talk_close(&t);
+}
+
+/* ---- Ctrl-C ---- */
+
+static void an_interrupt_cancels_the_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    session_catch_interrupt(false);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    raise(SIGINT);
+    assert_false(talk_line(&t, "formats"));
+    assert_non_null(strstr(t.err, "cancelled"));
+    assert_true(t.s.quit && session_take_interrupt() && !session_take_interrupt());
+    t.s.quit = t.s.batch = false;
+    raise(SIGINT); /* at the prompt: none of the next command's business */
+    assert_true(talk_line(&t, "formats"));
+    assert_false(t.s.quit);
+    talk_close(&t);
+    signal(SIGINT, SIG_DFL);
 }
 
 /* ---- hostile names ---- */
