@@ -213,7 +213,7 @@ static bool warn(struct session *s, struct matrix *m, const struct solver *solve
 static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
 {
     struct csr x = {0};
-    if (!v->x || !csr_new(&x, v->n, 1, v->n, false, e)) return v->x == NULL;
+    if (!csr_new(&x, v->n, 1, v->n, false, e)) return false;
     for (int64_t i = 0; i < v->n; i++) {
         x.rowptr[i + 1] = (int)i + 1;
         x.col[i] = 0;
@@ -239,7 +239,9 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
         return false;
     if (waits(s)) say_step(s->out, v);
     if (!drive(s, e)) return false;
-    return !arg(a, "save") || save_x(v, arg(a, "save"), &s->watch, e);
+    if (!arg(a, "save")) return true;
+    if (!v->x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
+    return save_x(v, arg(a, "save"), &s->watch, e);
 }
 
 /* The solve that waits for a command. */
