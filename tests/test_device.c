@@ -149,6 +149,14 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
+/* The simplest kernel of a format: whatever else is added, it stays the first. */
+static const struct kernel *simplest(const struct format *f, const struct device *d)
+{
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name)) return kernels[i];
+    return NULL;
+}
+
 /* Pack, put and bench; nothing is left behind, whatever happens. */
 static bool bench_once(const char *format, int reps, struct watch *w, struct run *r, struct err *e)
 {
@@ -158,7 +166,7 @@ static bool bench_once(const char *format, int reps, struct watch *w, struct run
     const struct format *f = format_find(format);
     bool put = format_pack(&A, f, NULL, T_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e);
     if (!put) assert_int_equal(fake.nblocks, 0);
-    bool ok = put && bench_kernel(kernel_usual(f, &fake.dev), &A, &M, reps, w, r, e);
+    bool ok = put && bench_kernel(simplest(f, &fake.dev), &A, &M, reps, w, r, e);
     mat_free(&M);
     stored_free(&S);
     csr_free(&A);
@@ -178,7 +186,7 @@ static void test_bench(void **state)
     assert_float_equal(r.gbs, (double)r.bytes / r.us / 1e3, 1e-9);
     assert_float_equal(r.gflops, 2 * (double)A.nnz / r.us / 1e3, 1e-9);
     assert_float_equal(r.share, r.gbs / 10, 1e-9);
-    assert_string_equal(r.kernel->name, "csr-openmp");
+    assert_string_equal(r.kernel->name, "csr-serial");
     assert_true(bench_once("ell", 7, NULL, &r, &e) && r.reps == 7);
     csr_free(&A);
 }
@@ -224,7 +232,7 @@ static void test_wrong_result(void **state)
         fake.corrupt_in = which;
         assert_false(bench_once("csr", 0, NULL, &r, &e));
         assert_int_equal(e.code, E_NUMERIC);
-        assert_non_null(strstr(e.text, "csr-vector on fake is wrong: y[0] is 1e+30 where the reference says"));
+        assert_non_null(strstr(e.text, "csr-scalar on fake is wrong: y[0] is 1e+30 where the reference says"));
         assert_true(r.us == 0 && r.gbs == 0);
     }
 }
