@@ -402,12 +402,19 @@ int main(void)
 {
     omp_set_num_threads(1); /* thousands of tiny multiplications */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_come_from_files),          cmocka_unit_test(a_taken_name_is_refused),
-        cmocka_unit_test(the_current_matrix_follows),     cmocka_unit_test(products_are_made_once),
-        cmocka_unit_test(dropping_forgets_the_runs),      cmocka_unit_test(a_complex_matrix_is_refused_by_name),
-        cmocka_unit_test(old_copies_make_room),           cmocka_unit_test(more_devices_than_places_take_turns),
-        cmocka_unit_test(a_lost_device_is_reset_or_left), cmocka_unit_test(losing_a_device_in_a_command_is_survived),
-        cmocka_unit_test(no_control_byte_is_printed),     cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(names_come_from_files),
+        cmocka_unit_test(a_taken_name_is_refused),
+        cmocka_unit_test(the_current_matrix_follows),
+        cmocka_unit_test(products_are_made_once),
+        cmocka_unit_test(dropping_forgets_the_runs),
+        cmocka_unit_test(a_complex_matrix_is_refused_by_name),
+        cmocka_unit_test(old_copies_make_room),
+        cmocka_unit_test(more_devices_than_places_take_turns),
+        cmocka_unit_test(a_lost_device_is_reset_or_left),
+        cmocka_unit_test(losing_a_device_in_a_command_is_survived),
+        cmocka_unit_test(an_interrupt_cancels_the_command),
+        cmocka_unit_test(no_control_byte_is_printed),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, register_fakes, NULL);
 }
