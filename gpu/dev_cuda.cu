@@ -30,7 +30,7 @@ static cudaStream_t stream_of(const struct device *d)
 static bool broken(struct device *d, const char *call, cudaError_t status, struct err *e)
 {
     cudaGetLastError();
-    if (cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
+    if (gpu_of(d)->started && cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
     return fail(e, E_DEVICE, "%s: %.*s: %s%s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status),
                 d->lost ? "; the device is lost and with it all it held: reset it, or go on with cpu or emu" : "");
 }
@@ -253,19 +253,16 @@ static bool gpu_time(struct device *d, bool (*go)(void *ctx, struct err *e), voi
 
 /* ---- the end, and a new beginning ---- */
 
+/* cudaDeviceReset also repeats the error that made the reset needed; whether it worked is seen by starting again. */
 static bool gpu_reset(struct device *d, struct err *e)
 {
-    struct gpu *g = gpu_of(d);
-    cudaSetDevice(g->number);
+    struct err why = {E_NONE};
+    cudaSetDevice(gpu_of(d)->number);
     close_handles(d);
-    cudaError_t status = cudaDeviceReset();
+    cudaDeviceReset();
     cudaGetLastError();
-    if (status == cudaSuccess) {
-        d->lost = false;
-        if (start(d, e)) return true;
-    }
-    d->lost = true;
-    return fail(e, E_DEVICE, "%s cannot be reset: %s; go on with cpu or emu", d->name, cudaGetErrorString(status));
+    d->lost = !start(d, &why);
+    return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; go on with cpu or emu", d->name, why.text);
 }
 
 static void gpu_close(struct device *d)

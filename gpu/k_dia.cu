@@ -52,9 +52,10 @@ KERNEL_ENTRY(dia) = {
 #ifndef __CUDACC__
 enum { TILE = 1024 }; /* rows whose y stays in the first cache while all diagonals pass */
 
-template <typename T> static void add_diagonal(T alpha, const T *data, const T *x, T *y, int64_t from, int64_t to)
+template <typename T>
+static void add_diagonal(T alpha, const T *data, const T *x, int64_t off, T *y, int64_t from, int64_t to)
 {
-    for (int64_t i = from; i < to; i++) y[i] += alpha * data[i] * x[i];
+    for (int64_t i = from; i < to; i++) y[i] += alpha * data[i] * x[i + off];
 }
 
 template <typename T> static bool dia_host(const struct launch *L, int threads)
@@ -67,7 +68,7 @@ template <typename T> static bool dia_host(const struct launch *L, int threads)
     for (int64_t tile = 0; tile < S->rows; tile += TILE)
         for (int64_t d = 0; d < S->a[DIA_OFFSETS].n; d++) {
             int64_t off = offsets[d], from = max(tile, -off), to = min(min(tile + TILE, S->rows), S->cols - off);
-            add_diagonal((T)L->alpha, data + d * S->rows, x + off, (T *)L->y, from, to);
+            add_diagonal((T)L->alpha, data + d * S->rows, x, off, (T *)L->y, from, to);
         }
     return true;
 }
