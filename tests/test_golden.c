@@ -135,20 +135,23 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
 /* Measurements that are the same on every machine. */
 static void make_runs(struct session *s)
 {
-    s->runs = mem_zero(6, sizeof *s->runs, "runs", NULL);
+    static const char *const names[] = {"csr-vector", "sell", "csr-scalar", "csr-openmp", "coo-atomic", "csr-serial"};
+    s->runs = mem_zero(COUNT(names), sizeof *s->runs, "runs", NULL);
     assert_non_null(s->runs);
     s->runs_of = s->current;
-    for (s->nruns = 0; s->nruns < 6; s->nruns++) {
-        double us = 2.5 * (1 << 2 * s->nruns);
-        s->runs[s->nruns] = (struct run){.kernel = kernels[s->nruns],
-                                         .dev = device_open("cpu", NULL),
-                                         .real = s->nruns % 2 ? T_F32 : T_F64,
-                                         .us = us,
-                                         .spread_us = us / 50,
-                                         .gbs = 100 / us,
-                                         .gflops = 10 / us,
-                                         .share = s->nruns ? 0.4 / us : 0};
+    for (int i = 0; i < COUNT(names); i++) {
+        double us = 2.5 * (1 << 2 * i);
+        s->runs[i] = (struct run){.kernel = kernel_find(names[i]),
+                                  .dev = device_open("cpu", NULL),
+                                  .real = i % 2 ? T_F32 : T_F64,
+                                  .us = us,
+                                  .spread_us = us / 50,
+                                  .gbs = 100 / us,
+                                  .gflops = 10 / us,
+                                  .share = i ? 0.4 / us : 0};
+        assert_non_null(s->runs[i].kernel);
     }
+    s->nruns = COUNT(names);
 }
 
 /* What the case shows; to be freed. */
@@ -232,9 +235,11 @@ static void screen(void **state)
     char *found = drawn(k);
     if (mode && !strcmp(mode, "write")) write_golden(path, found);
     char *expected = read_all(path);
-    if (!expected) fail_msg("%s is missing; WARPSPY_GOLDEN=write makes it", path);
-    bool same = !strcmp(expected, found);
-    if (!same) print_difference(k->name, expected, found);
+    bool same = expected && !strcmp(expected, found);
+    if (!expected)
+        print_message("%s is missing; WARPSPY_GOLDEN=write makes it\n", path);
+    else if (!same)
+        print_difference(k->name, expected, found);
     free(expected);
     free(found);
     assert_true(same);
