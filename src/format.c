@@ -49,17 +49,28 @@ void put_ints(struct array *a, const int *v)
     memcpy(a->data, v, (size_t)a->n * sizeof *v);
 }
 
-int64_t span_of(const int *ptr, int64_t n, int64_t i)
+/* One of the two pointers is NULL. */
+static int64_t span(const int *narrow, const int64_t *wide, int64_t n, int64_t i)
 {
     int64_t low = 0;
     for (int64_t high = n; high - low > 1;) {
         int64_t middle = low + (high - low) / 2;
-        if (ptr[middle] <= i)
+        if ((wide ? wide[middle] : narrow[middle]) <= i)
             low = middle;
         else
             high = middle;
     }
     return low;
+}
+
+int64_t span_of(const int *ptr, int64_t n, int64_t i)
+{
+    return span(ptr, NULL, n, i);
+}
+
+int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i)
+{
+    return span(NULL, ptr, n, i);
 }
 
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
@@ -237,4 +248,24 @@ void stored_free(struct stored *S)
 {
     for (int k = 0; k < S->narrays; k++) mem_free(S->a[k].data);
     *S = (struct stored){0};
+}
+
+/* ---- measures ---- */
+
+bool format_measures(const struct stored *S, struct measures *out, struct err *e)
+{
+    int64_t n = 0, operands;
+    double squares = 0;
+    *out = (struct measures){0};
+    if (!S->format->piece)
+        return fail(e, E_UNSUPPORTED, "%s stores no diagonals, so it has no operands to balance; use drm, hdia or dia",
+                    S->format->name);
+    for (; S->format->piece(S, n, &operands); n++) out->operands += operands;
+    double mean = n ? (double)out->operands / (double)n : 0;
+    for (int64_t k = 0; k < n && S->format->piece(S, k, &operands); k++)
+        squares += ((double)operands - mean) * ((double)operands - mean);
+    out->pieces = n;
+    out->padding = out->operands - S->nnz;
+    out->variance = n ? squares / (double)n : 0;
+    return true;
 }

@@ -31,6 +31,9 @@ struct format {
     /* What slot i of array k is. Any slot of any array, 0 <= i < S->a[k].n. Padding has no column; it names
        the row that reads it, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
+    /* Formats of diagonals: the operands of piece k, which is what one thread block processes; false when there
+       are no more than k pieces. NULL for other formats. */
+    bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
 };
 
 extern const struct format *const formats[]; /* ended by NULL, in the order of formats.def */
@@ -59,6 +62,19 @@ int64_t stored_slots(const struct stored *S);
 void stored_free(struct stored *S);
 bool stored_is_value(const struct stored *S, int k); /* array k holds values */
 
+/* How well a format of diagonals stores a matrix, as Wang et al. 2024 measure it: operands are the stored values,
+   padding included, since all of them take part in the product (definition 3); the balance of work is the variance
+   of the operands over the pieces that thread blocks process (eq. 13, which divides by the number of pieces). The
+   paper's pieces are DRM's sub-blocks, and, with equal variances of HDIA and BRCSD-II at one block size, their
+   blocks; BRCSD-I's are its blocks cut down to 64 rows. DIA and HDC it leaves uncut and unmeasured: here their
+   pieces are DIA_ROWS rows. */
+struct measures {
+    int64_t padding, operands, pieces; /* padding = operands - nnz */
+    double variance;                   /* 0 where there are no pieces */
+};
+/* E_UNSUPPORTED where the format stores no diagonals. */
+bool format_measures(const struct stored *S, struct measures *out, struct err *e);
+
 /* Entries below which threads cost more than they bring. */
 enum { THREADS_FROM = 1 << 14 };
 
@@ -69,6 +85,7 @@ void put_reals(struct array *a, const double *v); /* the whole array, a->n value
 void put_ints(struct array *a, const int *v);     /* likewise, for T_I32 */
 /* The s of 0 <= s < n with ptr[s] <= i < ptr[s+1]: the row, column or slice that holds slot i. */
 int64_t span_of(const int *ptr, int64_t n, int64_t i);
+int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i);
 /* For formats whose zeros fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
 
@@ -87,6 +104,24 @@ enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width 
 enum { DIA_OFFSETS, DIA_DATA };
 enum { BSR_PTR, BSR_COL, BSR_VAL };                 /* param 0: block size */
 enum { DENSE_VAL };
+enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, SCCSR_SEGMENT }; /* param 0: nw */
+enum { VAB_VAL, VAB_COL, VAB_ROW_PIECE };           /* param 0: threads a block */
+enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA }; /* param 0: hack */
+enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START, BRCSD1_BLOCK, BRCSD1_ROW }; /* param 0: min */
+enum { BRCSD2_OFFSETS, BRCSD2_DATA, BRCSD2_PTR, BRCSD2_DNUM };                            /* param 0: nrows */
+enum { HDC_OFFSETS, HDC_DATA, HDC_PTR, HDC_COL, HDC_VAL };                                /* param 0: fill, in % */
+enum { DRM_DNUM, DRM_INDEX, DRM_BLO, DRM_OFF, DRM_VAL };                                  /* param 0: nrows */
+
+/* DIA-Adaptive has the arrays of its choice at their positions, and nrows at param 0: the kernels of all three fit. */
+enum { ADAPTIVE_DATA = 1 };
+enum { ADAPTIVE_NROWS, ADAPTIVE_MIN, ADAPTIVE_DIA_PERCENT, ADAPTIVE_BRCSD1_PERCENT, ADAPTIVE_AS }; /* params */
+enum { ADAPTIVE_DIA = 1, ADAPTIVE_BRCSD1, ADAPTIVE_BRCSD2 };  /* what ADAPTIVE_AS is once resolved */
+const struct format *adaptive_choice(const struct stored *S); /* dia, brcsd1 or brcsd2 */
+
+/* Sizes that the papers fix. */
+enum { SCCSR_SEGMENTS = 4 }; /* segment g folds 32 >> g rows into one */
+enum { VAB_PIECE = 4 };      /* elements a thread */
+enum { DIA_ROWS = 128, BRCSD1_ROWS = 64, DRM_ROWS = 1024 }; /* rows that a thread block takes, at most; DIA's is ours */
 
 #ifdef __cplusplus
 }

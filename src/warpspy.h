@@ -118,7 +118,7 @@ struct verdict verdict_of(int64_t n, const double *y, const double *ref, const d
 
 /* ---- stored matrices: a short list of named, typed arrays ---- */
 
-enum { ARRAYS_MAX = 8, PARAMS_MAX = 4 };
+enum { ARRAYS_MAX = 8, PARAMS_MAX = 5 };
 
 struct array {
     const char *name;
