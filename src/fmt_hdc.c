@@ -1,0 +1,97 @@
+/* HDC: a DIA of the diagonals that are full enough, and compressed rows of all other entries. A diagonal's fill is its
+   entries over the slots that storing it takes, one a row, so that padding is bounded: at `fill` 50% no diagonal
+   brings more padding than entries, however short it is inside the matrix. */
+#include "diagonals.h"
+
+/* Diagonals that DIA keeps have a number. */
+static int *choose(const struct csr *A, const struct stored *S, int64_t *count, struct err *e)
+{
+    int64_t least = (S->param[0] * A->rows + 99) / 100;
+    return number_diagonals(A, least, count, e);
+}
+
+/* How many entries of a row no diagonal keeps. */
+static int rest_of(const struct csr *A, const int *number, int64_t row)
+{
+    int rest = 0;
+    for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) rest += number[A->col[k] - row + A->rows] < 0;
+    return rest;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t diagonals, rest = 0;
+    int *number = choose(A, S, &diagonals, e);
+    if (!number) return false;
+#pragma omp parallel for schedule(static) reduction(+ : rest) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) rest += rest_of(A, number, i);
+    mem_free(number);
+    plan_array(S, "hdc_offsets", T_I32, diagonals);
+    plan_array(S, "hdc_data", S->real, diagonals * A->rows);
+    plan_array(S, "ptr", T_I32, A->rows + 1);
+    plan_array(S, "col", T_I32, rest);
+    plan_array(S, "val", S->real, rest);
+    return true;
+}
+
+static void put_rest(const struct csr *A, const int *number, struct stored *S)
+{
+    int *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = rest_of(A, number, i);
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] += ptr[i];
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t at = ptr[i];
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (number[A->col[k] - i + A->rows] >= 0) continue;
+            col[at] = A->col[k];
+            put_real(&S->a[HDC_VAL], at++, A->val[k]);
+        }
+    }
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t diagonals;
+    int *number = choose(A, S, &diagonals, e);
+    if (!number) return false;
+    put_diagonals(A, number, &S->a[HDC_OFFSETS], &S->a[HDC_DATA]);
+    put_rest(A, number, S);
+    mem_free(number);
+    return true;
+}
+
+/* A stored zero fades in the compressed rows too, so that its fate does not hang on how full its diagonal is. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
+    if (k == HDC_OFFSETS) return place_of_offset(0, offsets[i]);
+    if (k == HDC_PTR) return (struct place){SLOT_POINTER, i < S->rows ? i : -1, -1};
+    if (k == HDC_DATA) return place_of_value(S, k, i, i % S->rows, i % S->rows + offsets[i / S->rows]);
+    return place_of_value(S, HDC_VAL, i, span_of(ptr, S->rows, i), col[i]);
+}
+
+/* The paper leaves HDC uncut, as DIA: its pieces here are as many rows, with the entries of both parts. */
+static bool piece(const struct stored *S, int64_t k, int64_t *operands)
+{
+    const int *ptr = S->a[HDC_PTR].data;
+    int64_t first = k * DIA_ROWS, last = first + DIA_ROWS < S->rows ? first + DIA_ROWS : S->rows;
+    if (first >= S->rows) return false;
+    *operands = S->a[HDC_OFFSETS].n * (last - first) + ptr[last] - ptr[first];
+    return true;
+}
+
+const struct format format_hdc = {
+    .name = "hdc",
+    .about = "DIA of the diagonals that are full enough, compressed rows of the rest",
+    .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
+    .params = {{"fill", 50, 1, 100, "% of its slots that a diagonal must fill to be stored whole"}},
+    .zeros_fade = true,
+    .value = -1,
+    .values = {HDC_DATA, HDC_VAL, -1},
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+    .piece = piece,
+};
