@@ -1,6 +1,6 @@
 /* Every format of the registry over every shape, both precisions and several parameters: exact round trips, exact
    sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
-#include "../src/session.h"
+#include "stored_kit.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -100,11 +100,39 @@ try {
     int64_t param[PARAMS_MAX];
 }
 tries[] = {
-    {"ell", {300}},      {"sell", {1, 1}},  {"sell", {2, 4}},
-    {"sell", {3, 7}},    {"sell", {32, 1}}, {"sell", {4, INT32_MAX}},
-    {"sell", {1024, 8}}, {"hyb", {1}},      {"hyb", {7}},
-    {"hyb", {250}},      {"bsr", {1}},      {"bsr", {2}},
-    {"bsr", {3}},        {"bsr", {32}},
+    {"ell", {300}},
+    {"sell", {1, 1}},
+    {"sell", {2, 4}},
+    {"sell", {3, 7}},
+    {"sell", {32, 1}},
+    {"sell", {4, INT32_MAX}},
+    {"sell", {1024, 8}},
+    {"hyb", {1}},
+    {"hyb", {7}},
+    {"hyb", {250}},
+    {"bsr", {1}},
+    {"bsr", {2}},
+    {"bsr", {3}},
+    {"bsr", {32}},
+    {"sc-csr", {0}},
+    {"sc-csr", {1}},
+    {"sc-csr", {2}},
+    {"vab", {64}},
+    {"hdia", {1}},
+    {"hdia", {7}},
+    {"hdia", {1024}},
+    {"brcsd1", {1}},
+    {"brcsd1", {5}},
+    {"brcsd2", {1}},
+    {"brcsd2", {7}},
+    {"hdc", {1}},
+    {"hdc", {100}},
+    {"drm", {1}},
+    {"drm", {7}},
+    {"drm", {1024}},
+    {"dia-adaptive", {7, 5, 10, 25, 1}},
+    {"dia-adaptive", {7, 5, 10, 25, 2}},
+    {"dia-adaptive", {7, 5, 10, 25, 3}},
 };
 
 static struct csr build(const struct shape *s)
@@ -163,6 +191,11 @@ static void expect_sizes(const struct csr *A, const struct plan *p, const struct
     assert_int_equal(stored_slots(S), p->slots);
     assert_int_equal(p->slots - p->padding, A->nnz);
     if (S->format->raw) assert_int_equal(p->padding, 0);
+    if (!S->format->piece) return;
+    struct measures m;
+    assert_true(format_measures(S, &m, NULL));
+    assert_int_equal(m.operands, p->slots);
+    assert_int_equal(m.padding, p->padding);
 }
 
 static void expect_place(const struct csr *A, const struct stored *S, int k, int64_t i, char *seen)
@@ -274,15 +307,6 @@ static void test_registry(void **state)
 
 /* ---- the 4 x 4 example of the thesis, array by array ---- */
 
-static struct csr thesis4(void)
-{
-    static const int row[] = {0, 0, 1, 1, 2, 2, 2, 3, 3}, col[] = {0, 1, 1, 2, 0, 2, 3, 1, 3};
-    static const double val[] = {1, 7, 2, 8, 5, 3, 9, 6, 4};
-    struct csr A;
-    assert_true(csr_from_triplets(&A, 4, 4, COUNT(val), row, col, val, NULL, NULL, NULL));
-    return A;
-}
-
 static const struct figure {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -332,14 +356,8 @@ static void test_figures(void **state)
     struct csr A = thesis4();
     for (int k = 0; k < COUNT(figures); k++) {
         const struct figure *want = &figures[k];
-        struct stored S;
-        assert_true(format_pack(&A, format_find(want->format), want->param, T_F64, false, &S, NULL));
-        const struct array *a = &S.a[want->array];
-        assert_int_equal(a->n, want->n);
-        for (int64_t i = 0; i < a->n; i++)
-            if (array_real(a, i) != want->slot[i])
-                fail_msg("%s.%s[%d]: %g expected, %g found", want->format, a->name, (int)i, want->slot[i],
-                         array_real(a, i));
+        struct stored S = packed(&A, want->format, want->param);
+        expect_slots(&S, want->array, want->n, want->slot);
         stored_free(&S);
     }
     csr_free(&A);
@@ -373,14 +391,8 @@ static void test_places(void **state)
     (void)state;
     struct csr A = thesis4();
     for (int k = 0; k < COUNT(places); k++) {
-        struct stored S;
-        const struct format *f = format_find(places[k].format);
-        assert_true(format_pack(&A, f, places[k].param, T_F32, false, &S, NULL));
-        struct place at = f->where(&S, places[k].array, places[k].slot), want = places[k].place;
-        if (at.kind != want.kind || at.row != want.row || at.col != want.col)
-            fail_msg("%s.%s[%d]: kind %d at %d, %d expected, kind %d at %d, %d found", f->name,
-                     S.a[places[k].array].name, (int)places[k].slot, want.kind, (int)want.row, (int)want.col, at.kind,
-                     (int)at.row, (int)at.col);
+        struct stored S = packed(&A, places[k].format, places[k].param);
+        expect_where(&S, places[k].array, places[k].slot, places[k].place);
         stored_free(&S);
     }
     csr_free(&A);
@@ -412,6 +424,11 @@ static const struct {
     {"sell", {0, 1}, E_USAGE, "sell: C must be 1 to 1024, but is 0"},
     {"sell", {32, 0}, E_USAGE, "sell: sigma must be 1 to 2147483647, but is 0"},
     {"bsr", {33}, E_USAGE, "bsr: block must be 1 to 32, but is 33"},
+    {"vab", {100}, E_USAGE, "vab: block must be a multiple of 64 threads, but is 100; use 64, 128 or 256"},
+    {"vab", {0}, E_USAGE, "vab: block must be 64 to 1024, but is 0"},
+    {"drm", {1025}, E_USAGE, "drm: nrows must be 1 to 1024, but is 1025"},
+    {"hdc", {0}, E_USAGE, "hdc: fill must be 1 to 100, but is 0"},
+    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as must be 0 to 3, but is 4"},
 };
 
 static void test_bad_parameters(void **state)
