@@ -488,6 +488,31 @@ static void test_threads(void **state)
     csr_free(&A);
 }
 
+/* Where nearly every entry has a diagonal of its own, blocks of diagonals are refused by their plan; HDC, which keeps
+   full diagonals only, has none to keep. */
+static void test_explosion(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format;
+        int64_t param[PARAMS_MAX];
+    } refused[] = {
+        {"hdia", {1024}}, {"brcsd1", {64}}, {"brcsd2", {1024}}, {"dia-adaptive", {64, 64, 10, 25, 0}}, {"drm", {1024}}};
+    struct csr A;
+    struct stored S;
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, &A, NULL));
+    for (int k = 0; k < COUNT(refused); k++) {
+        struct err e = {0};
+        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));
+        assert_int_equal(e.code, E_LIMIT);
+        assert_non_null(strstr(e.text, "`force` converts all the same"));
+    }
+    S = packed(&A, "hdc", NULL);
+    assert_int_equal(stored_slots(&S), A.nnz);
+    stored_free(&S);
+    csr_free(&A);
+}
+
 static void test_records_fit(void **state)
 {
     (void)state;
@@ -547,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_subblocks),
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_records_fit),
         cmocka_unit_test(test_nth_allocation_fails),
     };
