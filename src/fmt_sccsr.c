@@ -17,10 +17,17 @@
 
 enum { NW_USUAL = 2560 };
 
-/* The rows in sorted order, and how many of them each segment has. */
-struct sorted {
-    int *row;
-    int64_t n[SCCSR_SEGMENTS];
+struct segment {
+    int64_t c;           /* rows folded into one */
+    int64_t rows, first; /* how many sorted rows it has, and from which on */
+    int64_t n, sc;       /* likewise SC-rows */
+    int64_t place;       /* of its first row in row_index */
+};
+
+struct layout {
+    int *row; /* the rows in sorted order */
+    struct segment segment[SCCSR_SEGMENTS];
+    int64_t places, n; /* rows with the fillers, SC-rows */
 };
 
 static int64_t rows_folded(int g)
@@ -28,121 +35,120 @@ static int64_t rows_folded(int g)
     return 32 >> g;
 }
 
-/* Sort by counting, stable. */
-static bool sort_rows(const struct csr *A, struct sorted *T, struct err *e)
+/* Sort by counting, stable. NULL on failure; to be freed. */
+static int *sort_rows(const struct csr *A, struct err *e)
 {
     int64_t longest = longest_row(A);
     int *first = mem_zero(longest + 2, sizeof *first, "a count of row lengths", e);
-    T->row = mem_new(A->rows, sizeof *T->row, "rows sorted by length", e);
-    bool ok = first && T->row;
-    if (ok) {
+    int *row = first ? mem_new(A->rows, sizeof *row, "rows sorted by length", e) : NULL;
+    if (row) {
         for (int64_t i = 0; i < A->rows; i++) first[csr_row_length(A, i) + 1]++;
         for (int64_t n = 0; n <= longest; n++) first[n + 1] += first[n];
-        for (int64_t i = 0; i < A->rows; i++) T->row[first[csr_row_length(A, i)]++] = (int)i;
+        for (int64_t i = 0; i < A->rows; i++) row[first[csr_row_length(A, i)]++] = (int)i;
     }
     mem_free(first);
-    return ok;
+    return row;
 }
 
-static void cut_segments(const struct csr *A, int64_t nw, struct sorted *T)
+/* Rows of each segment: by length, then those of too small ones moved on. */
+static void cut(const struct csr *A, int64_t nw, struct layout *L)
 {
+    struct segment *s = L->segment;
     int g = 0;
     for (int64_t k = 0; k < A->rows; k++) {
-        while (g < SCCSR_SEGMENTS - 1 && csr_row_length(A, T->row[k]) >= 8 << g) g++;
-        T->n[g]++;
+        while (g < SCCSR_SEGMENTS - 1 && csr_row_length(A, L->row[k]) >= 8 << g) g++;
+        s[g].rows++;
     }
     for (g = 0; g < SCCSR_SEGMENTS - 1; g++) {
-        if (T->n[g] >= nw * rows_folded(g)) continue;
-        T->n[g + 1] += T->n[g];
-        T->n[g] = 0;
+        if (s[g].rows >= nw * rows_folded(g)) continue;
+        s[g + 1].rows += s[g].rows;
+        s[g].rows = 0;
     }
 }
 
-static bool sort_and_cut(const struct csr *A, int64_t nw, struct sorted *T, struct err *e)
+static bool lay(const struct csr *A, int64_t nw, struct layout *L, struct err *e)
 {
-    *T = (struct sorted){0};
-    if (!sort_rows(A, T, e)) {
-        mem_free(T->row);
-        return false;
+    int64_t first = 0;
+    *L = (struct layout){.row = sort_rows(A, e)};
+    if (!L->row) return false;
+    cut(A, nw, L);
+    for (int g = 0; g < SCCSR_SEGMENTS; g++) {
+        struct segment *s = &L->segment[g];
+        s->c = rows_folded(g);
+        s->n = (s->rows + s->c - 1) / s->c;
+        s->first = first;
+        s->sc = L->n;
+        s->place = L->places;
+        first += s->rows;
+        L->n += s->n;
+        L->places += s->n * s->c;
     }
-    cut_segments(A, nw, T);
     return true;
 }
 
-static int64_t sc_rows(const struct sorted *T, int g)
+/* The slots of a segment's k-th SC-row, whose last row is its longest. */
+static int64_t slots_of(const struct csr *A, const struct layout *L, const struct segment *s, int64_t k)
 {
-    return (T->n[g] + rows_folded(g) - 1) / rows_folded(g);
-}
-
-/* The slots of SC-row s of a segment that begins at sorted row `first`: its last row is its longest. */
-static int64_t slots_of(const struct csr *A, const struct sorted *T, int g, int64_t first, int64_t s)
-{
-    int64_t c = rows_folded(g), last = (s + 1) * c < T->n[g] ? (s + 1) * c : T->n[g];
-    return c * csr_row_length(A, T->row[first + last - 1]);
+    int64_t end = (k + 1) * s->c < s->rows ? (k + 1) * s->c : s->rows;
+    return s->c * csr_row_length(A, L->row[s->first + end - 1]);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    struct sorted T;
-    int64_t places = 0, total = 0, slots = 0, first = 0;
-    if (!sort_and_cut(A, S->param[0], &T, e)) return false;
-    for (int g = 0; g < SCCSR_SEGMENTS; first += T.n[g++]) {
-        for (int64_t s = 0; s < sc_rows(&T, g); s++) slots += slots_of(A, &T, g, first, s);
-        places += sc_rows(&T, g) * rows_folded(g);
-        total += sc_rows(&T, g);
-    }
-    mem_free(T.row);
-    if (slots > INT32_MAX)
-        return fail(e, E_LIMIT, "sc-csr: at most %d slots fit 32-bit row pointers, found %lld; use the format csr",
-                    INT32_MAX, (long long)slots);
-    plan_array(S, "length", T_I32, places);
-    plan_array(S, "row_index", T_I32, places);
+    struct layout L;
+    int64_t slots = 0;
+    if (!lay(A, S->param[0], &L, e)) return false;
+    for (const struct segment *s = L.segment; s < L.segment + SCCSR_SEGMENTS; s++)
+        for (int64_t k = 0; k < s->n; k++) slots += slots_of(A, &L, s, k);
+    mem_free(L.row);
+    int64_t most = slots > L.places ? slots : L.places;
+    if (most > INT32_MAX)
+        return fail(e, E_LIMIT, "sc-csr: at most %d slots or rows fit 32-bit pointers, found %lld; use the format csr",
+                    INT32_MAX, (long long)most);
+    plan_array(S, "length", T_I32, L.places);
+    plan_array(S, "row_index", T_I32, L.places);
     plan_array(S, "val", S->real, slots);
     plan_array(S, "col_ind", T_I32, slots);
-    plan_array(S, "row_ptr", T_I32, total + 1);
+    plan_array(S, "row_ptr", T_I32, L.n + 1);
     plan_array(S, "segment", T_I32, SCCSR_SEGMENTS + 1);
     return true;
 }
 
-/* Elements of the row at place p, which is row r of an SC-row of `width` elements a row. */
-static void put_row(const struct csr *A, int64_t p, int64_t slot, int64_t width, int64_t c, struct stored *S)
+/* The row at this place goes to slots `slot` and on, c apart; row -1 fills up with padding. */
+static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t width, int64_t c, struct stored *S)
 {
-    int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[p], *col = S->a[SCCSR_COL_IND].data;
-    int64_t n = ((const int *)S->a[SCCSR_LENGTH].data)[p], first = row < 0 ? 0 : A->rowptr[row];
+    int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[place], *col = S->a[SCCSR_COL_IND].data;
+    int64_t first = row < 0 ? 0 : A->rowptr[row], n = row < 0 ? 0 : csr_row_length(A, row);
+    ((int *)S->a[SCCSR_LENGTH].data)[place] = (int)n;
     for (int64_t k = 0; k < width; k++, slot += c) {
         col[slot] = k < n ? A->col[first + k] : -1;
         if (k < n) put_real(&S->a[SCCSR_VAL], slot, A->val[first + k]);
     }
 }
 
-/* Fill segment g from sorted row `first`, place `place` and SC-row `sc` on. */
-static void put_segment(const struct csr *A, const struct sorted *T, int g, int64_t first, int64_t place, int64_t sc,
-                        struct stored *S)
+static void put_segment(const struct csr *A, const struct layout *L, const struct segment *s, struct stored *S)
 {
-    int *length = S->a[SCCSR_LENGTH].data, *index = S->a[SCCSR_ROW_INDEX].data, *ptr = S->a[SCCSR_ROW_PTR].data;
-    int64_t c = rows_folded(g), n = sc_rows(T, g);
-    for (int64_t s = 0; s < n; s++) ptr[sc + s + 1] = ptr[sc + s] + (int)slots_of(A, T, g, first, s);
+    int *index = (int *)S->a[SCCSR_ROW_INDEX].data + s->place, *ptr = (int *)S->a[SCCSR_ROW_PTR].data + s->sc;
+    for (int64_t k = 0; k < s->n; k++) ptr[k + 1] = ptr[k] + (int)slots_of(A, L, s, k);
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < n * c; k++) {
-        int64_t s = sc + k / c, p = place + k;
-        index[p] = k < T->n[g] ? T->row[first + k] : -1;
-        length[p] = k < T->n[g] ? (int)csr_row_length(A, index[p]) : 0;
-        put_row(A, p, ptr[s] + k % c, (ptr[s + 1] - ptr[s]) / c, c, S);
+    for (int64_t r = 0; r < s->n * s->c; r++) {
+        int64_t k = r / s->c, width = (ptr[k + 1] - ptr[k]) / s->c;
+        index[r] = r < s->rows ? L->row[s->first + r] : -1;
+        put_row(A, s->place + r, ptr[k] + r % s->c, width, s->c, S);
     }
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    struct sorted T;
+    struct layout L;
     int *segment = S->a[SCCSR_SEGMENT].data;
-    int64_t first = 0, sc = 0;
-    if (!sort_and_cut(A, S->param[0], &T, e)) return false;
-    for (int g = 0; g < SCCSR_SEGMENTS; first += T.n[g++]) {
-        put_segment(A, &T, g, first, segment[g], sc, S);
-        sc += sc_rows(&T, g);
-        segment[g + 1] = segment[g] + (int)(sc_rows(&T, g) * rows_folded(g));
+    if (!lay(A, S->param[0], &L, e)) return false;
+    for (int g = 0; g < SCCSR_SEGMENTS; g++) {
+        segment[g] = (int)L.segment[g].place;
+        put_segment(A, &L, &L.segment[g], S);
     }
-    mem_free(T.row);
+    segment[SCCSR_SEGMENTS] = (int)L.places;
+    mem_free(L.row);
     return true;
 }
 
