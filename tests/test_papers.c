@@ -317,6 +317,53 @@ static void test_blocks_of_one_size(void **state)
     }
 }
 
+/* As the paper counts, a stored zero is none. */
+static void drop_zeros(struct csr *A)
+{
+    int64_t at = 0, k = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (; k < A->rowptr[i + 1]; k++) {
+            if (A->val[k] == 0) continue;
+            A->col[at] = A->col[k];
+            A->val[at++] = A->val[k];
+        }
+        A->rowptr[i + 1] = (int)at;
+    }
+    A->nnz = at;
+}
+
+static double padding(const struct csr *A, const char *format)
+{
+    struct plan p;
+    assert_true(format_plan(A, format_find(format), NULL, T_F64, &p, NULL));
+    return (double)p.padding;
+}
+
+/* Section 5.2: 3767 diagonals, padding of 940.30 times the entries in DIA, 8.30 times in DRM, a ratio of 112.80, and
+   none in HDC. The paper cuts after the first decimal. */
+static void test_add32(void **state)
+{
+    (void)state;
+    const char *set = getenv("WARPSPY_MATRICES");
+    char path[1024];
+    struct csr A;
+    struct load_info info;
+    struct plan dia;
+    snprintf(path, sizeof path, "%s/add32.mtx.gz", set ? set : "../shared/matrices");
+    if (!mtx_load(path, NULL, &A, &info, NULL)) {
+        print_message("skip add32: no %s\n", path);
+        return;
+    }
+    drop_zeros(&A);
+    assert_true(format_plan(&A, format_find("dia"), NULL, T_F64, &dia, NULL));
+    assert_int_equal(dia.shape.a[DIA_OFFSETS].n, 3767);
+    assert_true(floor(10 * padding(&A, "dia") / (double)A.nnz) == 9403);
+    assert_true(floor(10 * padding(&A, "drm") / (double)A.nnz) == 83);
+    assert_true(floor(10 * padding(&A, "dia") / padding(&A, "drm")) == 1128);
+    assert_true(padding(&A, "hdc") == 0);
+    csr_free(&A);
+}
+
 /* ---- DRM's merging ---- */
 
 static int descending(const void *a, const void *b)
@@ -568,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_measures),
         cmocka_unit_test(test_measures_of_others),
         cmocka_unit_test(test_blocks_of_one_size),
+        cmocka_unit_test(test_add32),
         cmocka_unit_test(test_merging),
         cmocka_unit_test(test_subblocks),
         cmocka_unit_test(test_choices),
