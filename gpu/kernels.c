@@ -76,13 +76,20 @@ double kernel_prepared_us(const struct kernel *k, const struct mat *M)
     return s ? s->us : 0;
 }
 
+static void drop(struct device *d, struct scratch *s)
+{
+    const struct kernel *c = compiled_for(s->kernel, d);
+    if (c->release && s->note) c->release(d, s->note);
+    if (s->p) d->ops->free(d, s->p);
+    mem_free(s);
+}
+
 void scratch_free(struct mat *M)
 {
     while (M->scratch && *M->scratch) {
         struct scratch *s = *M->scratch;
         *M->scratch = s->next;
-        if (s->p) M->dev->ops->free(M->dev, s->p);
-        mem_free(s);
+        drop(M->dev, s);
     }
     mem_free(M->scratch);
     M->scratch = NULL;
@@ -95,9 +102,10 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
     struct device *d = L->A->dev;
     struct launch with = *L;
     double start = now_us();
-    s->p = d->ops->alloc(d, c->scratch(L->A), k->name, e);
+    if (c->scratch && !(s->p = d->ops->alloc(d, c->scratch(L->A), k->name, e))) return false;
     with.scratch = s->p;
-    if (!s->p || (c->prepare && !c->prepare(&with, e)) || !d->ops->sync(d, e)) return false;
+    with.note = &s->note;
+    if ((c->prepare && !c->prepare(&with, e)) || !d->ops->sync(d, e)) return false;
     s->us = now_us() - start;
     return true;
 }
@@ -110,13 +118,13 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
         if (!s) return false;
         *s = (struct scratch){.kernel = k, .next = *L.A->scratch};
         if (!prepare(k, c, &L, s, e)) {
-            if (s->p) L.A->dev->ops->free(L.A->dev, s->p);
-            mem_free(s);
+            drop(L.A->dev, s);
             return false;
         }
         *L.A->scratch = s;
     }
     L.scratch = s->p;
+    L.note = &s->note;
     return (L.A->of->real == T_F32 ? c->f32 : c->f64)(&L, e);
 }
 
@@ -128,7 +136,8 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
     if (k->fits && !k->fits(L->A->of, e)) return false;
     emu_name(k->name);
-    bool ok = c->scratch ? launch_with_scratch(k, c, *L, e) : (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+    bool ok =
+        c->scratch || c->prepare ? launch_with_scratch(k, c, *L, e) : (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
     emu_name(NULL);
     return ok;
 }

@@ -62,6 +62,7 @@ bool device_register(struct device *d);
 struct scratch {
     const struct kernel *kernel;
     void *p;
+    uint64_t note; /* a number to go with it: the handle of a texture, the size of a block */
     double us; /* it took to make */
     struct scratch *next;
 };
@@ -84,7 +85,9 @@ struct launch {
     const void *x;
     void *y;
     int threads;   /* host kernels: OpenMP threads, 0 = all */
-    void *scratch; /* filled in by kernel_launch, for kernels that keep some */
+    /* filled in by kernel_launch, for kernels that keep some */
+    void *scratch;
+    uint64_t *note; /* written by prepare */
 };
 
 /* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
@@ -94,9 +97,11 @@ struct kernel {
     bool deterministic;    /* bitwise the same every run */
     bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
-    /* Bytes the kernel keeps on the device beside the matrix, and what fills them once; NULL: none. */
+    /* Bytes the kernel keeps on the device beside the matrix; what fills them, and the note, once; what releases the
+       thing that the note names. Each may be NULL. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
+    void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
 };
