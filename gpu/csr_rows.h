@@ -34,10 +34,10 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
 }
 
 /* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads: the least that is not below the mean row length. */
-static inline int vector_choice(const struct stored *S)
+static inline int vector_choice(int64_t rows, int64_t nnz)
 {
     int k = 0;
-    while (k < 4 && (int64_t)(2 << k) * S->rows < S->nnz) k++;
+    while (k < 4 && (int64_t)(2 << k) * rows < nnz) k++;
     return k;
 }
 

@@ -77,7 +77,7 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
 {
     static csr_kernel<T> *const kernel[] = {csr_cusp<T, 2>, csr_cusp<T, 4>, csr_cusp<T, 8>, csr_cusp<T, 16>,
                                             csr_cusp<T, 32>};
-    int k = vector_choice(L->A->of);
+    int k = vector_choice(L->A->of->rows, L->A->of->nnz);
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 

@@ -67,7 +67,7 @@ static unsigned light_grid(const struct mat *M, int rows_a_block)
 template <typename T> static bool launch_light(const struct launch *L, light_kernel<T> *const *kernels_by_choice)
 {
     const struct stored *S = L->A->of;
-    int k = vector_choice(S);
+    int k = vector_choice(S->rows, S->nnz);
     LAUNCH(L->A->dev, 1, 1, reset_counter)(VECTOR("counter", L->scratch, 1, int));
     LAUNCH(L->A->dev, light_grid(L->A, BLOCK / (2 << k)), BLOCK, kernels_by_choice[k])
     ((int)S->rows, VECTOR("counter", L->scratch, 1, int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),

@@ -1,10 +1,8 @@
 /* Kernels over DIA: one row per thread, one step per diagonal; no column index is read. */
-#include "parts.h"
+#include "diagonal_rows.h"
 
 namespace KERNEL_SPACE
 {
-
-enum { BLOCK = 128 };
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring x; all lanes read the same
    offset. Places outside the matrix are skipped. */
@@ -14,21 +12,24 @@ __global__ void dia(unsigned rows, int64_t cols, int diagonals, GPTR(const int) 
 {
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
-    T sum = 0;
-#pragma unroll 1
-    for (int d = 0; d < diagonals; d++) {
-        int64_t c = (int64_t)row + offsets[d];
-        if (c >= 0 && c < cols) sum += data[(int64_t)d * rows + row] * x[c];
-    }
+    T sum = diagonals_sum<T>(row, cols, diagonals, offsets, data + row, rows, x);
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+template <typename T> void launch_dia(const struct launch *L)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, dia<T>)
+    LAUNCH(L->A->dev, blocks_for(S->rows, DIA_ROWS), DIA_ROWS, dia<T>)
     ((unsigned)S->rows, S->cols, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T),
      (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+}
+
+template void launch_dia<float>(const struct launch *);
+template void launch_dia<double>(const struct launch *);
+
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    launch_dia<T>(L);
     return true;
 }
 
@@ -50,36 +51,44 @@ KERNEL_ENTRY(dia) = {
 };
 
 #ifndef __CUDACC__
+namespace KERNEL_SPACE
+{
+
 enum { TILE = 1024 }; /* rows whose y stays in the first cache while all diagonals pass */
 
-template <typename T>
-static void add_diagonal(T alpha, const T *data, const T *x, int64_t off, T *y, int64_t from, int64_t to)
-{
-    for (int64_t i = from; i < to; i++) y[i] += alpha * data[i] * x[i + off];
+template <typename T> static struct diagonal_rows<T> tile(const struct launch *L, int64_t k) {
+    const struct stored *S = L->A->of;
+    int64_t first = k * TILE;
+    return {
+        .first = first,
+        .last = min(first + TILE, S->rows),
+        .n = S->a[DIA_OFFSETS].n,
+        .height = S->rows,
+        .offsets = (const int *)L->A->ptr[DIA_OFFSETS],
+        .data = (const T *)L->A->ptr[DIA_DATA] + first,
+    };
 }
 
-template <typename T> static bool dia_host(const struct launch *L, int threads)
+template <typename T>
+void host_dia(const struct launch *L, int threads)
 {
-    const struct stored *S = L->A->of;
-    const int *offsets = (const int *)L->A->ptr[DIA_OFFSETS];
-    const T *data = (const T *)L->A->ptr[DIA_DATA], *x = (const T *)L->x;
-    host_scale<T>(L, threads);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int64_t tile = 0; tile < S->rows; tile += TILE)
-        for (int64_t d = 0; d < S->a[DIA_OFFSETS].n; d++) {
-            int64_t off = offsets[d], from = max(tile, -off), to = min(min(tile + TILE, S->rows), S->cols - off);
-            add_diagonal((T)L->alpha, data + d * S->rows, x, off, (T *)L->y, from, to);
-        }
-    return true;
+    host_pieces<T>(L, threads, (L->A->of->rows + TILE - 1) / TILE, tile<T>);
 }
+
+template void host_dia<float>(const struct launch *, int);
+template void host_dia<double>(const struct launch *, int);
+
+} // namespace KERNEL_SPACE
 
 template <typename T> static bool serial(const struct launch *L, struct err *)
 {
-    return dia_host<T>(L, 1);
+    host_dia<T>(L, 1);
+    return true;
 }
 template <typename T> static bool openmp(const struct launch *L, struct err *)
 {
-    return dia_host<T>(L, host_threads(L));
+    host_dia<T>(L, host_threads(L));
+    return true;
 }
 
 KERNEL_ENTRY(dia_serial) = {

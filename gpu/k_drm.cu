@@ -1,0 +1,114 @@
+/* Kernels over DRM: a thread block takes a sub-block, merged from segments so that all blocks have like work. */
+#include "diagonal_rows.h"
+
+namespace KERNEL_SPACE
+{
+
+/* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows.
+   With segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and side by side the
+   values of a diagonal, x and y. Threads beyond the sub-block's segments or the last row have nothing to do. */
+template <typename T>
+__global__ void __launch_bounds__(DRM_ROWS)
+    drm(int64_t rows, int64_t cols, int nrows, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
+        GPTR(const int) off, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int t = threadIdx.x % nrows, s = blo[blockIdx.x] + threadIdx.x / nrows;
+    if (s >= blo[blockIdx.x + 1]) return;
+    int64_t row = (int64_t)index[s] * nrows + t;
+    if (row >= rows) return;
+    int first = dnum[s], n = dnum[s + 1] - first;
+    T sum = diagonals_sum<T>(row, cols, n, off + first, val + ((int64_t)first * nrows + t), nrows, x);
+    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+/* ---- on the host ---- */
+
+/* The threads of a block: as many as the largest sub-block has rows, in whole warps. */
+static bool find_block(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    const int *blo = (const int *)S->a[DRM_BLO].data;
+    int64_t most = 1;
+    for (int64_t b = 0; b + 1 < S->a[DRM_BLO].n; b++)
+        if (blo[b + 1] - blo[b] > most) most = blo[b + 1] - blo[b];
+    *L->note = (uint64_t)((most * S->param[0] + WARP - 1) / WARP * WARP);
+    return true;
+}
+
+template <typename T> static bool subblocks_by_blocks(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), (unsigned)*L->note, drm<T>)
+    (S->rows, S->cols, (int)S->param[0], ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
+     ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", L->y, S->rows, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(drm) = {
+    .name = "drm",
+    .format = "drm",
+    .about = "coalesced like DIA, and thread blocks of like work, however uneven the diagonals are",
+    .source = "Wang et al. 2024, sec. 4.4",
+    .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
+    .deterministic = true,
+    .prepare = find_block,
+    .f32 = subblocks_by_blocks<float>,
+    .f64 = subblocks_by_blocks<double>,
+};
+
+#ifndef __CUDACC__
+template <typename T> static struct diagonal_rows<T> segment_at(const struct launch *L, int64_t s) {
+    const struct stored *S = L->A->of;
+    const int *dnum = (const int *)L->A->ptr[DRM_DNUM];
+    int64_t nrows = S->param[0], first = ((const int *)L->A->ptr[DRM_INDEX])[s] * nrows;
+    return {
+        .first = first,
+        .last = min(first + nrows, S->rows),
+        .n = dnum[s + 1] - dnum[s],
+        .height = nrows,
+        .offsets = (const int *)L->A->ptr[DRM_OFF] + dnum[s],
+        .data = (const T *)L->A->ptr[DRM_VAL] + dnum[s] * nrows,
+    };
+}
+
+template <typename T>
+static bool serial(const struct launch *L, struct err *)
+{
+    host_pieces<T>(L, 1, L->A->of->a[DRM_INDEX].n, segment_at<T>);
+    return true;
+}
+template <typename T> static bool openmp(const struct launch *L, struct err *)
+{
+    host_pieces<T>(L, host_threads(L), L->A->of->a[DRM_INDEX].n, segment_at<T>);
+    return true;
+}
+
+KERNEL_ENTRY(drm_serial) = {
+    .name = "drm-serial",
+    .format = "drm",
+    .about = "the serial host loop along the diagonals, a segment at a time",
+    .source = "[ours]",
+    .work = "all rows in one thread",
+    .deterministic = true,
+    .host = true,
+    .f32 = serial<float>,
+    .f64 = serial<double>,
+};
+
+KERNEL_ENTRY(drm_openmp) = {
+    .name = "drm-openmp",
+    .format = "drm",
+    .about = "the host loop on all cores",
+    .source = "[ours]",
+    .work = "some segments at a time per host thread",
+    .deterministic = true,
+    .host = true,
+    .f32 = openmp<float>,
+    .f64 = openmp<double>,
+};
+#endif
