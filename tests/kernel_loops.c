@@ -15,10 +15,51 @@ static const struct variant {
     const char *format;
     int64_t param[PARAMS_MAX];
 } variants[] = {
-    {"coo", {0}},      {"csr", {0}},       {"csc", {0}},  {"ell", {0}},  {"sell", {32, 1024}}, {"sell", {1, 1}},
-    {"sell", {7, 20}}, {"sell", {64, 64}}, {"hyb", {0}},  {"hyb", {1}},  {"hyb", {9}},         {"dia", {0}},
-    {"bsr", {1}},      {"bsr", {2}},       {"bsr", {3}},  {"bsr", {4}},  {"bsr", {5}},         {"bsr", {6}},
-    {"bsr", {8}},      {"bsr", {16}},      {"bsr", {31}}, {"bsr", {32}}, {"dense", {0}},
+    {"coo", {0}},
+    {"csr", {0}},
+    {"csc", {0}},
+    {"ell", {0}},
+    {"sell", {32, 1024}},
+    {"sell", {1, 1}},
+    {"sell", {7, 20}},
+    {"sell", {64, 64}},
+    {"hyb", {0}},
+    {"hyb", {1}},
+    {"hyb", {9}},
+    {"dia", {0}},
+    {"bsr", {1}},
+    {"bsr", {2}},
+    {"bsr", {3}},
+    {"bsr", {4}},
+    {"bsr", {5}},
+    {"bsr", {6}},
+    {"bsr", {8}},
+    {"bsr", {16}},
+    {"bsr", {31}},
+    {"bsr", {32}},
+    {"dense", {0}},
+    {"sc-csr", {0}},
+    {"sc-csr", {1}},
+    {"sc-csr", {2560}},
+    {"vab", {64}},
+    {"vab", {128}},
+    {"hdia", {1}},
+    {"hdia", {7}},
+    {"hdia", {32}},
+    {"brcsd1", {1}},
+    {"brcsd1", {64}},
+    {"brcsd2", {3}},
+    {"brcsd2", {32}},
+    {"dia-adaptive", {32, 64, 10, 25, ADAPTIVE_DIA}},
+    {"dia-adaptive", {32, 8, 10, 25, ADAPTIVE_BRCSD1}},
+    {"dia-adaptive", {5, 64, 10, 25, ADAPTIVE_BRCSD2}},
+    {"hdc", {1}},
+    {"hdc", {50}},
+    {"hdc", {100}},
+    {"drm", {1}},
+    {"drm", {7}},
+    {"drm", {32}},
+    {"drm", {1024}},
 };
 
 static const enum type reals[] = {T_F32, T_F64};
@@ -105,10 +146,54 @@ static void each_shape(const struct shape *list, const struct loop *l)
     }
 }
 
+/* Square matrices of diagonals: in rows first .. last-1 each of the offsets from .. to is full. */
+static const struct banded {
+    const char *name;
+    int64_t rows;
+    struct {
+        int64_t first, last, from, to;
+    } part[4];
+} bands[] = {
+    {"rows of four lengths", 125, {{0, 30, 0, 2}, {30, 60, -5, 4}, {60, 90, -30, -11}, {90, 121, -60, -21}}},
+    {"diagonals that end", 200, {{0, 200, 0, 0}, {0, 130, 70, 70}, {130, 200, -130, -130}, {0, 150, 1, 1}}},
+    {"one heavy segment", 3000, {{0, 32, 0, 79}, {32, 3000, 0, 0}, {1000, 1500, -1000, -1000}}},
+};
+
+static struct csr banded_csr(const struct banded *b)
+{
+    enum { MOST = 6400 };
+    static int row[MOST], col[MOST];
+    static double val[MOST];
+    struct err e = {0};
+    struct csr A;
+    int n = 0;
+    for (int p = 0; p < COUNT(b->part); p++)
+        for (int64_t i = b->part[p].first; i < b->part[p].last; i++)
+            for (int64_t off = b->part[p].from; off <= b->part[p].to; off++) {
+                assert_true(n < MOST);
+                row[n] = (int)i;
+                col[n] = (int)(i + off);
+                val[n] = (n % 127 - 63.5) / 4;
+                n++;
+            }
+    if (!csr_from_triplets(&A, b->rows, b->rows, n, row, col, val, NULL, NULL, &e)) fail_msg("%s: %s", b->name, e.text);
+    return A;
+}
+
+static void each_band(const struct loop *l)
+{
+    for (int k = 0; k < COUNT(bands); k++) {
+        struct csr A = banded_csr(&bands[k]);
+        each_variant(bands[k].name, &A, l);
+        csr_free(&A);
+    }
+}
+
 static void all_shapes(const struct loop *l)
 {
     each_shape(shapes, l);
     each_shape(more_shapes, l);
+    each_band(l);
     with_zeros(l);
 }
 
