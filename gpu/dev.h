@@ -38,6 +38,9 @@ extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
 
 extern const struct device_ops host_ops; /* memory of the host: the cpu's, and the emulator's but for its sync */
 
+/* vendor.cu: what the libraries hold of d is gone with a reset. */
+void vendor_forget(const struct device *d);
+
 /* The kind of d. */
 const struct device_maker *device_maker_of(const struct device *d);
 

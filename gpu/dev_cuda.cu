@@ -259,6 +259,7 @@ static bool gpu_reset(struct device *d, struct err *e)
     struct err why = {E_NONE};
     cudaSetDevice(gpu_of(d)->number);
     close_handles(d);
+    vendor_forget(d);
     cudaDeviceReset();
     cudaGetLastError();
     d->lost = !start(d, &why);

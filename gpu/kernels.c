@@ -1,36 +1,38 @@
-/* The kernel registry: kernels.def once as emulator and host entries, once as CUDA entries. */
+/* The kernel registry, made of kernels.def: all kernels as the emulator, the host or a library has them, and beside
+   them what nvcc made of the same source. */
 #include "emu.h"
 
 #include <string.h>
 
-#define KERNEL(id) extern const struct kernel emu_kernel_##id;
-#define HOST_KERNEL(id) KERNEL(id)
+#define KERNEL(id) extern const struct kernel emu_kernel_##id, cuda_kernel_##id;
+#define HOST_KERNEL(id) extern const struct kernel emu_kernel_##id;
+#define VENDOR_KERNEL(id) extern const struct kernel cuda_kernel_##id;
 #include "kernels.def"
 #undef KERNEL
 #undef HOST_KERNEL
+#undef VENDOR_KERNEL
+
+#ifdef HAVE_CUDA
+#define MADE_BY_NVCC(id) &cuda_kernel_##id
+#define VENDOR_KERNEL(id) &cuda_kernel_##id,
+#else
+#define MADE_BY_NVCC(id) NULL
+#define VENDOR_KERNEL(id)
+#endif
 
 #define KERNEL(id) &emu_kernel_##id,
-#define HOST_KERNEL(id) KERNEL(id)
+#define HOST_KERNEL(id) &emu_kernel_##id,
 const struct kernel *const kernels[] = {
 #include "kernels.def"
     NULL};
 #undef KERNEL
 #undef HOST_KERNEL
 
-#ifdef HAVE_CUDA
-#define HOST_KERNEL(id)
-#define KERNEL(id) extern const struct kernel cuda_kernel_##id;
-#include "kernels.def"
-#undef KERNEL
-#undef HOST_KERNEL
+#define KERNEL(id) MADE_BY_NVCC(id),
 #define HOST_KERNEL(id) NULL,
-#define KERNEL(id) &cuda_kernel_##id,
 static const struct kernel *const on_cuda[] = {
 #include "kernels.def"
     NULL};
-#undef KERNEL
-#undef HOST_KERNEL
-#endif
 
 const struct kernel *kernel_find(const char *name)
 {
@@ -41,14 +43,15 @@ const struct kernel *kernel_find(const char *name)
 
 bool kernel_runs_on(const struct kernel *k, const struct device *d)
 {
-    return k->host == (d->kind == DEV_CPU);
+    return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
 }
 
 const struct kernel *kernel_usual(const struct format *f, const struct device *d)
 {
     const struct kernel *usual = NULL;
     for (int i = 0; kernels[i]; i++)
-        if (kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name)) usual = kernels[i];
+        if (!kernels[i]->vendor && kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name))
+            usual = kernels[i];
     return usual;
 }
 
@@ -56,11 +59,9 @@ const struct kernel *kernel_usual(const struct format *f, const struct device *d
 static const struct kernel *compiled_for(const struct kernel *k, const struct device *d)
 {
     if (d->kind != DEV_CUDA) return k;
-#ifdef HAVE_CUDA
-    for (int i = 0; kernels[i]; i++)
-        if (kernels[i] == k) return on_cuda[i];
-#endif
-    return NULL;
+    int i = 0;
+    while (kernels[i] && kernels[i] != k) i++;
+    return on_cuda[i];
 }
 
 static struct scratch *scratch_of(const struct kernel *k, const struct mat *M)

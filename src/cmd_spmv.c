@@ -23,13 +23,13 @@ bool measure(struct session *s, const struct wanted *w, const struct kernel *k, 
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
     if (!f) return fail(e, E_INTERNAL, "kernel %s works on %s, which is no format", k->name, k->format);
-    struct product *p = session_product(s, w->matrix, f, w->param, w->real, w->force, e);
+    struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, w->force, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
     bool ok = w->dev->kind == DEV_EMU ? check_only(w, k, M, out, e)
                                       : bench_kernel(k, &w->matrix->csr, M, w->reps, &s->watch, out, e);
-    out->prep_us = p->prep_us;
+    out->prep_us = p->prep_us + kernel_prepared_us(k, M);
     out->put_us = p->put_us[M - p->mat];
     return ok;
 }
@@ -99,7 +99,7 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
 {
     struct device *d = session_device(s, on, e);
     if (!d || on || kernel_runs_on(k, d)) return d;
-    const char *other = k->host ? "cpu" : device_count(DEV_CUDA) ? "cuda:0" : "emu";
+    const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
     out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
     return session_device(s, other, e);
 }

@@ -96,6 +96,8 @@ struct kernel {
     const char *work;      /* what one thread does */
     bool deterministic;    /* bitwise the same every run */
     bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
+    bool vendor;           /* a library's, for cuda alone */
+    const int64_t *param;  /* the format's parameters it is measured with; NULL: the usual ones */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     /* Bytes the kernel keeps on the device beside the matrix; what fills them, and the note, once; what releases the
        thing that the note names. Each may be NULL. */
