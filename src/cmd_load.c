@@ -3,24 +3,38 @@
 
 #include <string.h>
 
+/* "nos3: 960 x 960, 15,844 nonzeros (8,402 in the file, real symmetric), 4.1 ms" */
+static void say_loaded(struct out *o, const struct matrix *m)
+{
+    const struct load_info *info = &m->info;
+    char rows[32], cols[32], nnz[32], stored[32], summed[64] = "", kept[64] = "";
+    if (info->duplicates) snprintf(summed, sizeof summed, ", %lld duplicates summed", (long long)info->duplicates);
+    if (info->explicit_zeros) snprintf(kept, sizeof kept, ", %lld explicit zeros", (long long)info->explicit_zeros);
+    out_text(o, "%s: %s x %s, %s nonzeros (%s in the file, %s %s)%s%s, %.1f ms", m->name,
+             show_count(m->csr.rows, rows, sizeof rows), show_count(m->csr.cols, cols, sizeof cols),
+             show_count(m->csr.nnz, nnz, sizeof nnz), show_count(info->nnz_stored, stored, sizeof stored), info->field,
+             info->symmetry, summed, kept, info->ms);
+}
+
 static void out_loaded(struct out *o, const struct matrix *m)
 {
     const struct load_info *info = &m->info;
     const char *warning[WARNINGS_MAX];
     for (int i = 0; i < info->nwarnings; i++) warning[i] = info->warning[i];
     out_row(o);
-    out_str(o, "name", "name", m->name);
+    out_str(o, "name", NULL, m->name);
     out_str(o, "file", NULL, info->file);
-    out_int(o, "rows", "rows", m->csr.rows);
-    out_int(o, "cols", "cols", m->csr.cols);
-    out_int(o, "nnz", "nonzeros", m->csr.nnz);
-    out_int(o, "nnz_stored", "in the file", info->nnz_stored);
-    out_str(o, "field", "field", info->field);
-    out_str(o, "symmetry", "symmetry", info->symmetry);
-    out_int(o, "duplicates", "duplicates", info->duplicates);
-    out_int(o, "explicit_zeros", "zeros", info->explicit_zeros);
+    out_int(o, "rows", NULL, m->csr.rows);
+    out_int(o, "cols", NULL, m->csr.cols);
+    out_int(o, "nnz", NULL, m->csr.nnz);
+    out_int(o, "nnz_stored", NULL, info->nnz_stored);
+    out_str(o, "field", NULL, info->field);
+    out_str(o, "symmetry", NULL, info->symmetry);
+    out_int(o, "duplicates", NULL, info->duplicates);
+    out_int(o, "explicit_zeros", NULL, info->explicit_zeros);
     out_strs(o, "warnings", info->nwarnings, warning);
-    out_num(o, "time_ms", "ms", info->ms, "%.1f");
+    out_num(o, "time_ms", NULL, info->ms, NULL);
+    say_loaded(o, m);
 }
 
 static bool load_one(struct session *s, const char *file, const char *name, struct err *e)
