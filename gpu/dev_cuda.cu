@@ -262,6 +262,7 @@ static bool gpu_reset(struct device *d, struct err *e)
     vendor_forget(d);
     cudaDeviceReset();
     cudaGetLastError();
+    d->lost = false;
     d->lost = !start(d, &why);
     return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; go on with cpu or emu", d->name, why.text);
 }

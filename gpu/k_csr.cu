@@ -81,6 +81,18 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 
+/* Measured on nine matrices: up to 16 entries a row, one thread reads them fastest. */
+static bool short_rows(const struct csr *A)
+{
+    return longest_row(A) <= 16;
+}
+
+/* Where no row is much longer than the mean, vectors of threads are; else the row ends must be merged. */
+static bool even_rows(const struct csr *A)
+{
+    return longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
@@ -94,6 +106,7 @@ KERNEL_ENTRY(csr_scalar) = {
     .deterministic = true,
     .host = false,
     .fits = nullptr,
+    .best = short_rows,
     .f32 = scalar<float>,
     .f64 = scalar<double>,
 };
@@ -118,6 +131,7 @@ KERNEL_ENTRY(csr_cusp) = {
     .source = "NOTES",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
     .deterministic = true,
+    .best = even_rows,
     .f32 = cusp<float>,
     .f64 = cusp<double>,
 };

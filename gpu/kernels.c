@@ -46,12 +46,15 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d)
     return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
 }
 
-const struct kernel *kernel_usual(const struct format *f, const struct device *d)
+const struct kernel *kernel_usual(const struct format *f, const struct csr *A, const struct device *d)
 {
     const struct kernel *usual = NULL;
-    for (int i = 0; kernels[i]; i++)
-        if (!kernels[i]->vendor && kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name))
-            usual = kernels[i];
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->vendor || !kernel_runs_on(k, d) || strcmp(k->format, f->name)) continue;
+        usual = k;
+        if (A && k->best && k->best(A)) break;
+    }
     return usual;
 }
 

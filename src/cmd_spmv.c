@@ -105,10 +105,10 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
 }
 
 /* The kernel that was named, or the usual one of the format on the device. */
-static const struct kernel *kernel_for(const struct args *a, const struct device *d, struct err *e)
+static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), d);
+    const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), A, d);
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists those there are", format ? format : "csr",
              d->name);
@@ -136,7 +136,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
     if (reps < 0 || reps > 1000000)
         return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
     w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
-    const struct kernel *k = w.dev ? kernel_for(a, w.dev, e) : NULL;
+    const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
     if (!k || !arg_params(a, format_find(k->format)->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
     return measure(s, &w, k, &r, e) && keep_runs(s, w.matrix, &r, 1, e) && out_measured(s, w.matrix, &r);

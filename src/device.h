@@ -99,6 +99,7 @@ struct kernel {
     bool vendor;           /* a library's, for cuda alone */
     const int64_t *param;  /* the format's parameters it is measured with; NULL: the usual ones */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
+    bool (*best)(const struct csr *A); /* the one of its format to take for A, if none is named; NULL: never */
     /* Bytes the kernel keeps on the device beside the matrix; what fills them, and the note, once; what releases the
        thing that the note names. Each may be NULL. */
     int64_t (*scratch)(const struct mat *M);
@@ -111,8 +112,9 @@ struct kernel {
 extern const struct kernel *const kernels[]; /* ended by NULL, in the order of kernels.def */
 const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used when none is named: the last listed one of the format that runs on d. */
-const struct kernel *kernel_usual(const struct format *f, const struct device *d);
+/* The kernel used when none is named: of the format's own ones that run on d, the first that says it is best for A,
+   else the last. A may be NULL. */
+const struct kernel *kernel_usual(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that the preparation of k on M took: tile starts and the like; 0 if it has none or did not run yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);

@@ -87,7 +87,7 @@ static bool choose_kernel(struct solve *v, const struct solve_options *o, const 
 {
     const struct format *f = o->format ? o->format : format_find(o->kernel ? o->kernel->format : "csr");
     if (!f) return fail(e, E_INTERNAL, "kernel %s names a format that is not there", o->kernel->name);
-    v->kernel = o->kernel ? o->kernel : kernel_usual(f, o->dev);
+    v->kernel = o->kernel ? o->kernel : kernel_usual(f, &v->matrix->csr, o->dev);
     *format = f;
     if (!v->kernel)
         return fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists what does", f->name,

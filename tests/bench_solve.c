@@ -66,7 +66,7 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
 /* Kernels that differ in how they read the same rows; on the host the usual one of CSR. */
 static bool wanted(const struct kernel *k, const struct device *d)
 {
-    if (d->kind == DEV_CPU) return k == kernel_usual(format_find("csr"), d);
+    if (d->kind == DEV_CPU) return k == kernel_usual(format_find("csr"), NULL, d);
     return kernel_runs_on(k, d) && (!strcmp(k->format, "csr") || !strcmp(k->format, "ell"));
 }
 

@@ -20,6 +20,7 @@ static const struct variant {
     {"csc", {0}},
     {"ell", {0}},
     {"sell", {32, 1024}},
+    {"sell", {32, 1}},
     {"sell", {1, 1}},
     {"sell", {7, 20}},
     {"sell", {64, 64}},
@@ -103,13 +104,18 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
     return true;
 }
 
+static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
+{
+    return kernel_runs_on(k, l->d) && !strcmp(k->format, s->S.format->name) && (!k->fits || k->fits(&s->S, NULL));
+}
+
 static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,
                         const struct loop *l)
 {
     struct subject s;
     if (!subject_new(&s, name, A, v, real, l)) return;
     for (int i = 0; kernels[i]; i++)
-        if (kernel_runs_on(kernels[i], l->d) && !strcmp(kernels[i]->format, v->format)) l->go(&s, kernels[i]);
+        if (takes(kernels[i], &s, l)) l->go(&s, kernels[i]);
     mat_free(&s.M);
     stored_free(&s.S);
 }

@@ -319,7 +319,7 @@ void check_formats(const char *device, enum type real)
     bed_make(&bed, &grid);
     for (int i = 0; formats[i]; i++) {
         o.format = formats[i];
-        if (!kernel_usual(formats[i], device_open(device, NULL))) continue;
+        if (!kernel_usual(formats[i], NULL, device_open(device, NULL))) continue;
         bed_solve(&bed, o, device, 2e4);
         assert_int_equal(bed.s.solve->reason, CONVERGED);
         assert_string_equal(bed.s.solve->product->S.format->name, formats[i]->name);

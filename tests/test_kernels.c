@@ -79,11 +79,32 @@ static void test_usual(void **state)
     (void)state;
     const struct device *cpu = open_or_fail("cpu"), *emu = open_or_fail("emu");
     for (int f = 0; formats[f]; f++) {
-        assert_non_null(kernel_usual(formats[f], cpu));
-        assert_non_null(kernel_usual(formats[f], emu));
-        assert_non_null(strstr(kernel_usual(formats[f], cpu)->name, "-openmp"));
+        assert_non_null(kernel_usual(formats[f], NULL, cpu));
+        assert_non_null(kernel_usual(formats[f], NULL, emu));
+        assert_non_null(strstr(kernel_usual(formats[f], NULL, cpu)->name, "-openmp"));
     }
-    assert_string_equal(kernel_usual(format_find("bsr"), emu)->name, "bsr-column");
+    assert_string_equal(kernel_usual(format_find("bsr"), NULL, emu)->name, "bsr-column");
+}
+
+/* Rows of like length, short and long, and one row of all columns. */
+static void test_usual_for_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *generator, *kernel;
+        int64_t param[PARAMS_MAX];
+    } cases[] = {
+        {"poisson2d", "csr-scalar", {20, 20}},
+        {"random", "csr-cusp", {500, 40, 500}},
+        {"circuit", "csr-merge", {3000, 1}},
+    };
+    for (int k = 0; k < COUNT(cases); k++) {
+        struct err e = {0};
+        struct csr A;
+        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, &A, &e)) fail_msg("%s", e.text);
+        assert_string_equal(kernel_usual(format_find("csr"), &A, open_or_fail("emu"))->name, cases[k].kernel);
+        csr_free(&A);
+    }
 }
 
 static int close_devices(void **state)
@@ -96,9 +117,9 @@ static int close_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry), cmocka_unit_test(test_usual),         cmocka_unit_test(test_shapes_on_cpu),
-        cmocka_unit_test(test_exact),    cmocka_unit_test(test_shapes_on_emu), cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_registry),      cmocka_unit_test(test_usual), cmocka_unit_test(test_usual_for_rows),
+        cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact), cmocka_unit_test(test_shapes_on_emu),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
