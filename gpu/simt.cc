@@ -97,7 +97,7 @@ static struct {
     unsigned threads;               /* of the block that runs */
     unsigned order[BLOCK_MOST], at; /* the order of turns, and whose is next */
     uint64_t seed;
-    const char *file, *kernel, *name;
+    const char *kernel, *name;
     void (*body)(void *);
     void *ctx;
     unsigned shared_used;
@@ -174,10 +174,10 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void record(int line, const char *fmt, va_list ap)
+static void record(source at, const char *fmt, va_list ap)
 {
     char where[sizeof m.err.where], text[400];
-    snprintf(where, sizeof where, "%s:%d", base_name(m.file), line);
+    snprintf(where, sizeof where, "%s:%u", base_name(at.file_name()), at.line());
     vsnprintf(text, sizeof text, fmt, ap);
     if (now.self)
         fail_at(&m.err, E_DEVICE, where, "%s: block %u, thread %u: %s", m.kernel, now.block.x, now.self->number, text);
@@ -186,23 +186,23 @@ static void record(int line, const char *fmt, va_list ap)
     m.broken = true;
 }
 
-void found(int line, const char *fmt, ...)
+void found(source at, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    record(line, fmt, ap);
+    record(at, fmt, ap);
     va_end(ap);
     give_way();
     __builtin_trap(); /* a lane of a broken launch is never resumed */
 }
 
 /* The scheduler's own findings: no lane runs. */
-static void found_by_scheduler(int line, const char *fmt, ...)
+static void found_by_scheduler(source at, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     now.self = nullptr;
-    record(line, fmt, ap);
+    record(at, fmt, ap);
     va_end(ap);
 }
 
@@ -261,12 +261,12 @@ static bool make_fibers()
 
 /* ---- shared memory ---- */
 
-unsigned shared_bytes(unsigned bytes, const char *name, int line)
+unsigned shared_bytes(unsigned bytes, const char *name, source here)
 {
     lane *l = now.self;
     unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
     if (end > SHARED_MOST)
-        found(line, "%s takes the block's shared memory to %u bytes; at most %d are there", name, end, +SHARED_MOST);
+        found(here, "%s takes the block's shared memory to %u bytes; at most %d are there", name, end, +SHARED_MOST);
     l->shared_at = end;
     if (end > m.shared_used) { /* the block's first thread here: what nobody wrote must not look like zero */
         memset(now.shared + m.shared_used, 0xff, end - m.shared_used);
@@ -277,10 +277,10 @@ unsigned shared_bytes(unsigned bytes, const char *name, int line)
 
 /* ---- barriers and exchanges ---- */
 
-void barrier(int line)
+void barrier(source at)
 {
     now.self->wait = AT_BARRIER;
-    now.self->line = line;
+    now.self->at = at;
     give_way();
 }
 
@@ -289,17 +289,22 @@ static const char *why_gone(const lane *l, int k)
     return warp_start(l) + static_cast<unsigned>(k) >= m.threads ? "the block does not have" : "has returned";
 }
 
-static void check_mask(lane *l, int line)
+static void check_mask(lane *l, source at)
 {
     const exchange &x = l->x;
     unsigned gone = x.mask & warps[l->number / WARP].gone;
     if (!(x.mask >> in_warp(l) & 1))
-        found(line, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, in_warp(l));
+        found(at, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, in_warp(l));
     if (x.from >= 0 && !(x.mask >> x.from & 1))
-        found(line, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, in_warp(l), x.from, x.mask);
+        found(at, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, in_warp(l), x.from, x.mask);
     if (gone)
-        found(line, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, __builtin_ctz(gone),
+        found(at, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, __builtin_ctz(gone),
               why_gone(l, __builtin_ctz(gone)));
+}
+
+static bool same_place(source a, source b)
+{
+    return a.line() == b.line() && !strcmp(a.file_name(), b.file_name());
 }
 
 /* The number of the meeting that l comes to: one under way, or a new one. Each has a lane that waits in it alone, so
@@ -309,7 +314,7 @@ static int meeting_of(const lane *l)
     auto &w = warps[l->number / WARP];
     for (unsigned left = w.used; left; left &= left - 1) {
         const exchange &x = w.open[__builtin_ctz(left)].x;
-        if (x.mask == l->x.mask && x.line == l->x.line && x.what == l->x.what) return __builtin_ctz(left);
+        if (x.mask == l->x.mask && same_place(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
     }
     int k = __builtin_ctz(~w.used);
     w.used |= 1u << k;
@@ -335,15 +340,15 @@ static void give_out(const lane *l)
     }
 }
 
-void exchange_with_warp(int line)
+void exchange_with_warp(source at)
 {
     lane *l = now.self;
-    check_mask(l, line);
+    check_mask(l, at);
     int k = meeting_of(l);
     meeting &o = warps[l->number / WARP].open[k];
     o.arrived |= 1u << in_warp(l);
     l->wait = AT_EXCHANGE;
-    l->line = line;
+    l->at = at;
     if (o.arrived != l->x.mask) return give_way();
     warps[l->number / WARP].used &= ~(1u << k);
     give_out(l);
@@ -380,10 +385,10 @@ static void never_complete(const lane *l)
 {
     unsigned gone = l->x.mask & warps[l->number / WARP].gone;
     if (gone)
-        found_by_scheduler(l->line, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
+        found_by_scheduler(l->at, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
                            in_warp(l), l->x.mask, __builtin_ctz(gone), why_gone(l, __builtin_ctz(gone)));
     else
-        found_by_scheduler(l->line, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
+        found_by_scheduler(l->at, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
                            l->x.what, in_warp(l), l->number / WARP, l->x.mask);
 }
 
@@ -396,15 +401,15 @@ static void open_barrier()
         return;
     }
     if (count(RETURNED)) {
-        found_by_scheduler(b->line, "__syncthreads: thread %u waits here, but thread %u has returned", b->number,
+        found_by_scheduler(b->at, "__syncthreads: thread %u waits here, but thread %u has returned", b->number,
                            first(RETURNED)->number);
         return;
     }
     for (unsigned k = 0; k < m.threads; k++) {
         lane &o = m.f[k].l;
-        if (o.line != b->line) {
-            found_by_scheduler(b->line, "__syncthreads: thread %u waits here, thread %u at line %d", b->number,
-                               o.number, o.line);
+        if (!same_place(o.at, b->at)) {
+            found_by_scheduler(b->at, "__syncthreads: thread %u waits here, thread %u at line %u", b->number, o.number,
+                               o.at.line());
             return;
         }
         o.wait = RUNS;
@@ -444,9 +449,9 @@ static void deal_order()
     for (unsigned k = m.threads; m.seed && k > 1; k--) std::swap(m.order[k - 1], m.order[random_next(&state) % k]);
 }
 
-static bool begin(const char *file, const char *kernel, dim3 grid, dim3 block)
+static bool begin(const char *kernel, dim3 grid, dim3 block)
 {
-    m.file = file, m.kernel = m.name ? m.name : kernel;
+    m.kernel = m.name ? m.name : kernel;
     now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = grid;
     m.threads = block.x * block.y * block.z;
     if (!make_fibers()) return m.broken = true, false;
@@ -460,9 +465,9 @@ static bool begin(const char *file, const char *kernel, dim3 grid, dim3 block)
     return true;
 }
 
-void launch(const char *file, const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
+void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
 {
-    if (m.broken || !begin(file, kernel, grid, block)) return;
+    if (m.broken || !begin(kernel, grid, block)) return;
     own_stack(&m.scheduler);
     m.body = body, m.ctx = ctx;
     for (unsigned z = 0; z < grid.z; z++)

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <source_location>
 #include <tuple>
 #include <type_traits>
 
@@ -26,6 +27,10 @@ struct dim3 {
 namespace simt
 {
 
+/* A line of a kernel. As a default argument HERE is the caller's. */
+using source = std::source_location;
+#define HERE (std::source_location::current())
+
 using std::max;
 using std::min;
 
@@ -34,7 +39,7 @@ enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, RETURNED };
 /* What a lane brings to an exchange with the lanes of its warp, and what it takes away. */
 struct exchange {
     unsigned mask;
-    int line;
+    source at;
     int from;         /* the lane it reads, or -1: a vote */
     bool says;        /* its vote */
     uint64_t value;   /* its own value, then the value read */
@@ -46,7 +51,7 @@ struct lane {
     dim3 tid;
     unsigned number; /* in its block */
     enum wait wait;
-    int line;           /* where it waits */
+    source at;          /* where it waits */
     unsigned shared_at; /* bytes of shared memory it has declared so far */
     exchange x;
 };
@@ -60,19 +65,19 @@ extern machine now;
 
 enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
 
-/* Record a finding at a line of the kernel's file and leave the launch; never returns to the kernel. */
-[[noreturn]] void found(int line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void barrier(int line);
-void exchange_with_warp(int line);
-unsigned shared_bytes(unsigned bytes, const char *name, int line);
-/* body(ctx) for every thread of the grid. file and kernel are for messages. */
-void launch(const char *file, const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
+/* Record a finding and leave the launch; never returns to the kernel. */
+[[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void barrier(source at);
+void exchange_with_warp(source at);
+unsigned shared_bytes(unsigned bytes, const char *name, source at);
+/* body(ctx) for every thread of the grid. kernel is for messages. */
+void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
 /* An index that knows the source line it was written on, so that p[i] still reads as p[i]. */
 struct index {
     int64_t i;
-    int line;
-    template <typename I> index(I value, int at = __builtin_LINE()) : i(static_cast<int64_t>(value)), line(at) {}
+    source at;
+    template <typename I> index(I value, source here = HERE) : i(static_cast<int64_t>(value)), at(here) {}
 };
 
 /* A bounds-checked array: global memory, or (kind "shared") a block's own. */
@@ -81,28 +86,28 @@ template <typename T> struct array {
     int64_t n, offset;
     const char *name;
 
-    T *at(int64_t i, int line) const
+    T *slot(int64_t i, source at) const
     {
         int64_t k = offset + i;
         if (static_cast<uint64_t>(k) >= static_cast<uint64_t>(n))
-            found(line, "index %lld of %s is outside it: it has %lld elements", static_cast<long long>(k), name,
+            found(at, "index %lld of %s is outside it: it has %lld elements", static_cast<long long>(k), name,
                   static_cast<long long>(n));
         return base + k;
     }
-    T &operator[](index i) const { return *at(i.i, i.line); }
+    T &operator[](index i) const { return *slot(i.i, i.at); }
     array operator+(int64_t k) const { return {base, n, offset + k, name}; }
     operator array<const T>() const { return {base, n, offset, name}; }
 };
 
-template <typename T> array<T> shared(int64_t n, const char *name, int line)
+template <typename T> array<T> shared(int64_t n, const char *name, source here)
 {
-    unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, line);
+    unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name};
 }
 
 /* LAUNCH(...)(arguments): holds the kernel until its arguments come. */
 template <typename... P> struct launcher {
-    const char *file, *name;
+    const char *name;
     dim3 grid, block;
     void (*kernel)(P...);
 
@@ -110,7 +115,7 @@ template <typename... P> struct launcher {
     {
         std::tuple<launcher, P...> call(*this, args...);
         launch(
-            file, name, grid, block,
+            name, grid, block,
             [](void *ctx) {
                 std::apply([](const launcher &l, const P &...a) { l.kernel(a...); },
                            *static_cast<std::tuple<launcher, P...> *>(ctx));
@@ -120,28 +125,27 @@ template <typename... P> struct launcher {
 };
 
 template <typename... P>
-launcher<P...> prepare(const struct device *, const char *file, const char *name, dim3 grid, dim3 block,
-                       void (*kernel)(P...))
+launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 block, void (*kernel)(P...))
 {
-    return {file, name, grid, block, kernel};
+    return {name, grid, block, kernel};
 }
 
-template <typename T> T read_lane(const char *what, unsigned mask, T value, int from, int line)
+template <typename T> T read_lane(const char *what, unsigned mask, T value, int from, source at)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
     exchange &x = now.self->x;
-    x = {mask, line, from, false, 0, 0, what};
+    x = {mask, at, from, false, 0, 0, what};
     memcpy(&x.value, &value, sizeof value);
-    exchange_with_warp(line);
+    exchange_with_warp(at);
     memcpy(&value, &x.value, sizeof value);
     return value;
 }
 
-inline unsigned vote(const char *what, unsigned mask, bool says, int line)
+inline unsigned vote(const char *what, unsigned mask, bool says, source at)
 {
     exchange &x = now.self->x;
-    x = {mask, line, -1, says, 0, 0, what};
-    exchange_with_warp(line);
+    x = {mask, at, -1, says, 0, 0, what};
+    exchange_with_warp(at);
     return x.ballot;
 }
 
@@ -162,86 +166,84 @@ inline int lane_of_warp()
     (simt::array<const __VA_ARGS__>{static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]), (L)->A->of->a[k].n, 0, \
                                     (L)->A->of->a[k].name})
 #define VECTOR(name, p, n, ...) (simt::array<__VA_ARGS__>{static_cast<__VA_ARGS__ *>(p), (n), 0, name})
-#define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, __LINE__)
-#define LAUNCH(d, grid, block, ...) simt::prepare((d), __FILE__, #__VA_ARGS__, grid, block, __VA_ARGS__)
+#define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
+#define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, grid, block, __VA_ARGS__)
 
-/* ---- the built-in functions of the dialect; `line` is filled in by the compiler ---- */
+/* ---- the built-in functions of the dialect; `at` is filled in by the compiler ---- */
 
-inline void __syncthreads(int line = __builtin_LINE())
+inline void __syncthreads(simt::source at = HERE)
 {
-    simt::barrier(line);
+    simt::barrier(at);
 }
 inline void __threadfence() {}
-inline void __syncwarp(unsigned mask = FULL_MASK, int line = __builtin_LINE())
+inline void __syncwarp(unsigned mask = FULL_MASK, simt::source at = HERE)
 {
-    simt::vote("__syncwarp", mask, true, line);
+    simt::vote("__syncwarp", mask, true, at);
 }
-inline unsigned __ballot_sync(unsigned mask, bool says, int line = __builtin_LINE())
+inline unsigned __ballot_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__ballot_sync", mask, says, line);
+    return simt::vote("__ballot_sync", mask, says, at);
 }
-inline bool __any_sync(unsigned mask, bool says, int line = __builtin_LINE())
+inline bool __any_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__any_sync", mask, says, line) != 0;
+    return simt::vote("__any_sync", mask, says, at) != 0;
 }
-inline bool __all_sync(unsigned mask, bool says, int line = __builtin_LINE())
+inline bool __all_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__all_sync", mask, says, line) == mask;
+    return simt::vote("__all_sync", mask, says, at) == mask;
 }
 
 /* In groups of `width` lanes; a lane that would read past its group reads itself. */
-template <typename T>
-T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = WARP, int line = __builtin_LINE())
+template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
     int from = me % width + static_cast<int>(delta) < width ? me + static_cast<int>(delta) : me;
-    return simt::read_lane("__shfl_down_sync", mask, v, from, line);
+    return simt::read_lane("__shfl_down_sync", mask, v, from, at);
 }
-template <typename T>
-T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = WARP, int line = __builtin_LINE())
+template <typename T> T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
     int from = me % width >= static_cast<int>(delta) ? me - static_cast<int>(delta) : me;
-    return simt::read_lane("__shfl_up_sync", mask, v, from, line);
+    return simt::read_lane("__shfl_up_sync", mask, v, from, at);
 }
-template <typename T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = WARP, int line = __builtin_LINE())
+template <typename T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
     int from = (me ^ flip) / width <= me / width ? me ^ flip : me;
-    return simt::read_lane("__shfl_xor_sync", mask, v, from, line);
+    return simt::read_lane("__shfl_xor_sync", mask, v, from, at);
 }
-template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = WARP, int line = __builtin_LINE())
+template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    return simt::read_lane("__shfl_sync", mask, v, me / width * width + (from & (width - 1)), line);
+    return simt::read_lane("__shfl_sync", mask, v, me / width * width + (from & (width - 1)), at);
 }
 
-template <typename T> T __ldg(simt::array<const T> p, int line = __builtin_LINE())
+template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
 {
-    return *p.at(0, line);
+    return *p.slot(0, at);
 }
-template <typename T, typename V> T atomicAdd(simt::array<T> p, V v, int line = __builtin_LINE())
+template <typename T, typename V> T atomicAdd(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *at = p.at(0, line), old = *at;
-    *at = old + static_cast<T>(v);
+    T *slot = p.slot(0, at), old = *slot;
+    *slot = old + static_cast<T>(v);
     return old;
 }
-template <typename T, typename V> T atomicMax(simt::array<T> p, V v, int line = __builtin_LINE())
+template <typename T, typename V> T atomicMax(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *at = p.at(0, line), old = *at;
-    *at = std::max(old, static_cast<T>(v));
+    T *slot = p.slot(0, at), old = *slot;
+    *slot = std::max(old, static_cast<T>(v));
     return old;
 }
-template <typename T, typename V> T atomicExch(simt::array<T> p, V v, int line = __builtin_LINE())
+template <typename T, typename V> T atomicExch(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *at = p.at(0, line), old = *at;
-    *at = static_cast<T>(v);
+    T *slot = p.slot(0, at), old = *slot;
+    *slot = static_cast<T>(v);
     return old;
 }
-template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v, int line = __builtin_LINE())
+template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v, simt::source at = HERE)
 {
-    T *at = p.at(0, line), old = *at;
-    if (old == static_cast<T>(expected)) *at = static_cast<T>(v);
+    T *slot = p.slot(0, at), old = *slot;
+    if (old == static_cast<T>(expected)) *slot = static_cast<T>(v);
     return old;
 }
 inline int __popc(unsigned v)

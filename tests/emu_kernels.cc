@@ -1,5 +1,5 @@
 /* Kernels for the emulator's own tests: right ones, and one wrong one for each rule it watches. */
-#include "../gpu/kernel.h"
+#include "../gpu/csr_rows.h"
 #include "emu_kernels.h"
 
 static struct device emu_device; /* LAUNCH wants one; the emulator ignores it */
@@ -113,6 +113,12 @@ static __global__ void shared_unwritten(GPTR(int) out)
     out[0] = s[1];
 }
 
+/* The column is outside x; the line that reads it is in the header of the CSR kernels. */
+static __global__ void outside_in_header(GPTR(const int) col, GPTR(const double) val, GPTR(const double) x)
+{
+    emu_::vector_sum<double, 32>(static_cast<int>(threadIdx.x), 0, 1, col, val, x);
+}
+
 enum { N = 256 };
 static int a[N];
 
@@ -158,6 +164,9 @@ void emu_test_run(const char *name, int *y)
     if (!strcmp(name, "empty_grid")) LAUNCH(&emu_device, 0, 32, read_outside)(VECTOR("a", a, 32, const int), out_of(y));
     if (!strcmp(name, "read_outside"))
         LAUNCH(&emu_device, 1, 32, read_outside)(VECTOR("a", a, 32, const int), out_of(y));
+    double one = 1;
+    if (!strcmp(name, "outside_in_header")) LAUNCH(&emu_device, 1, 32, outside_in_header)
+    (VECTOR("col", a + 1, 1, const int), VECTOR("val", &one, 1, const double), VECTOR("x", &one, 1, const double));
     emu_name(nullptr);
 }
 

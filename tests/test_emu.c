@@ -111,6 +111,16 @@ static void test_findings(void **state)
     }
 }
 
+static void test_finding_in_header(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    emu_test_run("outside_in_header", y);
+    assert_false(emu_sync(&e));
+    assert_memory_equal(e.where, "csr_rows.h:", 11);
+    assert_non_null(strstr(e.text, "index 1 of x is outside it: it has 1"));
+}
+
 static void test_first_finding_stays(void **state)
 {
     (void)state;
@@ -147,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_race_comes_out),
         cmocka_unit_test(test_shared_is_poisoned),
         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_finding_in_header),
         cmocka_unit_test(test_first_finding_stays),
         cmocka_unit_test(test_no_memory),
     };
