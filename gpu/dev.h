@@ -36,7 +36,11 @@ struct device_maker {
 };
 extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
 
-extern const struct device_ops host_ops; /* memory of the host: the cpu's, and the emulator's but for its sync */
+/* dev_host.c: what the devices that are the host itself share, cpu and emu. */
+extern const struct device_ops host_ops;
+bool host_likely(void);
+int host_count(struct err *e);
+bool host_start(struct device *d, struct err *e);
 
 /* vendor.cu: what the libraries hold of d is gone with a reset. */
 void vendor_forget(const struct device *d);

@@ -21,17 +21,6 @@ static void close_emu(struct device *d)
     emu_close();
 }
 
-static bool always(void)
-{
-    return true;
-}
-
-static int one(struct err *e)
-{
-    (void)e;
-    return 1;
-}
-
 static bool make(struct device *d, int n, struct err *e)
 {
     static struct device_ops ops;
@@ -47,17 +36,11 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
-static bool start(struct device *d, struct err *e)
-{
-    (void)d, (void)e;
-    return true;
-}
-
 const struct device_maker maker_emu = {
     .name = "emu",
     .kind = DEV_EMU,
-    .likely = always,
-    .count = one,
+    .likely = host_likely,
+    .count = host_count,
     .make = make,
-    .start = start,
+    .start = host_start,
 };

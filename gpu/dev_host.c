@@ -95,15 +95,21 @@ static void processor(char *out, size_t size)
     if (f) fclose(f);
 }
 
-static bool always(void)
+bool host_likely(void)
 {
     return true;
 }
 
-static int one(struct err *e)
+int host_count(struct err *e)
 {
     (void)e;
     return 1;
+}
+
+bool host_start(struct device *d, struct err *e)
+{
+    (void)d, (void)e;
+    return true;
 }
 
 static bool make(struct device *d, int n, struct err *e)
@@ -118,12 +124,6 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
-static bool start(struct device *d, struct err *e)
-{
-    (void)d, (void)e;
-    return true;
-}
-
 static int64_t cache(const struct device *d)
 {
     (void)d;
@@ -134,10 +134,10 @@ static int64_t cache(const struct device *d)
 const struct device_maker maker_cpu = {
     .name = "cpu",
     .kind = DEV_CPU,
-    .likely = always,
-    .count = one,
+    .likely = host_likely,
+    .count = host_count,
     .make = make,
-    .start = start,
+    .start = host_start,
     .cache = cache,
     .ceilings = &host_ceilings,
 };
