@@ -12,12 +12,28 @@ struct fit {
     char reason[512]; /* why not */
     struct plan plan;
     double prep_us; /* NaN: not packed */
+    bool diagonals; /* it stores diagonals and was packed: the measures are known */
+    struct measures measures;
 };
 /* pack: also pack it, and throw the result away, to time that. false: cancelled or worse. */
 bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
             struct err *e);
-/* The keys fits, reason, bytes, padding, prep_us; nothing where fit is NULL. */
+/* The keys fits, reason, bytes, padding, prep_us and those of out_measures; nothing where fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);
+
+/* ---- cmd_measures.c ---- */
+
+/* What a kernel prepares on the device beside the matrix, and one product. */
+double total_us(const struct run *r);
+/* 2 operands / time, as Wang et al. 2024 count; NaN where the format stores no diagonals. */
+double padded_gflops(const struct run *r);
+/* The keys operands, pieces and variance, not in text; null where m is. */
+void out_measures(struct out *o, const struct measures *m);
+/* The same, and the padding, as columns of a text table. */
+void out_measures_text(struct out *o, const struct measures *m);
+/* Text tables below those of n runs: of the formats of diagonals, of the kernels that prepare something; if any. */
+void out_diagonals(struct out *o, const struct run *r, int n);
+void out_prepared(struct out *o, const struct run *r, int n);
 
 /* ---- cmd_spmv.c ---- */
 
@@ -29,6 +45,8 @@ struct wanted {
     bool force;
     const int64_t *param; /* NULL: the usual ones */
 };
+/* The parameters of f that suit d, in param[PARAMS_MAX], or NULL: the usual ones do. */
+const int64_t *params_on(const struct format *f, const struct device *d, int64_t *param);
 /* Check and time one kernel; on the emulator, which has no time, check it only: then the times are NaN. */
 bool measure(struct session *s, const struct wanted *w, const struct kernel *k, struct run *out, struct err *e);
 /* The keys of a run; long_form also shows in text what a table has no room for. */

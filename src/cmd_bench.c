@@ -83,6 +83,8 @@ static void out_results(struct session *s, const struct wanted *w, const struct 
         out_bool(s->out, "fits", NULL, true);
     }
     out_remarks(s->out, s->runs, s->nruns);
+    out_diagonals(s->out, s->runs, s->nruns);
+    out_prepared(s->out, s->runs, s->nruns);
     for (int i = 0; i < r->nrefused; i++) out_refused(s->out, m, &r->refused[i]);
 }
 
@@ -115,9 +117,11 @@ const struct command command_bench = {
     .name = "bench",
     .grammar = "[MATRIX] [on DEVICE] [reps N] [f32|f64] [force]",
     .about = "every kernel that fits on a device, checked and timed, fastest first",
-    .help = "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
-            "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
-            "streaming read. Below the table: what does not fit, and why.\n"
-            "    bench A on cuda:0 f32",
+    .help =
+        "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
+        "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
+        "streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare something on\n"
+        "the device with the total of that and one product, and what does not fit, and why.\n"
+        "    bench A on cuda:0 f32",
     .run = run_bench,
 };

@@ -10,12 +10,13 @@ static bool is_refusal(enum code c)
     return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;
 }
 
-static bool pack_timed(struct matrix *m, const struct format *f, enum type real, double *us, struct err *e)
+static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct fit *out, struct err *e)
 {
     struct stored S = {0};
     double start = now_us();
     bool ok = format_pack(&m->csr, f, NULL, real, false, &S, e);
-    *us = now_us() - start;
+    out->prep_us = now_us() - start;
+    out->diagonals = ok && format_measures(&S, &out->measures, NULL);
     stored_free(&S);
     return ok;
 }
@@ -29,8 +30,7 @@ bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum ty
     if (!watch_tick(&s->watch, f->name, 0, 0, e)) return false;
     if (m->csr.imag) fail(&why, E_UNSUPPORTED, "%s is complex; formats hold real values", m->name);
     out->fits = !why.code && format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
-                format_allow(&out->plan, mem_available(), false, &why) &&
-                (!pack || pack_timed(m, f, real, &out->prep_us, &why));
+                format_allow(&out->plan, mem_available(), false, &why) && (!pack || pack_timed(m, f, real, out, &why));
     if (!out->fits) out->prep_us = NAN;
     snprintf(out->reason, sizeof out->reason, "%s", why.text);
     return out->fits || is_refusal(why.code) || fail(e, why.code, "%s", why.text);
@@ -45,6 +45,7 @@ void out_fit(struct out *o, const struct fit *fit)
     out_int(o, "padding", NULL, fit->plan.padding);
     out_num(o, NULL, "padding %", slots > 0 ? 100 * (double)fit->plan.padding / slots : 0, "%.1f");
     out_num(o, "prep_us", "prep us", fit->prep_us, "%.1f");
+    out_measures(o, fit->diagonals ? &fit->measures : NULL);
     out_str(o, "reason", NULL, fit->fits ? NULL : fit->reason);
 }
 
@@ -58,16 +59,45 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
     if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
 }
 
+/* In text, below the others: how balanced the formats of diagonals are. */
+static void out_balance(struct out *o, const struct fit *fit)
+{
+    if (out_mode(o) != OUT_TEXT) return;
+    out_text(o, "Stored as diagonals; variance of the operands over the pieces that thread blocks process:");
+    for (int i = 0; formats[i]; i++) {
+        if (!fit[i].diagonals) continue;
+        out_row(o);
+        out_str(o, NULL, "format", formats[i]->name);
+        out_measures_text(o, &fit[i].measures);
+    }
+}
+
+static bool fits_of(struct session *s, struct matrix *m, enum type real, struct err *e)
+{
+    int n = 0;
+    while (formats[n]) n++;
+    struct fit *fit = mem_new(n, sizeof *fit, "how a matrix fits", e);
+    bool ok = fit != NULL, any = false;
+    for (int i = 0; ok && i < n; i++) {
+        ok = fit_of(s, m, formats[i], real, true, &fit[i], e);
+        if (ok) out_format(s->out, formats[i], &fit[i]);
+        any |= ok && fit[i].diagonals;
+    }
+    if (ok && any) out_balance(s->out, fit);
+    mem_free(fit);
+    return ok;
+}
+
 static bool run_formats(struct session *s, const struct args *a, struct err *e)
 {
     const char *name = arg(a, "matrix");
     struct matrix *m = name || s->current ? session_matrix(s, name, e) : NULL;
-    if (m) out_text(s->out, "%s as each format, %s:", m->name, type_name(arg_precision(a)));
-    for (int i = 0; formats[i]; i++) {
-        struct fit fit;
-        if (m && !fit_of(s, m, formats[i], arg_precision(a), true, &fit, e)) return false;
-        out_format(s->out, formats[i], m ? &fit : NULL);
+    if (name && !m) return false;
+    if (m) {
+        out_text(s->out, "%s as each format, %s:", m->name, type_name(arg_precision(a)));
+        return fits_of(s, m, arg_precision(a), e);
     }
+    for (int i = 0; formats[i]; i++) out_format(s->out, formats[i], NULL);
     return true;
 }
 
@@ -94,8 +124,21 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
              slots ? 100 * (double)padding / (double)slots : 0.0, p->prep_us);
 }
 
+/* In text, for a format of diagonals: how balanced it is. */
+static void say_balance(struct out *o, const struct stored *S)
+{
+    struct measures m;
+    char operands[40], pieces[40];
+    if (format_measures(S, &m, NULL))
+        out_text(o, "%s operands in %s pieces for thread blocks, of variance %.4g",
+                 show_count(m.operands, operands, sizeof operands), show_count(m.pieces, pieces, sizeof pieces),
+                 m.variance);
+}
+
 static void out_array(struct out *o, const struct matrix *m, const struct product *p, const struct array *a)
 {
+    struct measures measures;
+    bool diagonals = format_measures(&p->S, &measures, NULL);
     out_row(o);
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "format", NULL, p->S.format->name);
@@ -106,6 +149,7 @@ static void out_array(struct out *o, const struct matrix *m, const struct produc
     out_bytes(o, "bytes", "size", a->n * (int64_t)type_size(a->type));
     out_int(o, "padding", NULL, stored_slots(&p->S) - p->S.nnz);
     out_num(o, "prep_us", NULL, p->prep_us, NULL);
+    out_measures(o, diagonals ? &measures : NULL);
 }
 
 static bool run_convert(struct session *s, const struct args *a, struct err *e)
@@ -115,9 +159,12 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     if (!m || !arg_params(a, f->params, param, e)) return false;
     bool given = arg_count(a, "params") > 0;
-    struct product *p = session_product(s, m, f, given ? param : NULL, arg_precision(a), arg_flag(a, "force"), e);
+    struct device *d = given || !f->suit ? NULL : session_device(s, NULL, NULL);
+    const int64_t *chosen = given ? param : d ? params_on(f, d, param) : NULL;
+    struct product *p = session_product(s, m, f, chosen, arg_precision(a), arg_flag(a, "force"), e);
     if (!p) return false;
     out_title(s->out, m, p);
+    say_balance(s->out, &p->S);
     for (int k = 0; k < p->S.narrays; k++) out_array(s->out, m, p, &p->S.a[k]);
     return true;
 }

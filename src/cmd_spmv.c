@@ -17,19 +17,30 @@ static bool check_only(const struct wanted *w, const struct kernel *k, const str
                 (long long)out->error.row, out->error.worst);
 }
 
+const int64_t *params_on(const struct format *f, const struct device *d, int64_t *param)
+{
+    if (!f->suit || d->kind != DEV_CUDA) return NULL;
+    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].usual : 0;
+    f->suit(d->units, param);
+    return param;
+}
+
 bool measure(struct session *s, const struct wanted *w, const struct kernel *k, struct run *out, struct err *e)
 {
     const struct format *f = format_find(k->format);
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
     if (!f) return fail(e, E_INTERNAL, "kernel %s works on %s, which is no format", k->name, k->format);
-    struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, w->force, e);
+    int64_t own[PARAMS_MAX];
+    const int64_t *param = w->param ? w->param : k->param ? k->param : params_on(f, w->dev, own);
+    struct product *p = session_product(s, w->matrix, f, param, w->real, w->force, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
     bool ok = w->dev->kind == DEV_EMU ? check_only(w, k, M, out, e)
                                       : bench_kernel(k, &w->matrix->csr, M, w->reps, &s->watch, out, e);
-    out->prep_us = p->prep_us + kernel_prepared_us(k, M);
+    out->ready_us = kernel_prepared_us(k, M);
+    out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];
     return ok;
 }
@@ -40,12 +51,23 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     out_num(o, "spread_us", "+-", r->spread_us, "%.2f");
     out_num(o, "first_us", long_form ? "first, cold us" : NULL, r->first_us, "%.2f");
     out_num(o, "prep_us", "prep us", r->prep_us, "%.1f");
+    out_num(o, "ready_us", long_form && r->ready_us > 0 ? "of that on the device us" : NULL, r->ready_us, "%.1f");
     out_num(o, "copy_us", long_form ? "copy us" : NULL, r->put_us, "%.1f");
+    out_num(o, "total_us", long_form ? "total us" : NULL, total_us(r), "%.2f");
     out_bytes(o, "bytes", "bytes", r->bytes);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
     out_num(o, "share", NULL, r->share > 0 ? r->share : NAN, NULL);
     out_num(o, NULL, long_form ? "% of the ceiling" : "% top", r->share > 0 ? 100 * r->share : NAN, "%.0f");
     out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
+}
+
+static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
+{
+    struct measures m;
+    bool diagonals = format_measures(r->of, &m, NULL);
+    out_measures(o, diagonals ? &m : NULL);
+    if (diagonals && shown) out_measures_text(o, &m);
+    out_num(o, "gflops_padded", diagonals && shown ? "padded GFLOP/s" : NULL, padded_gflops(r), "%.2f");
 }
 
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)
@@ -63,6 +85,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");
     out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
     out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
+    out_diagonal_keys(o, r, long_form);
 }
 
 void out_remarks(struct out *o, const struct run *r, int n)

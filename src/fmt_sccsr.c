@@ -11,11 +11,11 @@
    are segment[g] .. segment[g+1]-1 of them.
 
    A segment that would not keep the device busy, with less than nw SC-rows, moves whole to the next one. The paper's
-   rule is nw = 0.5 * multiprocessors * active blocks of each * warps of a block, 480 on its GTX 295. The usual value
-   is that of 80 multiprocessors with 8 blocks of 256 threads (8 warps): 0.5 * 80 * 8 * 8 = 2560, a V100. */
+   rule is nw = 0.5 * multiprocessors * active blocks of each * warps of a block, 480 on its GTX 295. A multiprocessor
+   holds 8 blocks of 256 threads (8 warps); the usual value is that of 80 of them: 0.5 * 80 * 8 * 8 = 2560, a V100. */
 #include "format.h"
 
-enum { NW_USUAL = 2560 };
+enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_USUAL = 80 * NW_MULTIPROCESSOR };
 
 struct segment {
     int64_t c;           /* rows folded into one */
@@ -179,6 +179,11 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return (struct place){index[p] < 0 ? SLOT_PADDING : SLOT_POINTER, index[p], -1};
 }
 
+static void suit(int multiprocessors, int64_t *param)
+{
+    param[0] = (int64_t)multiprocessors * NW_MULTIPROCESSOR;
+}
+
 const struct format format_sccsr = {
     .name = "sc-csr",
     .about = "rows sorted by length, in four segments, 4 to 32 rows of a segment folded into one",
@@ -188,4 +193,5 @@ const struct format format_sccsr = {
     .plan = plan,
     .pack = pack,
     .where = where,
+    .suit = suit,
 };

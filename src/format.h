@@ -34,6 +34,8 @@ struct format {
     /* Formats of diagonals: the operands of piece k, which is what one thread block processes; false when there
        are no more than k pieces. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
+    /* Change the parameters from the usual ones to those for a GPU with so many multiprocessors; NULL: nothing to. */
+    void (*suit)(int multiprocessors, int64_t *param);
 };
 
 extern const struct format *const formats[]; /* ended by NULL, in the order of formats.def */
