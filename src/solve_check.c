@@ -32,25 +32,12 @@ static int64_t first_wild(int64_t n, const double *x)
     return at;
 }
 
-static int64_t row_of(const struct csr *A, int64_t k)
-{
-    int64_t low = 0, high = A->rows - 1;
-    while (low < high) {
-        int64_t middle = (low + high + 1) / 2;
-        if (A->rowptr[middle] <= k)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 static bool check_matrix(const struct csr *A, struct err *e)
 {
     int64_t k = first_wild(A->nnz, A->val);
     if (k == A->nnz) return true;
     return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` solves all the same",
-                A->val[k], (long long)row_of(A, k), A->col[k]);
+                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
 }
 
 static bool check_vector(const char *name, int64_t n, const double *x, struct err *e)

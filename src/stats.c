@@ -191,19 +191,6 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
-static int bin_of(const struct histogram *h, int64_t length)
-{
-    int low = 0, high = h->n - 1;
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (h->from[mid] <= length)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    return low;
-}
-
 void histogram_of(const struct csr *A, int bins, struct histogram *out)
 {
     memset(out, 0, sizeof *out);
@@ -222,7 +209,7 @@ void histogram_of(const struct csr *A, int bins, struct histogram *out)
     int k = 0;
     for (int64_t r = 0; r < A->rows; r++) {
         int64_t length = csr_row_length(A, r);
-        if (length < out->from[k] || length >= out->from[k + 1]) k = bin_of(out, length);
+        if (length < out->from[k] || length >= out->from[k + 1]) k = span_of_wide(out->from, out->n, length);
         out->count[k]++;
     }
     for (k = 0; k < out->n; k++)
