@@ -120,6 +120,8 @@ install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
 	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples
 	install -m644 samples/*.mtx* $(DESTDIR)$(PREFIX)/share/warpspy/samples
+	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples/lessons
+	install -m644 samples/lessons/*.txt $(DESTDIR)$(PREFIX)/share/warpspy/samples/lessons
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(DESTDIR)$(PREFIX)/share/warpspy
 clean:

@@ -56,4 +56,28 @@ void out_remarks(struct out *o, const struct run *r, int n);
 /* Keep n runs, sorted by time, as the session's last ones. */
 bool keep_runs(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e);
 
+/* ---- cmd_paper.c ---- */
+
+/* A table of a lesson while it is read, whose formats are packed whatever they pad:
+     | matrix  | of               | what     | GTX 260+ |   the last cell: where the paper took its numbers
+     | add32   | dia              | padding  | 18664472 |   a format or kernel, and one of the quantities; - for none
+     | highest | csr-vector / vab | us f32   | 5.57     |   a ratio; over all matrices of the lesson; fp32
+   Each row is answered by our number on the session's device. */
+struct papers {
+    int reps;   /* of each measurement, 0 = chosen */
+    bool open;  /* the first line was read */
+    bool timed; /* a row needed a time */
+    char gpu[64];
+    struct device *dev;
+    enum type real; /* of the row being read */
+    struct taken *taken;
+    int ntaken;
+    char reason[512]; /* why the first row that has no answer has none */
+};
+/* A line that begins with a bar; it is changed. */
+bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);
+/* After the last line of a table, or when there is none: print it and say what to know, forget what was measured. */
+bool paper_end(struct session *s, struct papers *p, struct err *e);
+void papers_free(struct papers *p);
+
 #endif

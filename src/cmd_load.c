@@ -41,7 +41,9 @@ static bool load_one(struct session *s, const char *file, const char *name, stru
 {
     struct csr A = {0};
     struct load_info info = {0};
-    bool ok = mtx_load(file, &s->watch, &A, &info, e) && session_add(s, name, &A, &info, e);
+    char path[4096];
+    bool ok = session_path(s, file, path, sizeof path, e) && mtx_load(path, &s->watch, &A, &info, e) &&
+              session_add(s, name, &A, &info, e);
     csr_free(&A);
     if (!ok) return false;
     out_loaded(s->out, s->current);

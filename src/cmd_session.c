@@ -10,7 +10,9 @@ static bool run_source(struct session *s, const struct args *a, struct err *e)
     if (s->depth >= SOURCE_DEPTH)
         return fail(e, E_LIMIT, "expected at most %d scripts within one another; does %s source itself?", SOURCE_DEPTH,
                     name);
-    FILE *f = fopen(name, "r");
+    char path[4096];
+    if (!session_path(s, name, path, sizeof path, e)) return false;
+    FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, name, "cannot open: %s", strerror(errno));
     s->depth++;
     bool ok = run_file(s, f, name);

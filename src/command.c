@@ -142,10 +142,7 @@ bool run_line(struct session *s, const char *line)
 
 /* ---- scripts ---- */
 
-enum got { GOT_LINE, GOT_END, GOT_BAD };
-
-/* The next line without its end. A line too long or with a NUL byte is read to its end and refused. */
-static enum got next_line(FILE *f, char *line, struct err *e)
+enum got line_next(FILE *f, char *line, struct err *e)
 {
     size_t n = 0;
     int c;
@@ -184,7 +181,7 @@ bool run_stream(struct session *s, FILE *f, const char *name, bool stop)
     struct err e = {0};
     s->script = name;
     s->script_line = 1;
-    for (; !s->quit && (got = next_line(f, line, &e)) != GOT_END; s->script_line++, err_clear(&e)) {
+    for (; !s->quit && (got = line_next(f, line, &e)) != GOT_END; s->script_line++, err_clear(&e)) {
         bool bom = s->script_line == 1 && !strncmp(line, "\xef\xbb\xbf", 3);
         bool ok = got == GOT_LINE ? run_line(s, line + (bom ? 3 : 0)) : refuse_line(s, &e);
         all &= ok;

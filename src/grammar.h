@@ -108,6 +108,10 @@ void args_expected(struct args *a, struct session *s, const struct command *c, s
 
 /* The title of the group that a command stands in, for `help`. */
 const char *command_group(const struct command *c);
+/* The next line of f without its end, in line[LINE_LIMIT + 2]. One that is too long or has a NUL byte is read to its
+   end and refused. */
+enum got { GOT_LINE, GOT_END, GOT_BAD };
+enum got line_next(FILE *f, char *line, struct err *e);
 /* Run the lines of f, called `name` in messages; `stop` at the first that fails. */
 bool run_stream(struct session *s, FILE *f, const char *name, bool stop);
 /* Run a command whose words are known, such as load and a file name; nothing in them is special. */

@@ -174,11 +174,19 @@ bool session_add(struct session *s, const char *name, struct csr *A, const struc
         unique_name(s, info->file, m->name);
     m->csr = *A;
     m->info = *info;
+    m->lesson = s->folder != NULL;
     *A = (struct csr){0};
     struct matrix **end = &s->matrices;
     while (*end) end = &(*end)->next;
     *end = s->current = m;
     return true;
+}
+
+bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e)
+{
+    bool beside = s->folder && *file != '/';
+    int n = snprintf(path, size, "%s%s%s", beside ? s->folder : "", beside ? "/" : "", file);
+    return n < (int)size || fail(e, E_LIMIT, "expected a path of at most %zu bytes, found one of %d", size - 1, n);
 }
 
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e)

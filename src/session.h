@@ -110,6 +110,7 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
+    bool lesson; /* a lesson made it; the next one drops it */
     struct product *products;
     struct matrix *next;
 };
@@ -135,6 +136,7 @@ struct session {
     double shown_us;         /* when its progress was shown last */
     const char *script;      /* the file commands come from, NULL at the prompt; and its line */
     int64_t script_line;
+    const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
 };
 
 /* What the terminal side gives to commands; set by main, NULL members are skipped. */
@@ -162,6 +164,8 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
 /* Take over A and info under a name (made unique from the file's if name is NULL); becomes current. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
+/* The path of a file to read: in a lesson one that is not absolute begins at the lesson's own folder. */
+bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
 struct device *session_device(struct session *s, const char *name, struct err *e); /* NULL name: the chosen or default one */
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
 /* The matrix packed, from the cache or new; param NULL = usual. */
