@@ -7,11 +7,6 @@
 namespace KERNEL_SPACE
 {
 
-template <typename T> __device__ T combine(T alpha, T sum, T beta, T old)
-{
-    return alpha * sum + beta * old;
-}
-
 /* The lanes of the calling thread's vector of V. */
 template <int V> __device__ unsigned vector_mask()
 {

@@ -18,7 +18,7 @@ __global__ void brcsd1(unsigned rows, int64_t cols, int blocks, GPTR(const int) 
     unsigned first = offsets[record], last = b + 1 < blocks ? (unsigned)offsets[next] : rows;
     int64_t slot = start[b] + (row - first);
     T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + slot, last - first, x);
-    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    store(y, row, alpha, sum, beta);
 }
 
 template <typename T> void launch_brcsd1(const struct launch *L)
@@ -49,6 +49,16 @@ KERNEL_ENTRY(brcsd1) = {
     .about = "coalesced like DIA, without the places that are outside the matrix; blocks of uneven work",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
+    .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; within a block\n"
+              "every diagonal is whole. The 4x4 example (with no least height for blocks):\n"
+              "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
+              "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
+              "    row  3     offset -2  6      offset 0   4\n"
+              "A thread block has a piece of at most 64 rows, a thread a row; its two warps read the same offset\n"
+              "and 32 neighbouring values and x, 8 sectors each in fp64. Nothing outside the matrix is stored. A\n"
+              "diagonal that breaks inside the matrix is padded as in dia: use brcsd2, hdia or drm for those.\n"
+              "Pieces shorter than a warp leave lanes idle, so that cuts closer than 64 rows are left out. Blocks\n"
+              "in the middle have more diagonals than those at the corners: their work is uneven.\n",
     .deterministic = true,
     .f32 = pieces_by_blocks<float>,
     .f64 = pieces_by_blocks<double>,
@@ -85,38 +95,8 @@ template void host_brcsd1<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    host_brcsd1<T>(L, 1);
-    return true;
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    host_brcsd1<T>(L, host_threads(L));
-    return true;
-}
-
-KERNEL_ENTRY(brcsd1_serial) = {
-    .name = "brcsd1-serial",
-    .format = "brcsd1",
-    .about = "the serial host loop along the diagonals, a piece at a time",
-    .source = "[ours]",
-    .work = "all rows in one thread",
-    .deterministic = true,
-    .host = true,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(brcsd1_openmp) = {
-    .name = "brcsd1-openmp",
-    .format = "brcsd1",
-    .about = "the host loop on all cores",
-    .source = "[ours]",
-    .work = "some pieces at a time per host thread",
-    .deterministic = true,
-    .host = true,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, a piece at a time", "[ours]",
+             "some pieces at a time",
+             "Goes along the diagonals of a piece of at most 64 rows: neighbouring values and x, no column, and\n"
+             "nothing outside the matrix. Threads take the next pieces when they are free.\n");
 #endif

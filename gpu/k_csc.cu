@@ -42,9 +42,15 @@ KERNEL_ENTRY(csc_atomic) = {
     .about = "reads x once, but scatters to y by an atomic addition a nonzero",
     .source = "[ours]",
     .work = "one column per thread, atomicAdd to y",
-    .deterministic = false,
-    .host = false,
-    .fits = nullptr,
+    .lesson = "Thread t walks down column t and adds each product to the y of that row. On the 4x4 example:\n"
+              "    val     1  5 | 7  2  6 | 8  3 | 9  4\n"
+              "    row     0  2   0  1  3   1  2   2  3\n"
+              "    thread  0  0   1  1  1   2  2   3  3\n"
+              "x is read once, side by side: 8 sectors a warp in fp64. But val and row are read a column length\n"
+              "apart, as in csr-scalar, and every product is an atomic addition to a scattered y, whose order is\n"
+              "open. Bad on every matrix for y = A x, worst where a row is long and all threads add to the same\n"
+              "place. It is here to show what the transpose of a format costs; convert to csr instead. A^T x is\n"
+              "what CSC is for: there a column is a row, and this becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };
@@ -77,47 +83,16 @@ template <typename T> static void add_to_rows(const struct launch *L, int64_t to
 }
 
 /* Each thread goes through all columns for rows of its own: no atomics, and sums in one order. */
-template <typename T> static bool csc_host(const struct launch *L, int threads)
+template <typename T> static void csc_host(const struct launch *L, int threads)
 {
     int64_t rows = L->A->of->rows;
     host_scale<T>(L, threads);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (int t = 0; t < threads; t++) add_to_rows<T>(L, rows * t / threads, rows * (t + 1) / threads);
-    return true;
 }
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    return csc_host<T>(L, 1);
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    return csc_host<T>(L, host_threads(L));
-}
-
-KERNEL_ENTRY(csc_serial) = {
-    .name = "csc-serial",
-    .format = "csc",
-    .about = "the serial host loop over the columns",
-    .source = "[ours]",
-    .work = "all columns in one thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(csc_openmp) = {
-    .name = "csc-openmp",
-    .format = "csc",
-    .about = "the host loop on all cores: every thread searches all columns for its own rows",
-    .source = "[ours]",
-    .work = "an equal share of the rows per host thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
+             "Goes down the columns: x once and in order, y wherever the rows are, which is read and written for\n"
+             "every entry. With more threads each goes through all columns and searches them for rows of its own:\n"
+             "no atomics and the same bits, but more searching the more threads there are.\n");
 #endif

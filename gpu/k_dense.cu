@@ -15,7 +15,7 @@ __global__ void dense(unsigned rows, int64_t cols, GPTR(const T) val, T alpha, G
     T sum = 0;
 #pragma unroll 1
     for (int64_t c = 0; c < cols; c++) sum += val[c * rows + row] * x[c];
-    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    store(y, row, alpha, sum, beta);
 }
 
 template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
@@ -37,9 +37,17 @@ KERNEL_ENTRY(dense) = {
     .about = "every place of the matrix, zero or not: coalesced, no index is read",
     .source = "[ours]",
     .work = "one row per thread",
+    .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all. The 4x4\n"
+              "example:\n"
+              "    step 1        step 2        step 3        step 4\n"
+              "    1  0  5  0    7  2  0  6    0  8  3  0    0  0  9  4\n"
+              "    0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
+              "A step reads 32 neighbouring values, 8 sectors in fp64, and the same x for all lanes, which is one\n"
+              "sector. There is no index to read: 8 bytes a place against 12 bytes an entry in CSR. So dense wins\n"
+              "only where two thirds of the places are nonzero; at 1 nonzero in 100 it moves 67 times as much.\n"
+              "With few rows and many columns the device is not filled either: one thread walks a whole row. It is\n"
+              "what every sparse format must beat.\n",
     .deterministic = true,
-    .host = false,
-    .fits = nullptr,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
@@ -58,47 +66,16 @@ template <typename T> static void add_columns(const struct launch *L, int64_t fr
     }
 }
 
-template <typename T> static bool dense_host(const struct launch *L, int threads)
+template <typename T> static void dense_host(const struct launch *L, int threads)
 {
     int64_t rows = L->A->of->rows;
     host_scale<T>(L, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
     for (int64_t tile = 0; tile < rows; tile += TILE) add_columns<T>(L, tile, min(tile + TILE, rows));
-    return true;
 }
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    return dense_host<T>(L, 1);
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    return dense_host<T>(L, host_threads(L));
-}
-
-KERNEL_ENTRY(dense_serial) = {
-    .name = "dense-serial",
-    .format = "dense",
-    .about = "the serial host loop along the columns, 1024 rows at a time",
-    .source = "[ours]",
-    .work = "all rows in one thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(dense_openmp) = {
-    .name = "dense-openmp",
-    .format = "dense",
-    .about = "the host loop on all cores",
-    .source = "[ours]",
-    .work = "1024 rows at a time per host thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(dense, "dense", dense_host, "the serial host loop along the columns, 1024 rows at a time", "[ours]",
+             "1024 rows at a time",
+             "Goes down the columns for 1024 rows at a time, while their y stays in the first cache: one stream,\n"
+             "no index, vector instructions. Every zero is multiplied.\n");
 #endif

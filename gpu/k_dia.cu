@@ -13,7 +13,7 @@ __global__ void dia(unsigned rows, int64_t cols, int diagonals, GPTR(const int) 
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = diagonals_sum<T>(row, cols, diagonals, offsets, data + row, rows, x);
-    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    store(y, row, alpha, sum, beta);
 }
 
 template <typename T> void launch_dia(const struct launch *L)
@@ -43,9 +43,17 @@ KERNEL_ENTRY(dia) = {
     .about = "every read coalesced, x included, and no column indices; for matrices of few, full diagonals",
     .source = "DRM, THESIS",
     .work = "one row per thread",
+    .lesson = "Thread t takes row t, one diagonal a step; diagonal d has its value for row t at d * rows + t. On\n"
+              "the 4x4 example (* is outside the matrix):\n"
+              "    offset -2     offset 0      offset 1\n"
+              "    *  *  5  6    1  2  3  4    7  8  9  *\n"
+              "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
+              "A step reads 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64, and one offset\n"
+              "for all lanes. No column is stored: 8 bytes an entry, not 12. Nothing beats it on full diagonals.\n"
+              "But a diagonal is stored whole for a single entry. DRM: on add32 there are 940 zeros for every\n"
+              "nonzero, and DIA took 155 times as long as the format DRM; on 20 matrices 20.8 times in the mean.\n"
+              "Diagonals that break or scatter: hdia, brcsd2, drm. A few stray entries: hdc.\n",
     .deterministic = true,
-    .host = false,
-    .fits = nullptr,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
@@ -80,40 +88,8 @@ template void host_dia<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    host_dia<T>(L, 1);
-    return true;
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    host_dia<T>(L, host_threads(L));
-    return true;
-}
-
-KERNEL_ENTRY(dia_serial) = {
-    .name = "dia-serial",
-    .format = "dia",
-    .about = "the serial host loop along the diagonals, 1024 rows at a time",
-    .source = "DRM",
-    .work = "all rows in one thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(dia_openmp) = {
-    .name = "dia-openmp",
-    .format = "dia",
-    .about = "the host loop on all cores",
-    .source = "[ours]",
-    .work = "1024 rows at a time per host thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "DRM",
+             "1024 rows at a time",
+             "Goes along a diagonal for 1024 rows at a time, while their y stays in the first cache: three\n"
+             "streams of neighbouring numbers and no index, which the compiler turns into vector instructions.\n");
 #endif

@@ -21,7 +21,7 @@ __global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(cons
         if (c < 0) break;
         sum += val[k] * x[c];
     }
-    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    store(y, row, alpha, sum, beta);
 }
 
 template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
@@ -53,9 +53,18 @@ KERNEL_ENTRY(ell) = {
     .about = "coalesced without any exchange between threads; padding costs what the longest row dictates",
     .source = "NOTES, THESIS",
     .work = "one row per thread",
+    .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. On the 4x4 example (* is\n"
+              "padding):\n"
+              "    step 1          step 2          step 3\n"
+              "    1  2  5  6      7  8  3  4      *  *  9  *\n"
+              "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
+              "Each step reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, nothing wasted. x is\n"
+              "gathered. No shuffles, no shared memory, y side by side: for rows of one length nothing is better.\n"
+              "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row;\n"
+              "and memory holds rows x longest row slots. One long row makes that explode, and the program\n"
+              "refuses. Rows of unlike length: sell pays for the longest row of 32 only, hyb moves what is too\n"
+              "long elsewhere.\n",
     .deterministic = true,
-    .host = false,
-    .fits = nullptr,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
@@ -74,7 +83,7 @@ template <typename T> void host_ell(const struct launch *L, struct ell_part p, i
     for (int64_t row = 0; row < rows; row++) {
         T sum = 0;
         for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += val[k] * x[col[k]];
-        y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+        store(y, row, alpha, sum, beta);
     }
 }
 
@@ -83,40 +92,15 @@ template void host_ell<double>(const struct launch *, struct ell_part, int);
 
 } // namespace KERNEL_SPACE
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
+template <typename T> static void ell_host(const struct launch *L, int threads)
 {
-    host_ell<T>(L, whole, 1);
-    return true;
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    host_ell<T>(L, whole, host_threads(L));
-    return true;
+    host_ell<T>(L, whole, threads);
 }
 
-KERNEL_ENTRY(ell_serial) = {
-    .name = "ell-serial",
-    .format = "ell",
-    .about = "the serial host loop; strides a whole column of slots at each step",
-    .source = "THESIS",
-    .work = "all rows in one thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(ell_openmp) = {
-    .name = "ell-openmp",
-    .format = "ell",
-    .about = "the host loop on all cores",
-    .source = "[ours]",
-    .work = "1024 rows at a time per host thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; strides a whole column of slots at each step", "THESIS",
+             "1024 rows at a time",
+             "What is coalesced for a warp is a stride for one core: the elements of a row lie a whole column of\n"
+             "slots apart, so each one comes from another cache line. Neighbouring rows use the same lines again\n"
+             "while these are still in the cache. A good layout for a GPU is a poor one for a processor: compare\n"
+             "csr-serial.\n");
 #endif

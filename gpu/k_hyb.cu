@@ -25,53 +25,28 @@ KERNEL_ENTRY(hyb) = {
     .about = "ELL for what most rows have, atomics only for what overflows it",
     .source = "NOTES, THESIS",
     .work = "one row per thread, then one overflowing nonzero per thread",
-    .deterministic = false,
-    .host = false,
-    .fits = nullptr,
+    .lesson = "Two launches. The first w elements of each row are an ELL matrix, one thread a row; what overflows\n"
+              "w is a COO list, which warps add up by row and add to y by atomics. The 4x4 example with w = 2:\n"
+              "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
+              "    COO  (2, 3) 9                     as in coo-segmented\n"
+              "w is the largest width that a third of the rows still fill: most of the matrix is read as in ell, 4\n"
+              "sectors of columns and 8 of fp64 values a step, and a few long rows cannot blow up the padding. y\n"
+              "is written once and then added to, in an order that is open: the last bits may differ between runs.\n"
+              "Matrices without long rows pay for a second launch and gain nothing: use ell or sell. Where most of\n"
+              "the nonzeros overflow, as in power-law graphs, csr-merge is the better choice.\n",
     .f32 = ell_then_coo<float>,
     .f64 = ell_then_coo<double>,
 };
 
 #ifndef __CUDACC__
-template <typename T> static bool hyb_host(const struct launch *L, int threads)
+template <typename T> static void hyb_host(const struct launch *L, int threads)
 {
     host_ell<T>(L, bulk, threads);
     host_coo<T>(L, overflow, threads);
-    return true;
 }
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    return hyb_host<T>(L, 1);
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    return hyb_host<T>(L, host_threads(L));
-}
-
-KERNEL_ENTRY(hyb_serial) = {
-    .name = "hyb-serial",
-    .format = "hyb",
-    .about = "the serial host loops over both parts",
-    .source = "THESIS",
-    .work = "all rows, then all overflowing nonzeros, in one thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(hyb_openmp) = {
-    .name = "hyb-openmp",
-    .format = "hyb",
-    .about = "the host loops over both parts on all cores",
-    .source = "[ours]",
-    .work = "1024 rows at a time, then a share of the overflow, per host thread",
-    .deterministic = true,
-    .host = true,
-    .fits = nullptr,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
+             "1024 rows at a time, then a share of the overflow,",
+             "The loops of ell, then of coo: first the slots that most rows fill, then the overflow, cut between\n"
+             "threads where a row begins, so that no atomics are needed.\n");
 #endif

@@ -32,7 +32,7 @@ __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T)
     for (int d = WARP / 2; d >= C; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
     if (lane >= C) return;
     int place = g.place + s * C + lane, row = SORTED ? place : row_index[place];
-    if (row >= 0) y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+    if (row >= 0) store(y, row, alpha, sum, beta);
 }
 
 /* ---- on the host ---- */
@@ -127,6 +127,14 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .about = "sc-csr as in the paper, where the host puts the results in order: to measure what the copies cost",
     .source = "Liang 2012, sec. 2.2.2",
     .work = "as sc-csr, then the results by way of the host",
+    .lesson = "The product is that of sc-csr, but y comes out in the order of the sorted rows, and is put in order\n"
+              "as in the paper: on the host. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+              "    device   y[0] y[1] y[3] y[2]     copied to the host, put in order, copied back\n"
+              "The kernel saves reading row_index, and writes y side by side: full sectors where sc-csr scatters.\n"
+              "What it costs is two copies over the bus, each with a wait for the device, of 8 bytes a row: on\n"
+              "most machines that is many times the product itself. The kernel sc-csr does it in the last step for\n"
+              "one more index a row. Run both on one matrix and compare: that is all this one is for. Use sc-csr\n"
+              "for everything else.\n",
     .deterministic = true,
     .scratch = sorted_bytes,
     .prepare = host_copies,
@@ -141,6 +149,16 @@ KERNEL_ENTRY(sccsr) = {
     .about = "coalesced for short rows too: no lane idles while its row is as long as its neighbours; y is scattered",
     .source = "Liang 2012, sec. 2.2",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
+    .lesson = "Rows are sorted by length and c neighbours folded into one: their first elements, then their second\n"
+              "ones. A warp takes such a row: lane l has row l % c. The 4x4 example, with c = 4 (* is padding):\n"
+              "    slot  1  2  6  5 | 7  8  4  3 | *  *  *  9\n"
+              "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
+              "Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values, for short rows\n"
+              "too. 32 rows are folded below 8 elements, 16 below 16, 8 below 32, else 4: each segment is its own\n"
+              "launch. log2(32 / c) shuffles add up, and c lanes write y where row_index says: scattered, up to c\n"
+              "sectors. Sorting spends time beforehand and tears rows apart that share x. Row lengths that differ\n"
+              "within a warp are padded, which one long row among short ones makes costly: use csr-merge there.\n"
+              "THESIS: clearly faster than a warp a row (csr-vector). The host ordered y: see sc-csr-host-order.\n",
     .deterministic = true,
     .f32 = segments<float>,
     .f64 = segments<double>,
@@ -158,49 +176,20 @@ template <typename T> static void host_sc_row(const struct launch *L, const stru
         for (int r = 0; r < c; r++)
             if (col[k + r] >= 0) sum[r] += val[k + r] * x[col[k + r]];
     for (int r = 0; r < c; r++)
-        if (index[r] >= 0) y[index[r]] = beta == 0 ? alpha * sum[r] : alpha * sum[r] + beta * y[index[r]];
+        if (index[r] >= 0) store(y, index[r], alpha, sum[r], beta);
 }
 
-template <typename T> static bool sccsr_host(const struct launch *L, int threads)
+template <typename T> static void sccsr_host(const struct launch *L, int threads)
 {
     for (int number = 0; number < SCCSR_SEGMENTS; number++) {
         struct segment g = segment_of(L->A->of, number);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 128) if (threads > 1)
         for (int64_t s = 0; s < g.sc_rows; s++) host_sc_row<T>(L, g, rows_folded(number), s);
     }
-    return true;
 }
 
-template <typename T> static bool serial(const struct launch *L, struct err *)
-{
-    return sccsr_host<T>(L, 1);
-}
-template <typename T> static bool openmp(const struct launch *L, struct err *)
-{
-    return sccsr_host<T>(L, host_threads(L));
-}
-
-KERNEL_ENTRY(sccsr_serial) = {
-    .name = "sc-csr-serial",
-    .format = "sc-csr",
-    .about = "the serial host loop, the rows of an SC-row side by side",
-    .source = "[ours]",
-    .work = "all rows in one thread",
-    .deterministic = true,
-    .host = true,
-    .f32 = serial<float>,
-    .f64 = serial<double>,
-};
-
-KERNEL_ENTRY(sccsr_openmp) = {
-    .name = "sc-csr-openmp",
-    .format = "sc-csr",
-    .about = "the host loop on all cores",
-    .source = "[ours]",
-    .work = "128 SC-rows at a time per host thread",
-    .deterministic = true,
-    .host = true,
-    .f32 = openmp<float>,
-    .f64 = openmp<double>,
-};
+HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, the rows of an SC-row side by side", "[ours]",
+             "128 SC-rows at a time",
+             "The rows that are folded into one are added up side by side, as the lanes of a warp would:\n"
+             "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
 #endif

@@ -24,8 +24,9 @@
 #define KERNEL_SPACE cuda_
 #define KERNEL_SYMBOL(id) cuda_kernel_##id
 #define VEC_SYMBOL(id) cuda_vec_##id
-/* A kernel parameter: a global array of T. */
+/* A kernel parameter: a global array of T; and what a function that is handed one reads it at. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
+#define INDEX int64_t
 /* Array k of the launched matrix as T; a vector of n T. For the arguments of a launch. */
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
@@ -43,6 +44,7 @@ static inline bool launchable(dim3 grid)
 #define VEC_SYMBOL(id) emu_vec_##id
 #include "simt.h"
 #include <omp.h>
+#define INDEX simt::index
 /* Threads of a host kernel: all, or one where the work is less than what waking the others costs. */
 static inline int host_threads(const struct launch *L)
 {
@@ -61,5 +63,67 @@ static inline unsigned blocks_for(int64_t items, int block)
 {
     return (unsigned)((items + block - 1) / block);
 }
+
+namespace KERNEL_SPACE
+{
+
+/* Row's result; y is not read where beta is 0, and may hold NaN then. */
+template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum, T beta)
+{
+    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+#ifndef __CUDACC__
+/* The same in a host loop. */
+template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
+{
+    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+/* A host loop as a launch: by one thread, or by all there are. */
+template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *)
+{
+    LOOP(L, 1);
+    return true;
+}
+template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const struct launch *L, struct err *)
+{
+    LOOP(L, host_threads(L));
+    return true;
+}
+#endif
+
+} // namespace KERNEL_SPACE
+
+#ifndef __CUDACC__
+/* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) are ell-serial and ell-openmp, which run
+   ell_host<T>(launch, threads). What is said of the first: about, source; of the second: share, what a thread takes at
+   a time; of both: lesson, and after it, if need be, .fits = ... */
+#define HOST_ENTRIES(id, format_, loop, about_, source_, share, lesson_, ...) \
+    KERNEL_ENTRY(id##_serial) = {                                             \
+        .name = format_ "-serial",                                            \
+        .format = format_,                                                    \
+        .about = about_,                                                      \
+        .source = source_,                                                    \
+        .work = "the whole product, in one thread",                           \
+        .lesson = lesson_,                                                    \
+        .deterministic = true,                                                \
+        .host = true,                                                         \
+        __VA_OPT__(__VA_ARGS__, ).f32 = on_one<loop<float>>,                  \
+        .f64 = on_one<loop<double>>,                                          \
+    };                                                                        \
+    KERNEL_ENTRY(id##_openmp) = {                                             \
+        .name = format_ "-openmp",                                            \
+        .format = format_,                                                    \
+        .about = "the host loop on all cores",                                \
+        .source = "[ours]",                                                   \
+        .work = share " per host thread",                                     \
+        .lesson = lesson_,                                                    \
+        .deterministic = true,                                                \
+        .host = true,                                                         \
+        __VA_OPT__(__VA_ARGS__, ).f32 = on_all<loop<float>>,                  \
+        .f64 = on_all<loop<double>>,                                          \
+    }
+#endif
 
 #endif

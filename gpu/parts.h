@@ -1,4 +1,5 @@
-/* Parts that several formats' kernels are made of: scaling y, an ELL part, a COO part. HYB has all three. */
+/* Parts that several formats' kernels are made of: sums by row within a warp; scaling y, an ELL part, a COO part, of
+   which HYB has all three. */
 #ifndef PARTS_H
 #define PARTS_H
 
@@ -6,6 +7,17 @@
 
 namespace KERNEL_SPACE
 {
+
+/* Sums over the lanes up to the caller's of neighbours in the same row. Participants: the whole warp. */
+template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
+{
+    for (int d = 1; d < WARP; d *= 2) {
+        int other = __shfl_up_sync(FULL_MASK, row, d);
+        T below = __shfl_up_sync(FULL_MASK, sum, d);
+        if (lane >= d && other == row) sum += below;
+    }
+    return sum;
+}
 
 /* Which arrays of the launched matrix a part is made of. */
 struct ell_part {

@@ -18,6 +18,12 @@ namespace KERNEL_SPACE
 
 template <typename T> __device__ T texel(cudaTextureObject_t t, int i);
 
+/* The same of plain memory that is only read, so that one kernel may have it either way. */
+template <typename T> __device__ T texel(const T *p, int i)
+{
+    return __ldg(p + i);
+}
+
 template <> __device__ inline float texel<float>(cudaTextureObject_t t, int i)
 {
     return tex1Dfetch<float>(t, i);

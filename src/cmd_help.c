@@ -87,6 +87,8 @@ static void help_kernel(struct out *o, const struct kernel *k)
     out_str(o, "work", "one thread", k->work);
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
+    out_str(o, "lesson", NULL, k->lesson);
+    out_lines(o, k->lesson);
 }
 
 static void help_solver(struct out *o, const struct solver *v)

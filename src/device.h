@@ -94,6 +94,8 @@ struct launch {
 struct kernel {
     const char *name, *format, *about, *source;
     const char *work;      /* what one thread does */
+    const char *lesson;    /* how the threads lie over the matrix, what they ask of memory, where that goes wrong; lines
+                              of at most 100 columns, divided by \n */
     bool deterministic;    /* bitwise the same every run */
     bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
     bool vendor;           /* a library's, for cuda alone */

@@ -31,8 +31,8 @@ struct format {
     /* What slot i of array k is. Any slot of any array, 0 <= i < S->a[k].n. Padding has no column; it names
        the row that reads it, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
-    /* Formats of diagonals: the operands of piece k, which is what one thread block processes; false when there
-       are no more than k pieces. NULL for other formats. */
+    /* Formats of diagonals: the operands of piece k, by which the balance of work is measured (see struct measures);
+       false when there are no more than k pieces. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Change the parameters from the usual ones to those for a GPU with so many multiprocessors; NULL: nothing to. */
     void (*suit)(int multiprocessors, int64_t *param);
@@ -69,7 +69,8 @@ bool stored_is_value(const struct stored *S, int k); /* array k holds values */
    of the operands over the pieces that thread blocks process (eq. 13, which divides by the number of pieces). The
    paper's pieces are DRM's sub-blocks, and, with equal variances of HDIA and BRCSD-II at one block size, their
    blocks; BRCSD-I's are its blocks cut down to 64 rows. DIA and HDC it leaves uncut and unmeasured: here their
-   pieces are DIA_ROWS rows. */
+   pieces are DIA_ROWS rows. Our kernels give a thread block one piece, but of HDIA and BRCSD-II, whose pieces are no
+   more than a warp's work as a rule, 128 rows: four hacks or blocks of 32. */
 struct measures {
     int64_t padding, operands, pieces; /* padding = operands - nnz */
     double variance;                   /* 0 where there are no pieces */

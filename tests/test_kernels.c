@@ -61,6 +61,30 @@ static bool said(const char *text)
     return text && *text;
 }
 
+/* Lines of at most 100 columns, each ended by \n. */
+static int lesson_lines(const struct kernel *k)
+{
+    int lines = 0;
+    for (const char *at = k->lesson; *at; lines++) {
+        size_t n = strcspn(at, "\n");
+        if (n > 100 || at[n] != '\n') fail_msg("%s: this line is too long, or does not end: %s", k->name, at);
+        at += n + 1;
+    }
+    return lines;
+}
+
+static void test_lessons(void **state)
+{
+    (void)state;
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (!said(k->lesson)) fail_msg("%s has no lesson", k->name);
+        int lines = lesson_lines(k);
+        if (!k->host && !k->vendor && (lines < 5 || lines > 14))
+            fail_msg("%s: a lesson of %d lines, 5 to 14 are right", k->name, lines);
+    }
+}
+
 static void test_registry(void **state)
 {
     (void)state;
@@ -117,9 +141,9 @@ static int close_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),      cmocka_unit_test(test_usual), cmocka_unit_test(test_usual_for_rows),
-        cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact), cmocka_unit_test(test_shapes_on_emu),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_registry),       cmocka_unit_test(test_lessons),       cmocka_unit_test(test_usual),
+        cmocka_unit_test(test_usual_for_rows), cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_shapes_on_emu),  cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
