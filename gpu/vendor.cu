@@ -298,7 +298,7 @@ VENDOR(cusparse_coo2, "cusparse-coo2", "coo", "cuSPARSE's COO algorithm 2, the s
        CLOSED "As algorithm 1, but its manual grants the same bits every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", "sell", "cuSPARSE's sliced ELL, which does not sort rows",
-       CLOSED "The layout of sell with sigma 1: without the sort a slice is as wide as the longest of 32 neighbours,\n"
+       CLOSED "The layout of sell with sigma 1: unsorted, a slice is as wide as the longest of 32 neighbours,\n"
               "and y is written side by side.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
 VENDOR(cusparse_bsr, "cusparse-bsr", "bsr", "cuSPARSE's block rows",
