@@ -1,0 +1,424 @@
+/* Lessons: those that come with the program, what they may hold, what is said of a mistake in one; and the measures
+   that their tables are made of, as other commands show them. */
+#include "../src/cmd.h"
+#include "dev_fake.h"
+#include "talk.h"
+
+#include <cjson/cJSON.h>
+#include <glob.h>
+#include <math.h>
+#include <unistd.h>
+
+enum { COLUMNS = 100 };
+
+/* ---- helpers ---- */
+
+static char folder[] = "/tmp/warpspy-lessons-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text, size_t n)
+{
+    FILE *f = fopen(path_of(name), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Read a lesson of this text with one repetition. */
+static bool lesson(struct talk *t, const char *text)
+{
+    char line[160];
+    write_file("lesson.txt", text, strlen(text));
+    snprintf(line, sizeof line, "lesson %s reps 1", path_of("lesson.txt"));
+    return talk_line(t, line);
+}
+
+static void open_on_cpu(struct talk *t, enum out_mode mode)
+{
+    talk_open(t, mode);
+    assert_true(talk_line(t, "device cpu"));
+}
+
+/* The nth object of what was said whose `command` is this one; to be deleted. */
+static cJSON *object(const struct talk *t, const char *command, int nth)
+{
+    for (const char *at = t->out; *at; at += strcspn(at, "\n") + 1) {
+        cJSON *j = cJSON_Parse(at);
+        assert_non_null(j);
+        const cJSON *c = cJSON_GetObjectItem(j, "command");
+        if (c && !strcmp(c->valuestring, command) && !nth--) return j;
+        cJSON_Delete(j);
+    }
+    fail_msg("no such line in: %s", t->out);
+    return NULL;
+}
+
+/* A number of that object; NaN for null. */
+static double number(const struct talk *t, const char *command, int nth, const char *key)
+{
+    cJSON *j = object(t, command, nth);
+    const cJSON *v = cJSON_GetObjectItem(j, key);
+    if (!v) fail_msg("no %s in: %s", key, t->out);
+    double value = cJSON_IsNull(v) ? NAN : v->valuedouble;
+    cJSON_Delete(j);
+    return value;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
+}
+
+static void assert_narrow(const char *text)
+{
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        if (end - text > COLUMNS) fail_msg("more than %d columns: %.*s", COLUMNS, (int)(end - text), text);
+}
+
+/* ---- the lessons that come with the program ---- */
+
+static void read_twice(const char *path, enum out_mode mode)
+{
+    char line[300];
+    struct talk t;
+    open_on_cpu(&t, mode);
+    snprintf(line, sizeof line, "lesson %s reps 1", path);
+    for (int i = 0; i < 2; i++)
+        if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
+    if (mode == OUT_TEXT) assert_narrow(t.out);
+    if (mode == OUT_JSON) assert_says(t.out, "\"command\":\"lesson\",\"ok\":true,\"matrix\":");
+    talk_close(&t);
+}
+
+static void those_that_come_with_the_program_run(void **state)
+{
+    glob_t found;
+    (void)state;
+    assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 3);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        read_twice(found.gl_pathv[i], OUT_TEXT);
+        read_twice(found.gl_pathv[i], OUT_JSON);
+    }
+    globfree(&found);
+}
+
+/* What does not depend on the machine: add32 of the DRM paper. */
+static void add32_pads_as_the_paper_says(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "lesson samples/lessons/drm.txt reps 1"));
+    assert_float_equal(number(&t, "lesson", 0, "ratio"), 1, 0);
+    assert_float_equal(number(&t, "lesson", 1, "ratio"), 1, 1e-3);
+    assert_float_equal(number(&t, "lesson", 3, "ratio"), 1, 1e-3);
+    talk_close(&t);
+}
+
+/* ---- what a lesson may hold ---- */
+
+static void prose_is_filled_and_the_rest_stands(void **state)
+{
+    static const char text[] = "% not shown\n# A title\none two\nthree\r\n\n  as   it stands\n"
+                               "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
+                               "0123456789\n> version\n";
+    static const char expected[] = "A title\n=======\none two three\n\n  as   it stands\n"
+                                   "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n"
+                                   "0123456789\n> version\nwarpspy ";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, text));
+    if (strncmp(t.out, expected, strlen(expected))) fail_msg("found: %s", t.out);
+    talk_close(&t);
+}
+
+static const char three[] = "> gen poisson2d 4 as P\n> gen poisson2d 6 as Q\n> gen band 20 0 as R\n"
+                            "| matrix | of | what | a GPU |\n";
+
+/* P and Q: 5-point grids of 16 and 36 rows. */
+static const struct {
+    const char *row;
+    double paper, ours;
+} rows[] = {
+    {"| P | - | rows | 8 |", 8, 16},
+    {"| Q | - | nonzeros | 156 |", 156, 156},
+    {"| Q | - | diagonals | - |", NAN, 5},
+    {"| P | ell | padding | 16 |", 16, 16},
+    {"| P | ell | padding/nonzero | 0.25 |", 0.25, 0.25},
+    {"| R | dia | operands | 40 |", 40, 20},
+    {"| R | dia | variance | 0 |", 0, 0},
+    {"| P | ell / csr-vector | padding | - |", NAN, INFINITY},
+    {"| Q | dia / ell | padding | 1 |", 1, 1},
+    {"| mean | - | rows | 24 |", 24, 24},
+    {"| highest | - | rows | 3.6e1 |", 36, 36},
+    {"| lowest | - | rows | -1 |", -1, 16},
+    {"| mean | dia / ell | padding f32 | 1 |", 1, 1},
+};
+
+static void same(double a, double b)
+{
+    if (!(isnan(b) ? isnan(a) : fabs(a - b) <= 1e-12)) fail_msg("expected %g, found %g", b, a);
+}
+
+static void rows_are_answered(void **state)
+{
+    char text[2048];
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", three);
+    for (int i = 0; i < COUNT(rows); i++) n += (size_t)snprintf(text + n, sizeof text - n, "%s\n", rows[i].row);
+    assert_true(lesson(&t, text));
+    for (int i = 0; i < COUNT(rows); i++) {
+        double ours = isinf(rows[i].ours) ? NAN : rows[i].ours;
+        same(number(&t, "lesson", i, "paper"), rows[i].paper);
+        same(number(&t, "lesson", i, "ours"), ours);
+        same(number(&t, "lesson", i, "ratio"), rows[i].paper ? ours / rows[i].paper : NAN);
+    }
+    talk_close(&t);
+}
+
+static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX 260+ |\n| P | csr-vector | us | 51 |\n"
+                            "| P | csr-merge / csr-vector | total us f32 | 2 |\n"
+                            "| P | drm | padded GFLOP/s | 8 |\n| P | drm | GFLOP/s | 7 |\n"
+                            "| P | drm | packing ms | 0.1 |\n| P | cusparse-csr1 | us | 1 |\n";
+
+static void times_need_a_device_that_has_some(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, timed));
+    assert_says(t.out, "GTX 260+");
+    assert_says(t.out, "Ours: cpu, ");
+    assert_says(t.out, "tell nothing of the kernels named");
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, timed));
+    assert_says(t.out, "models accesses, not time");
+    talk_close(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, timed));
+    for (int i = 0; i < 5; i++) assert_true(number(&t, "lesson", i, "ours") > 0);
+    assert_true(number(&t, "lesson", 2, "ours") >= number(&t, "lesson", 3, "ours"));
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, timed));
+    for (int i = 0; i < 4; i++) assert_true(isnan(number(&t, "lesson", i, "ours")));
+    talk_close(&t);
+}
+
+static void files_are_named_from_the_lesson(void **state)
+{
+    static const char tiny[] = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n", script[] = "stats\n";
+    struct talk t;
+    (void)state;
+    write_file("tiny.mtx", tiny, sizeof tiny - 1);
+    write_file("script", script, sizeof script - 1);
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
+    assert_non_null(session_matrix(&t.s, "tiny", NULL));
+    assert_false(talk_line(&t, "load tiny.mtx")); /* no longer */
+    talk_close(&t);
+}
+
+static void matrices_stay_until_the_next_lesson(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as mine"));
+    assert_true(lesson(&t, three));
+    assert_true(session_matrix(&t.s, "P", NULL) && session_matrix(&t.s, "mine", NULL));
+    assert_true(lesson(&t, "> gen poisson2d 3 as S\n| matrix | of | what | p |\n| mean | - | rows | 9 |\n"));
+    assert_says(t.out, "1\n"); /* the mean is over the lesson's own */
+    assert_null(session_matrix(&t.s, "P", NULL));
+    assert_non_null(session_matrix(&t.s, "mine", NULL));
+    assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
+    assert_says(t.err, "is called mine already");
+    talk_close(&t);
+}
+
+/* ---- mistakes ---- */
+
+static const struct {
+    const char *text, *line, *says;
+} mistakes[] = {
+    {"\n> nonsense\n", ":2: ", "no such command"},
+    {"prose\n? a question\n", ":2: ", "means nothing yet"},
+    {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "expected a kernel"},
+    {"| matrix | of | what |\n", ":1: ", "expected 4 cells between bars"},
+    {"| matrix | of | what | GPU | more |\n", ":1: ", "found 5"},
+    {"| matrix | of | what | GPU\n", ":1: ", "expected 4 cells"},
+    {"| name | of | what | GPU |\n", ":1: ", "found name in place of matrix"},
+    {"| matrix | of | what | GPU |\n| P | - | rows | 1 |\n", ":2: ", "no matrix is called P"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | height | 1 |\n", ":3: ", "found height"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | rows | many |\n", ":3: ", "found many"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | us | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | padding | 1 |\n", ":3: ", "found nothing"},
+    {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot hold another"},
+    {"> load none.mtx\n", "/none.mtx", "expected a readable file"},
+};
+
+static void mistakes_name_their_line(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(mistakes); i++) {
+        assert_false(lesson(&t, mistakes[i].text));
+        assert_says(t.err, mistakes[i].line);
+        assert_says(t.err, mistakes[i].says);
+        assert_null(t.s.folder);
+        assert_null(t.s.script);
+    }
+    assert_false(talk_line(&t, "lesson /nowhere/x.txt"));
+    assert_says(t.err, "/nowhere/x.txt");
+    assert_false(talk_line(&t, "lesson samples/lessons/drm.txt reps -1"));
+    write_file("lesson.txt", "a\0b\n", 4);
+    char line[160];
+    snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
+    assert_false(talk_line(&t, line));
+    assert_says(t.err, "NUL byte");
+    talk_close(&t);
+}
+
+static void a_refused_row_says_why(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | p |\n| P | csr | variance | 3 |\n"));
+    assert_true(isnan(number(&t, "lesson", 0, "ours")));
+    assert_says(t.out, "stores no diagonals");
+    talk_close(&t);
+}
+
+/* Either all is well, or memory was what failed; and the session goes on. */
+static void every_allocation_may_fail(void **state)
+{
+    bool ok = false;
+    (void)state;
+    for (int64_t n = 1; !ok && n < 3000; n++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_TEXT);
+        write_file("lesson.txt", timed, sizeof timed - 1);
+        mem_fail_at(n);
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s reps 1", path_of("lesson.txt"));
+        ok = talk_line(&t, line) && !strstr(t.out, "memory");
+        mem_fail_at(0);
+        assert_true(ok || strstr(t.err, "memory") || strstr(t.out, "memory"));
+        assert_true(talk_line(&t, "version"));
+        talk_close(&t);
+    }
+    assert_true(ok);
+}
+
+/* ---- the measures elsewhere ---- */
+
+/* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
+static void measures_are_shown(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; spmv using hdia hack 2; spmv"));
+    same(number(&t, "convert", 0, "operands"), 16);
+    same(number(&t, "convert", 0, "pieces"), 3);
+    same(number(&t, "convert", 0, "variance"), 8.0 / 9);
+    same(number(&t, "spmv", 0, "operands"), 16);
+    double ratio = number(&t, "spmv", 0, "gflops_padded") / number(&t, "spmv", 0, "gflops");
+    assert_float_equal(ratio, 16.0 / 15, 1e-9);
+    assert_true(isnan(number(&t, "spmv", 1, "operands")) && isnan(number(&t, "spmv", 1, "gflops_padded")));
+    talk_close(&t);
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench reps 1"));
+    assert_says(t.out, "16 operands in 3 pieces for thread blocks, of variance 0.8889");
+    assert_says(t.out, "format        zero padding  operands  pieces  variance");
+    assert_says(t.out, "GFLOP/s  padded GFLOP/s");
+    assert_narrow(t.out);
+    talk_close(&t);
+}
+
+static void totals_hold_the_preparation(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 8; spmv reps 3; spmv kernel csr-merge on emu"));
+    same(number(&t, "spmv", 0, "ready_us"), 0);
+    same(number(&t, "spmv", 0, "total_us"), number(&t, "spmv", 0, "time_us"));
+    assert_true(number(&t, "spmv", 1, "ready_us") > 0 && isnan(number(&t, "spmv", 1, "total_us")));
+    talk_close(&t);
+    open_on_cpu(&t, OUT_TEXT);
+    struct run r[2] = {{.kernel = kernel_find("csr-merge"), .us = 2.5, .ready_us = 30},
+                       {.kernel = kernel_find("csr-cusp"), .us = 2.5}};
+    talk_forget(&t);
+    out_prepared(t.s.out, r, 2);
+    assert_true(out_end(t.s.out, NULL));
+    talk_heard(&t);
+    assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
+    assert_null(strstr(t.out, "csr-cusp"));
+    talk_close(&t);
+}
+
+/* 0.5 * multiprocessors * 8 blocks * 8 warps. */
+static void segments_suit_the_gpu(void **state)
+{
+    struct talk t;
+    static struct fake fake;
+    (void)state;
+    assert_true(fake_open(&fake, "like-cuda", "emu", 1 << 24, NULL));
+    fake.dev.kind = DEV_CUDA;
+    fake.dev.units = 132;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; convert sc-csr"));
+    assert_says(t.out, "(nw 2560)");
+    assert_true(talk_line(&t, "device like-cuda; convert sc-csr; convert sc-csr nw 7"));
+    assert_says(t.out, "(nw 4224)");
+    assert_says(t.out, "(nw 7)");
+    talk_close(&t);
+}
+
+static int in_a_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int without_it(void **state)
+{
+    static const char *const files[] = {"lesson.txt", "tiny.mtx", "script"};
+    (void)state;
+    for (int i = 0; i < COUNT(files); i++) unlink(path_of(files[i]));
+    rmdir(folder);
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_come_with_the_program_run),
+        cmocka_unit_test(add32_pads_as_the_paper_says),
+        cmocka_unit_test(prose_is_filled_and_the_rest_stands),
+        cmocka_unit_test(rows_are_answered),
+        cmocka_unit_test(times_need_a_device_that_has_some),
+        cmocka_unit_test(files_are_named_from_the_lesson),
+        cmocka_unit_test(matrices_stay_until_the_next_lesson),
+        cmocka_unit_test(mistakes_name_their_line),
+        cmocka_unit_test(a_refused_row_says_why),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(measures_are_shown),
+        cmocka_unit_test(totals_hold_the_preparation),
+        cmocka_unit_test(segments_suit_the_gpu),
+    };
+    return cmocka_run_group_tests(tests, in_a_folder, without_it);
+}
