@@ -49,16 +49,17 @@ KERNEL_ENTRY(brcsd1) = {
     .about = "coalesced like DIA, without the places that are outside the matrix; blocks of uneven work",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
-    .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; within a block\n"
-              "every diagonal is whole. The 4x4 example (with no least height for blocks):\n"
+    .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; in between no\n"
+              "diagonal leaves it. The 4x4 example (if blocks may be of any height):\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
               "    row  3     offset -2  6      offset 0   4\n"
               "A thread block has a piece of at most 64 rows, a thread a row; its two warps read the same offset\n"
-              "and 32 neighbouring values and x, 8 sectors each in fp64. Nothing outside the matrix is stored. A\n"
-              "diagonal that breaks inside the matrix is padded as in dia: use brcsd2, hdia or drm for those.\n"
-              "Pieces shorter than a warp leave lanes idle, so that cuts closer than 64 rows are left out. Blocks\n"
-              "in the middle have more diagonals than those at the corners: their work is uneven.\n",
+              "and 32 neighbouring values and x, 8 sectors each in fp64. So nothing outside the matrix is stored.\n"
+              "A diagonal that breaks inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
+              "or drm for those. Pieces shorter than a warp leave lanes idle, so that cuts closer than 64 rows are\n"
+              "left out, at the price of some padding. Blocks in the middle have more diagonals than those at the\n"
+              "corners: their work is uneven.\n",
     .deterministic = true,
     .f32 = pieces_by_blocks<float>,
     .f64 = pieces_by_blocks<double>,

@@ -54,9 +54,9 @@ KERNEL_ENTRY(brcsd2) = {
               "    rows 0-1   offsets 0, 1       data 1 2 | 7 8\n"
               "    rows 2-3   offsets -2, 0, 1   data 5 6 | 3 4 | 9 *\n"
               "Thread t has row t. A warp has a block: its lanes read one offset, and 32 neighbouring values and\n"
-              "x, 8 sectors each in fp64. Neighbouring warps often find the list of offsets in the cache. Padding\n"
-              "and balance are those of hdia; the lists are shorter, and looking them up takes one more index.\n"
-              "Scattered entries cost 32 slots each: hdc or csr. Blocks of unlike work: drm.\n"
+              "x, 8 sectors each in fp64. Neighbouring warps often find the list of offsets in the cache.\n"
+              "Padding and balance are those of hdia; the lists are shorter, and looking them up takes one more\n"
+              "index. Scattered entries cost 32 slots each: hdc or csr. Blocks of unlike work: drm.\n"
               "DRM: DIA-Adaptive, which falls back on this one, took 2.26 times as long as DRM.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,

@@ -128,7 +128,8 @@ KERNEL_ENTRY(bsr_block) = {
               "    0  2 | 8  0     lane    0 1 2 3   4 5 6 7     lanes 8 to 31: the next six blocks\n"
               "All lanes read one stretch of val; a block has one column index, so 4 x 4 blocks read 1/16 of the\n"
               "indices of CSR; x is read in runs of b. The b lanes of a row add up by shuffles, then the blocks\n"
-              "do. Zeros inside blocks are stored and multiplied: without small dense blocks in the matrix (finite\n"
+              "do.\n"
+              "Zeros inside blocks are stored and multiplied: without small dense blocks in the matrix (finite\n"
               "elements with several unknowns a node have them) most of the work is on zeros. Blocks above 32 rows\n"
               "do not fit. When b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column wastes fewer:\n"
               "2 with b = 3.\n",
@@ -152,8 +153,9 @@ KERNEL_ENTRY(bsr_column) = {
               "The lanes of a column read val b apart, since blocks are stored by rows, but the request as a whole\n"
               "covers the same stretch, hence the same sectors as bsr-block. x is one value a column. The columns'\n"
               "sums are joined once at the end, and b lanes write y side by side: fewer shuffles, and fewer idle\n"
-              "lanes (b = 3: 30 of 32 work, against 27). Still every zero of a block is multiplied, so it pays\n"
-              "only where blocks are mostly full: see the padding that `formats` shows; else use a CSR kernel.\n",
+              "lanes (b = 3: 30 of 32 work, against 27).\n"
+              "Still every zero of a block is multiplied, so it pays only where blocks are mostly full: see the\n"
+              "padding that `formats` shows; else use a CSR kernel.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_column<float>,

@@ -110,9 +110,10 @@ KERNEL_ENTRY(coo_atomic) = {
               "    val     1  7  2  8  5  3  9  6  4\n"
               "    thread  0  1  2  3  4  5  6  7  8\n"
               "A warp asks for 32 neighbouring rows, columns and values: 4, 4 and 8 sectors of 32 bytes in fp64,\n"
-              "none of them wasted. x is gathered. No thread has more to do than another. What it costs: an atomic\n"
-              "addition a nonzero. Threads 4, 5 and 6 all add to y[2], one after another, in an order that nobody\n"
-              "fixes: the last bits of y may differ from run to run. Long rows are the worst case.\n"
+              "none of them wasted. x is gathered. No thread has more to do than another.\n"
+              "What it costs: an atomic addition a nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
+              "in an order that nobody fixes: the last bits of y may differ from run to run. Long rows are the\n"
+              "worst case.\n"
               "NOTES: the load is balanced, but the atomics spoil it. Better: coo-segmented, or any CSR kernel.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
@@ -131,9 +132,9 @@ KERNEL_ENTRY(coo_segmented) = {
               "    sums     a  a+b  c  c+d  e  e+f  e+f+g h  h+i\n"
               "Five steps of shuffles make the sums; the last lane of each row adds to y: 4 atomics here instead\n"
               "of 9. What lane 31 holds goes on into the next 32, so a long row costs one atomic for each 512\n"
-              "nonzeros. All reads but x are whole stretches, as in coo-atomic. The order of the atomics is still\n"
-              "open, so the last bits may differ between runs. For rows of one or two entries it saves little;\n"
-              "csr-merge gives the same balance without atomics.\n",
+              "nonzeros. All reads but x are whole stretches, as in coo-atomic.\n"
+              "The order of the atomics is still open, so the last bits may differ between runs. For rows of one\n"
+              "or two entries it saves little; csr-merge gives the same balance without atomics.\n",
     .f32 = segmented<float>,
     .f64 = segmented<double>,
 };

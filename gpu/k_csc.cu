@@ -48,9 +48,10 @@ KERNEL_ENTRY(csc_atomic) = {
               "    thread  0  0   1  1  1   2  2   3  3\n"
               "x is read once, side by side: 8 sectors a warp in fp64. But val and row are read a column length\n"
               "apart, as in csr-scalar, and every product is an atomic addition to a scattered y, whose order is\n"
-              "open. Bad on every matrix for y = A x, worst where a row is long and all threads add to the same\n"
-              "place. It is here to show what the transpose of a format costs; convert to csr instead. A^T x is\n"
-              "what CSC is for: there a column is a row, and this becomes csr-scalar.\n",
+              "open.\n"
+              "Bad on every matrix for y = A x, worst where a row is long and all threads add to the same place.\n"
+              "It is here to show what the transpose of a format costs; convert to csr instead. A^T x is what CSC\n"
+              "is for: there a column is a row, and this becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };

@@ -109,11 +109,11 @@ KERNEL_ENTRY(csr_scalar) = {
               "    thread  0  0   1  1   2  2  2   3  3\n"
               "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors\n"
               "where 8 would hold 32 doubles. The cache saves it while rows are short, since the next steps use\n"
-              "the rest of the same sectors. The warp goes on until its longest row has ended; all others wait. On\n"
-              "an H200 it is the fastest CSR kernel for rows of up to about 16 entries (poisson2d 1000 999: 28 us,\n"
-              "csr-cusp 54 us), and the slowest where one row is long (circuit 100000 4: 2366 us, csr-merge 13\n"
-              "us). Longer rows of like length: csr-cusp. Unlike ones: csr-merge. The same walk, coalesced: ell,\n"
-              "sell.\n",
+              "the rest of the same sectors. The warp goes on until its longest row has ended; all others wait.\n"
+              "On an H200 it is the fastest CSR kernel for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
+              "us, csr-cusp 54 us), and the slowest where one row is long (circuit 100000 4: 2366 us, csr-merge\n"
+              "12.5).\n"
+              "Longer rows of like length: csr-cusp. Unlike ones: csr-merge. The same walk, coalesced: ell, sell.\n",
     .deterministic = true,
     .best = short_rows,
     .f32 = scalar<float>,
@@ -130,8 +130,8 @@ KERNEL_ENTRY(csr_vector) = {
               "    row 0   1  7          row 2   5  3  9\n"
               "    lane    0  1          lane    0  1  2     and 29 lanes have nothing to do\n"
               "The lanes read neighbours, so a full step asks for 8 sectors of fp64 values and 4 of columns. Then\n"
-              "five shuffle steps add the 32 sums up, and lane 0 writes y: 4 or 8 bytes of a sector a warp. Rows\n"
-              "of 100 entries and more keep the lanes busy. Rows of 5 leave 27 of 32 idle, and pay for five\n"
+              "five shuffle steps add the 32 sums up, and lane 0 writes y: 4 or 8 bytes of a sector a warp.\n"
+              "Rows of 100 entries and more keep the lanes busy. Rows of 5 leave 27 of 32 idle, and pay for five\n"
               "shuffles on top: use csr-cusp, which gives a row only as many lanes as it has use for, or\n"
               "csr-scalar. One very long row is one warp's work while the rest of the device is done: use\n"
               "csr-merge.\n"
@@ -154,8 +154,9 @@ KERNEL_ENTRY(csr_cusp) = {
               "The rows of a warp follow one another in val, so its requests still fall into a few neighbouring\n"
               "sectors. log2(V) shuffle steps add up, and the first lane of each vector writes y. With V = 32 the\n"
               "reads of a long row begin at a multiple of 32, so that no request straddles one sector more than it\n"
-              "must. Good where rows are alike and longer than 16. A row of 1000 times the mean keeps its V\n"
-              "threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
+              "must.\n"
+              "Good where rows are alike and longer than 16. A row of 1000 times the mean keeps its V threads busy\n"
+              "long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
               "NOTES: close to merge-path, at times ahead, on even rows; nothing to prepare, so least in all.\n",
     .deterministic = true,
     .best = even_rows,

@@ -103,10 +103,10 @@ KERNEL_ENTRY(csr_light_vector) = {
               "from a counter by atomicAdd and hands it to the others, until the rows are used up.\n"
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours go on\n"
               "Reads are those of csr-cusp. Which vector takes which row changes from run to run, the sum of a row\n"
-              "does not: the result has the same bits every time. The counter is the bottleneck: one address takes\n"
-              "about one addition a nanosecond on an H200, whoever asks. A million short rows, 4 of them to a\n"
-              "warp, take 213 us where csr-cusp takes 54 us; and a row of 100000 entries is still one vector's\n"
-              "work (use csr-merge).\n"
+              "does not: the result has the same bits every time.\n"
+              "The counter is the bottleneck: one address takes about one addition a nanosecond on an H200,\n"
+              "whoever asks. A million short rows, 4 of them to a warp, take 213 us where csr-cusp takes 54 us;\n"
+              "and a row of 100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, and much alike.\n",
     .deterministic = true,
     .scratch = counter_bytes,
@@ -120,15 +120,15 @@ KERNEL_ENTRY(csr_light_warp) = {
     .about = "as csr-light-vector, but a warp takes the rows of all its vectors with one atomic addition",
     .source = "NOTES (LightSpMV)",
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
-    .lesson = "As csr-light-vector, but the warp's lane 0 takes 32/V rows with one atomicAdd, a row for each\n"
-              "vector:\n"
+    .lesson = "As csr-light-vector, but the warp's lane 0 takes 32/V rows with one atomicAdd, one for each:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
-              "they take the next ones, so that the balance is a little coarser. It was meant to need fewer\n"
-              "atomics. On an H200 it takes as long as csr-light-vector, most likely since a warp's additions to\n"
-              "one address are joined on their way anyhow; what is left, about one addition a nanosecond for the\n"
-              "whole device, is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us). Use csr-cusp\n"
-              "for rows that are alike, csr-merge for rows that are not.\n",
+              "they take the next ones, so that the balance is a little coarser.\n"
+              "It was meant to need fewer atomics. On an H200 it takes as long as csr-light-vector, most likely\n"
+              "since a warp's additions to one address are joined on their way anyhow; what is left, about one\n"
+              "addition a nanosecond for the whole device, is too slow for short rows (poisson2d 1000 999: 213 us,\n"
+              "csr-cusp 54 us).\n"
+              "Use csr-cusp for rows that are alike, csr-merge for rows that are not.\n",
     .deterministic = true,
     .scratch = counter_bytes,
     .f32 = by_warp<float>,

@@ -37,16 +37,16 @@ KERNEL_ENTRY(dense) = {
     .about = "every place of the matrix, zero or not: coalesced, no index is read",
     .source = "[ours]",
     .work = "one row per thread",
-    .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all. The 4x4\n"
-              "example:\n"
+    .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all:\n"
               "    step 1        step 2        step 3        step 4\n"
               "    1  0  5  0    7  2  0  6    0  8  3  0    0  0  9  4\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
               "A step reads 32 neighbouring values, 8 sectors in fp64, and the same x for all lanes, which is one\n"
-              "sector. There is no index to read: 8 bytes a place against 12 bytes an entry in CSR. So dense wins\n"
-              "only where two thirds of the places are nonzero; at 1 nonzero in 100 it moves 67 times as much.\n"
-              "With few rows and many columns the device is not filled either: one thread walks a whole row. It is\n"
-              "what every sparse format must beat.\n",
+              "sector.\n"
+              "There is no index to read: 8 bytes a place against 12 bytes an entry in CSR. So dense wins only\n"
+              "where two thirds of the places are nonzero; at 1 nonzero in 100 it moves 67 times as much. With few\n"
+              "rows and many columns the device is not filled either: one thread walks a whole row. It is what\n"
+              "every sparse format must beat.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

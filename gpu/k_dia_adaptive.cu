@@ -27,8 +27,9 @@ KERNEL_ENTRY(dia_adaptive) = {
               "    BRCSD-I   below 25 %: cut where diagonals enter and leave           see brcsd1\n"
               "    BRCSD-II  else: cut every 32 rows                                   see brcsd2\n"
               "The kernel is that of the choice: one row per thread; a warp reads 32 neighbouring values and x, 8\n"
-              "sectors each in fp64, and no columns. `help` of that kernel tells the rest. The thresholds look at\n"
-              "the padding alone, not at how even the work is. Scattered matrices suit none of the three: use csr.\n"
+              "sectors each in fp64, and no columns. `help` of that kernel tells the rest.\n"
+              "The thresholds look at the padding alone, not at how even the work is. Scattered matrices suit none\n"
+              "of the three: use csr.\n"
               "DRM: against its own format it had 66.7 times the variance of work in the mean, and took 2.26 times\n"
               "as long, 4.07 times at most, in fp64.\n",
     .deterministic = true,

@@ -61,10 +61,10 @@ KERNEL_ENTRY(drm) = {
               "Thread t of a block has row t % 32 of the block's segment t / 32, so a warp has a segment: its\n"
               "lanes read one offset, and 32 neighbouring values and x, 8 sectors each in fp64. Segments of one\n"
               "block may lie far apart in the matrix and share little of x. Blocks have up to 1024 rows; smaller\n"
-              "ones idle the rest. Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are even\n"
-              "from the start: hdia and dia do as well there, without the preparation (the paper's nemeth22 had\n"
-              "less variance in HDIA).\n"
-              "DRM, fp64, time against: DIA 20.8, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46 times in the\n"
+              "ones idle the rest.\n"
+              "Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are even from the start: hdia\n"
+              "and dia do as well there, without the preparation (the paper's nemeth22 had less variance in HDIA).\n"
+              "DRM, fp64: 20.8 times as fast as DIA, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46, in the\n"
               "mean.\n",
     .deterministic = true,
     .prepare = find_block,

@@ -53,8 +53,7 @@ KERNEL_ENTRY(ell) = {
     .about = "coalesced without any exchange between threads; padding costs what the longest row dictates",
     .source = "NOTES, THESIS",
     .work = "one row per thread",
-    .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. On the 4x4 example (* is\n"
-              "padding):\n"
+    .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. The 4x4 example (* padding):\n"
               "    step 1          step 2          step 3\n"
               "    1  2  5  6      7  8  3  4      *  *  9  *\n"
               "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
@@ -65,6 +64,7 @@ KERNEL_ENTRY(ell) = {
               "refuses. Rows of unlike length: sell pays for the longest row of 32 only, hyb moves what is too\n"
               "long elsewhere.\n",
     .deterministic = true,
+    .skips_padding = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
@@ -102,5 +102,6 @@ HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; strides a whole column
              "What is coalesced for a warp is a stride for one core: the elements of a row lie a whole column of\n"
              "slots apart, so each one comes from another cache line. Neighbouring rows use the same lines again\n"
              "while these are still in the cache. A good layout for a GPU is a poor one for a processor: compare\n"
-             "csr-serial.\n");
+             "csr-serial.\n",
+             .skips_padding = true);
 #endif

@@ -60,9 +60,10 @@ KERNEL_ENTRY(hdc) = {
               "    rest  a row is read by a vector of threads, x is gathered                       see csr-cusp\n"
               "Padding is at most that of half-full diagonals, and stray entries cost no more than in csr. No\n"
               "atomics: the launches follow one another, and a row without rest leaves its y alone. Same bits\n"
-              "every run. y is written, read and written again, and ptr is read for rows without rest too: with no\n"
-              "stray entries dia is better, with no full diagonals csr. Many half-broken diagonals end in the\n"
-              "rest: drm, hdia.\n"
+              "every run.\n"
+              "y is written, read and written again, and ptr is read for rows without rest too: with no stray\n"
+              "entries dia is better, with no full diagonals csr. Many half-broken diagonals end in the rest: drm,\n"
+              "hdia.\n"
               "DRM: its format was 1.94 times as fast as HDC in the mean, 3.01 times at most, in fp64: few\n"
               "diagonals passed the threshold, and the rest was read without order.\n",
     .deterministic = true,

@@ -40,16 +40,15 @@ KERNEL_ENTRY(hdia) = {
     .about = "coalesced like DIA; each hack pays only for its own diagonals",
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
     .work = "one row per thread, all diagonals of its hack",
-    .lesson = "As dia, but every 32 rows (a hack) have diagonals of their own. The 4x4 example with hacks of 2\n"
-              "rows:\n"
+    .lesson = "As dia, but every 32 rows (a hack) have diagonals of their own. The 4x4 example, hacks of 2 rows:\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    rows 2-3   offset -2  5 6    offset 0   3 4    offset 1   9 *\n"
               "Thread t has row t. A warp has a hack of 32: all lanes read the same bounds and the same offset,\n"
-              "one sector each, and 32 neighbouring values and x, 8 sectors each in fp64. No column is stored. A\n"
-              "diagonal that begins late or breaks off costs only the hacks that it touches. A scattered entry\n"
+              "one sector each, and 32 neighbouring values and x, 8 sectors each in fp64. No column is stored.\n"
+              "A diagonal that begins late or breaks off costs only the hacks that it touches. A scattered entry\n"
               "still costs 32 slots; rows of such entries belong into csr. The hacks' work differs with their\n"
-              "diagonals, so that some warps end early: DRM (the paper) measured 8.2 times the variance of its own\n"
-              "format.\n"
+              "diagonals, so that some warps end early: 8.2 times the variance of DRM's format, in the mean of its\n"
+              "paper.\n"
               "DRM: its format was 1.13 times as fast as HDIA in the mean, 1.47 times at most, in fp64.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,

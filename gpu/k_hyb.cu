@@ -30,10 +30,11 @@ KERNEL_ENTRY(hyb) = {
               "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
               "    COO  (2, 3) 9                     as in coo-segmented\n"
               "w is the largest width that a third of the rows still fill: most of the matrix is read as in ell, 4\n"
-              "sectors of columns and 8 of fp64 values a step, and a few long rows cannot blow up the padding. y\n"
-              "is written once and then added to, in an order that is open: the last bits may differ between runs.\n"
-              "Matrices without long rows pay for a second launch and gain nothing: use ell or sell. Where most of\n"
-              "the nonzeros overflow, as in power-law graphs, csr-merge is the better choice.\n",
+              "sectors of columns and 8 of fp64 values a step, and a few long rows cannot blow up the padding.\n"
+              "y is written once and then added to, in an order that is open: the last bits may differ between\n"
+              "runs. Matrices without long rows pay for a second launch and gain nothing: use ell or sell. Where\n"
+              "most of the nonzeros overflow, as in power-law graphs, csr-merge is the better choice.\n",
+    .skips_padding = true,
     .f32 = ell_then_coo<float>,
     .f64 = ell_then_coo<double>,
 };
@@ -48,5 +49,6 @@ template <typename T> static void hyb_host(const struct launch *L, int threads)
 HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
              "1024 rows at a time, then a share of the overflow,",
              "The loops of ell, then of coo: first the slots that most rows fill, then the overflow, cut between\n"
-             "threads where a row begins, so that no atomics are needed.\n");
+             "threads where a row begins, so that no atomics are needed.\n",
+             .skips_padding = true);
 #endif

@@ -156,8 +156,9 @@ KERNEL_ENTRY(sccsr) = {
               "Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values, for short rows\n"
               "too. 32 rows are folded below 8 elements, 16 below 16, 8 below 32, else 4: each segment is its own\n"
               "launch. log2(32 / c) shuffles add up, and c lanes write y where row_index says: scattered, up to c\n"
-              "sectors. Sorting spends time beforehand and tears rows apart that share x. Row lengths that differ\n"
-              "within a warp are padded, which one long row among short ones makes costly: use csr-merge there.\n"
+              "sectors.\n"
+              "Sorting spends time beforehand and tears rows apart that share x. Row lengths that differ within a\n"
+              "warp are padded, which one long row among short ones makes costly: use csr-merge there.\n"
               "THESIS: clearly faster than a warp a row (csr-vector). The host ordered y: see sc-csr-host-order.\n",
     .deterministic = true,
     .f32 = segments<float>,

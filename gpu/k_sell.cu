@@ -50,16 +50,16 @@ KERNEL_ENTRY(sell) = {
     .source = "[ours]",
     .work = "one row per thread, rows of like length together",
     .lesson = "As ell, but in slices of 32 rows, each as wide as its own longest row; within windows of 1024 rows\n"
-              "they are sorted by length first, so that a slice holds rows of like length. The 4x4 example, with C\n"
-              "= 2:\n"
+              "they are sorted by length first, so that a slice holds rows of like length. The 4x4 example, C = 2:\n"
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
               "A warp has a slice: each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
-              "values. y is written where perm says, which is scattered, but within the window of the sort. The\n"
-              "wider the window (sigma), the less padding, and the farther apart a warp's rows, so that they share\n"
-              "less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane for as\n"
-              "long as it takes, with 31 lanes waiting: use csr-merge or hyb for such matrices.\n",
+              "values. y is written where perm says, which is scattered, but within the window of the sort.\n"
+              "The wider the window (sigma), the less padding, and the farther apart a warp's rows, so that they\n"
+              "share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
+              "for as long as it takes, with 31 lanes waiting: use csr-merge or hyb for such matrices.\n",
     .deterministic = true,
+    .skips_padding = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
@@ -85,5 +85,6 @@ template <typename T> static void sell_host(const struct launch *L, int threads)
 HOST_ENTRIES(sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]",
              "1024 stored rows at a time",
              "The elements of a row lie a slice's height apart: 32 rows use the same cache lines one after\n"
-             "another, so the stride of ell costs less here. y is written in the order of the sort.\n");
+             "another, so the stride of ell costs less here. y is written in the order of the sort.\n",
+             .skips_padding = true);
 #endif

@@ -67,7 +67,7 @@ static inline unsigned blocks_for(int64_t items, int block)
 namespace KERNEL_SPACE
 {
 
-/* Row's result; y is not read where beta is 0, and may hold NaN then. */
+/* The result of a row; y is not read where beta is 0, and may hold NaN then. */
 template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
