@@ -1,99 +1,10 @@
 /* Vector operations of the solvers: sums in a fixed order, fused updates, and the record that ends an iteration.
    Each thread strides through the vectors with neighbours side by side; a sum leaves one value a block, which the
    last block to arrive adds up in the order of the blocks. */
-#include "kernel.h"
-
-#include <cfloat>
+#include "vec.h"
 
 namespace KERNEL_SPACE
 {
-
-/* Four elements a thread, so that its loads are on their way together. */
-enum { VEC_BLOCK = 256, VEC_EACH = 4 };
-
-template <bool MOST> __device__ double vec_join(double a, double b)
-{
-    return MOST ? (b > a ? b : a) : a + b;
-}
-
-/* The sum (or the largest) of v over the block, valid in thread 0. All threads of the block take part. */
-template <bool MOST> __device__ double vec_over_block(double v)
-{
-    SHARED(double, part, VEC_BLOCK / WARP);
-    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
-    __syncthreads(); /* all of the block: part may still be read from the call before */
-    if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
-    __syncthreads(); /* all of the block: part is complete */
-    if (threadIdx.x == 0)
-        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
-    return v;
-}
-
-/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
-   grid has read the scalars it needs, so that the last block may change them. */
-__device__ bool vec_last_block(GPTR(unsigned) ticket)
-{
-    SHARED(int, last, 1);
-    __syncthreads(); /* all of the block: it arrives as a whole */
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
-        if (last[0]) ticket[0] = 0;
-        __threadfence();
-    }
-    __syncthreads(); /* all of the block: the answer is there */
-    return last[0] != 0;
-}
-
-/* In the last block: what the blocks left at s[from], joined in a fixed order; valid in thread 0. */
-template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
-{
-    double v = 0;
-    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) v = vec_join<MOST>(v, s[from + k]);
-    return vec_over_block<MOST>(v);
-}
-
-/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
-   one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
-   than they must. */
-template <typename P> __device__ void vec_note(P s, double rr, double diff)
-{
-    double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
-    double best = s[S_BEST], best_at = s[S_BEST_AT];
-    if (k == 0) limit2 = min(limit2 * rr, DBL_MAX);
-    if (k == 0 || rr <= 0.99 * 0.99 * best) {
-        best = rr;
-        best_at = k;
-    }
-    bool small = rr <= tol2 || diff < eps;
-    int going = rr > limit2 ? DIVERGED : k - best_at >= window ? STAGNATED : RUNNING;
-    s[S_DONE] = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
-    s[S_ITER] = k + 1;
-    s[S_RR] = rr;
-    s[S_MAXDIFF] = diff;
-    s[S_LIMIT2] = limit2;
-    s[S_BEST] = best;
-    s[S_BEST_AT] = best_at;
-    s[S_RECORD + (int64_t)k % RECORDS] = rr;
-}
-
-/* The change that led to the residual recorded now is the one that the step before measured. */
-template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
-{
-    double before = s[S_NEXT_DIFF];
-    vec_note(s, rr, before);
-    s[S_NEXT_DIFF] = diff;
-}
-
-__device__ int64_t vec_first()
-{
-    return (int64_t)blockIdx.x * VEC_BLOCK + threadIdx.x;
-}
-
-__device__ int64_t vec_stride()
-{
-    return (int64_t)gridDim.x * VEC_BLOCK;
-}
 
 template <typename T> __global__ void vec_copy(int64_t n, GPTR(const T) x, GPTR(T) y)
 {
@@ -233,15 +144,6 @@ __global__ void vec_cg_direction(int64_t n, GPTR(double) s, GPTR(unsigned) ticke
 
 /* ---- the launches ---- */
 
-/* At least one block: a sum over nothing is 0. */
-static unsigned vec_grid(int64_t n)
-{
-    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH);
-    return blocks < 1 ? 1 : blocks > VEC_BLOCKS ? (unsigned)VEC_BLOCKS : blocks;
-}
-
-#define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
-#define TICKET_OF(s) VECTOR("ticket", (void *)(s + S_TICKET), 1, unsigned)
 #define IN(x) VECTOR(#x, x, n, const T)
 #define OUT(y) VECTOR(#y, y, n, T)
 
@@ -304,27 +206,6 @@ template <typename T> static void cg_direction(struct device *d, int64_t n, doub
 #ifndef __CUDACC__
 namespace host
 {
-
-enum { ALONE = 1 << 14, STRETCH = 1024 };
-
-/* Sums go stretch by stretch, whose number depends on n alone: the result is the same with any number of threads. */
-static int stretches(int64_t n)
-{
-    int64_t k = (n + STRETCH - 1) / STRETCH;
-    return k > VEC_BLOCKS ? (int)VEC_BLOCKS : (int)k;
-}
-
-static int64_t start(int64_t n, int k)
-{
-    return n * k / stretches(n);
-}
-
-static double total(const double *part, int k)
-{
-    double sum = 0;
-    for (int i = 0; i < k; i++) sum += part[i];
-    return sum;
-}
 
 static double largest(const double *part, int k)
 {

@@ -1,19 +1,31 @@
-/* Which compilation of k_vec.cu a device's vectors use. */
+/* Which compilation of the vector operations a device's solvers use. */
 #include "../src/device.h"
 
-extern const struct vec_ops cpu_vec_f32, cpu_vec_f64, emu_vec_f32, emu_vec_f64, cuda_vec_f32, cuda_vec_f64;
-
-static const struct vec_ops *const tables[][2] = {
-    [DEV_CPU] = {&cpu_vec_f32, &cpu_vec_f64},
-    [DEV_EMU] = {&emu_vec_f32, &emu_vec_f64},
 #ifdef HAVE_CUDA
-    [DEV_CUDA] = {&cuda_vec_f32, &cuda_vec_f64},
+#define ON_CUDA(ops, id)                   \
+    {                                      \
+        &cuda_##id##_f32, &cuda_##id##_f64 \
+    }
 #else
-    [DEV_CUDA] = {NULL, NULL},
+#define ON_CUDA(ops, id) \
+    {                    \
+        NULL, NULL       \
+    }
 #endif
-};
 
-const struct vec_ops *vec_ops_of(const struct device *d, enum type real)
-{
-    return tables[d->kind][real == T_F64];
-}
+/* The function that finds a table of operations, by device and precision. */
+#define TABLES(ops, id)                                                                     \
+    extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64; \
+    extern const struct ops cuda_##id##_f32, cuda_##id##_f64;                               \
+    const struct ops *ops##_of(const struct device *d, enum type real)                      \
+    {                                                                                       \
+        static const struct ops *const tables[][2] = {                                      \
+            [DEV_CPU] = {&cpu_##id##_f32, &cpu_##id##_f64},                                 \
+            [DEV_EMU] = {&emu_##id##_f32, &emu_##id##_f64},                                 \
+            [DEV_CUDA] = ON_CUDA(ops, id),                                                  \
+        };                                                                                  \
+        return tables[d->kind][real == T_F64];                                              \
+    }
+
+TABLES(vec_ops, vec)
+TABLES(bicg_ops, vec_bicg)

@@ -178,6 +178,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->real = arg_precision(a);
     o->eps = arg_real(a, "eps", 0);
     o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
+    o->omega = arg_real(a, "omega", 0);
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
 }
@@ -302,17 +303,19 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [maxit N] [b FILE] [x0 FILE] "
-        "[seed N] [save FILE] [step] [view] [force] [f32|f64]",
+        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [omega R] [maxit N] [b FILE] "
+        "[x0 FILE] [seed N] [save FILE] [step] [view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
-        "(10000), or, for jacobi with eps, when max |x' - x| < eps. The true residual b - A x is computed in double\n"
-        "at the end: converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5\n"
-        "or gained less than 1% for long (jacobi: 1000 iterations; cg: 3 for each row, within 100 and 2000); force\n"
-        "goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations, `continue` runs on,\n"
-        "`stop` ends it; view shows the residual full screen. save writes x as a Matrix Market file.\n"
+        "(10000), or, for jacobi and wjacobi with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs the\n"
+        "change of wjacobi (0: the usual, 2/3). The true residual b - A x is computed in double at the end:\n"
+        "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
+        "less than 1% for long (jacobi, wjacobi: 1000 iterations; cg, bicgstab: 3 for each row, within 100 and\n"
+        "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
+        "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
+        "file. `solvers` lists the solvers.\n"
         "    solve cg tol 1e-10\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,

@@ -99,6 +99,7 @@ struct kernel {
     bool deterministic;    /* bitwise the same every run */
     bool host;             /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
     bool vendor;           /* a library's, for cuda alone */
+    bool skips_padding;    /* stops where a row's padding begins: it need not be read */
     const int64_t *param;  /* the format's parameters it is measured with; NULL: the usual ones */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     bool (*best)(const struct csr *A); /* the one of its format to take for A, if none is named; NULL: never */
@@ -147,7 +148,8 @@ bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat 
 /* The check alone; y (rows doubles) may be NULL. */
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
                  uint64_t seed, double *y, struct verdict *out, struct err *e);
-int64_t kernel_bytes(const struct stored *S, double beta);
+/* Bytes that k must move at least: the arrays, less padding that it need not read, x once, y once or twice. */
+int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
 
 /* ---- vectors on a device, for solvers (k_vec.cu) ----
    Scalars live on the device in double s[VEC_WORK]; every operation is a launch that does nothing once
@@ -168,10 +170,12 @@ enum {
     S_NEXT_DIFF,      /* of the step under way; s[S_MAXDIFF] belongs to the recorded residual */
     S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
     S_TICKET,         /* blocks that have arrived: an unsigned, kept in the place of a double */
+    S_OMEGA, S_RHO, S_HALF, S_SHADOW, /* bicgstab, qmrcgstab: half-step residual, squared; norm of r0 */
+    S_WHAT,           /* which number broke down: its value is in S_PQ */
     S_FREE, SCALARS = 64,
     S_RECORD = SCALARS, RECORDS = 4096, /* r.r of record k in slot k % RECORDS */
     S_SUMS = S_RECORD + RECORDS, VEC_BLOCKS = 1024, S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
-    VEC_WORK = S_MOSTS + VEC_BLOCKS
+    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS
 };
 
 struct vec_ops {
@@ -193,7 +197,24 @@ struct vec_ops {
        if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], it grew past the limit, stood still or is NaN. */
     void (*record)(struct device *d, double *s);
 };
+
+/* The fused passes of bicgstab and qmrcgstab (k_bicgstab.cu). Where a number that they divide by is 0 but for rounding,
+   s[S_DONE] = BROKE_DOWN, and s[S_WHAT] tells which. */
+enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA };
+struct bicg_ops {
+    /* s[S_RHO] = s[S_SHADOW] = s[S_RR] = r.r, with r = b - q and copies of it in shadow and p; no record */
+    void (*begin)(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r, void *shadow, void *p);
+    void (*alpha)(struct device *d, int64_t n, double *s, const void *shadow, const void *v); /* rho / shadow.v */
+    void (*half)(struct device *d, int64_t n, double *s, const void *v, void *r); /* r -= alpha v; s[S_HALF] = r.r */
+    void (*omega)(struct device *d, int64_t n, double *s, const void *t, const void *r); /* t.r / t.t */
+    /* x += alpha p + omega r; r -= omega t; s[S_RR] = r.r; the next rho and beta; record */
+    void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
+                   void *x);
+    void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p); /* p = r + beta (p - omega v) */
+};
+
 /* real: T_F32 or T_F64 */
+const struct bicg_ops *bicg_ops_of(const struct device *d, enum type real);
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 
 #ifdef __cplusplus

@@ -1,29 +1,31 @@
-/* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2). */
+/* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2); and the
+   weighted one, x' = x + omega D^-1 (b - A x). */
 #include "solver.h"
 
 enum { X, B, OTHER, Q, DINV };
 
-/* 1 / a_ii, refusing a diagonal that is missing or 0. */
-static bool invert_diagonal(const struct csr *A, double *dinv, struct err *e)
+/* omega / a_ii, refusing a diagonal that is missing or 0. */
+static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
 {
+    const struct csr *A = &v->matrix->csr;
+    double omega = v->omega > 0 ? v->omega : 1;
     int64_t zeros = 0, first = 0;
     for (int64_t i = A->rows - 1; i >= 0; i--) {
         int64_t k = csr_find(A, i, i);
         double a = k < 0 ? 0 : A->val[k];
         if (a == 0) zeros++, first = i;
-        dinv[i] = 1 / a;
+        dinv[i] = omega / a;
     }
     if (!zeros) return true;
-    return fail(e, E_NUMERIC,
-                "jacobi divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
-                (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero", (long long)zeros,
-                zeros == 1 ? "" : "s");
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
+                v->solver->name, (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
+                (long long)zeros, zeros == 1 ? "" : "s");
 }
 
 static bool put_diagonal(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && invert_diagonal(&v->matrix->csr, dinv, e) && solve_put(v, v->v[DINV], dinv, e);
+    bool ok = dinv && invert_diagonal(v, dinv, e) && solve_put(v, v->v[DINV], dinv, e);
     mem_free(dinv);
     return ok;
 }
@@ -74,6 +76,22 @@ const struct solver solver_jacobi = {
     .vectors = 3,
     .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
     .diff = true,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .finish = finish,
+};
+
+const struct solver solver_wjacobi = {
+    .name = "wjacobi",
+    .about = "Jacobi's step shortened by omega, which damps what oscillates",
+    .source = "textbook",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "a smaller omega damps more; for a symmetric positive definite matrix take cg",
+    .vectors = 3,
+    .window = 1000,
+    .diff = true,
+    .omega = 2. / 3,
     .bytes = bytes,
     .init = init,
     .step = step,

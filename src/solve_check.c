@@ -56,6 +56,14 @@ static bool check_norm(double norm, double tol, struct err *e)
     return fail(e, E_NUMERIC, "||b|| = %.3g (tol %.3g): its square is not a double; scale the system", norm, tol);
 }
 
+static bool check_omega(const struct solve_options *o, struct err *e)
+{
+    if (o->omega == 0) return true;
+    if (o->solver->omega == 0) return fail(e, E_USAGE, "%s has no omega; `help solve` says who does", o->solver->name);
+    if (o->omega > 0 && o->omega < 2) return true;
+    return fail(e, E_USAGE, "%s: expected an omega above 0 and below 2, found %g", o->solver->name, o->omega);
+}
+
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, o->solver, e)) return false;
@@ -63,7 +71,7 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
         return fail(e, E_USAGE, "tol, eps and maxit must not be negative");
     if (o->eps > 0 && !o->solver->diff)
         return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
-    if (!check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    if (!check_omega(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
            (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

@@ -183,6 +183,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
     v->ops = vec_ops_of(v->dev, v->real);
+    v->bicg = bicg_ops_of(v->dev, v->real);
     if (!put_matrix(v, o, e) || !new_vectors(v, e) || !put_scalars(v, o->force, e)) return false;
     if (!solve_put(v, v->v[1], v->b, e)) return false;
     if (o->x0 && !solve_put(v, v->v[0], o->x0, e)) return false;
@@ -218,6 +219,7 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
     v->window = window_of(o->solver, v->n);
     v->tol = o->tol;
     v->eps = o->eps;
+    v->omega = o->omega > 0 ? o->omega : o->solver->omega;
     v->known = o->known_ones;
     v->iterations = -1;
     v->residual_true = v->error_known = NAN;

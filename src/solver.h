@@ -8,7 +8,7 @@
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
-enum { SOLVE_VECTORS = 8, SOLVE_PHASES = 8 };
+enum { SOLVE_VECTORS = 12, SOLVE_PHASES = 8 };
 
 /* Where the time goes: measured in one iteration of each slice, by waiting for the device before and after each
    phase. On a GPU that adds the cost of a wait to each, some microseconds; all other iterations run unwatched. */
@@ -27,8 +27,10 @@ struct solve {
     int64_t window;           /* iterations without a gain of 1% that make it stagnate */
     double tol;               /* on ||r|| / ||b|| */
     double eps;               /* on max |x' - x|; 0 = not asked for */
+    double omega;             /* relaxation, of a solver that has it */
     void *v[SOLVE_VECTORS];   /* on the device; v[0] = x, v[1] = b; the others are the solver's */
     const struct vec_ops *ops;
+    const struct bicg_ops *bicg;
     double *s;                /* device scalars and work space, VEC_WORK of them */
     double *hist;             /* host: ||r|| / ||b|| by iteration, iterations + 1 of them */
     int64_t iterations;       /* done and known to the host */
@@ -65,6 +67,7 @@ struct solver {
     int window, window_a_row, window_most;
     bool symmetric;           /* is only right for a symmetric matrix */
     bool diff;                /* measures max |x' - x|, so that eps can be its stop rule */
+    double omega;             /* the usual relaxation; 0: it has none */
     double (*bytes)(const struct csr *A, size_t real); /* no iteration can move fewer (solvers.md) */
     bool (*init)(struct solve *v, struct err *e);  /* checks, first residual */
     bool (*step)(struct solve *v, struct err *e);  /* queue one iteration */
@@ -82,6 +85,7 @@ struct solve_options {
     struct device *dev;
     enum type real;
     double tol, eps;
+    double omega;                /* 0: the solver's usual one */
     int64_t maxit;
     const double *b, *x0;        /* host, n values; x0 NULL = 0 */
     bool known_ones;             /* b = A * ones: the solution is known */
@@ -93,6 +97,8 @@ bool solve_slice(struct solve *v, double us, struct err *e);
 /* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
+/* The explain of bicgstab and of qmrcgstab. */
+void bicg_explain(const struct solve *v, char *out, size_t size);
 /* Give back what it holds on its device; the history and x stay. */
 void solve_release(struct solve *v);
 

@@ -17,14 +17,16 @@ struct problem {
     const double *a;
     const char *generator;
     int64_t p[PARAMS_MAX];
+    int upwind[2]; /* convection and diffusion on a grid */
 };
 
 struct known_end {
     const char *name, *solver;
     struct problem problem;
-    const double *b;    /* NULL: A * ones */
-    double tol, eps;    /* tol 0: 1e-9, in f32 1e-5 */
-    int64_t maxit;      /* 0: 5000 */
+    const double *b; /* NULL: A * ones */
+    double tol, eps; /* tol 0: 1e-9, in f32 1e-5 */
+    double omega;
+    int64_t maxit; /* 0: 5000 */
     bool force;
     enum reason reason;
     int64_t iterations; /* -1: any */

@@ -165,6 +165,7 @@ static void test_bytes(void **state)
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 5000};
     assert_true(solver_find("jacobi")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 24 * 1000);
     assert_true(solver_find("cg")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 72 * 1000);
+    assert_true(solver_find("bicgstab")->bytes(&A, 8) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
     assert_true(solver_find("cg")->bytes(&A, 4) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
@@ -214,6 +215,8 @@ static void test_commands(void **state)
         {"solve cg on cpu maxit 3", true, "limit of 3 iterations"},
         {"solve cg on cpu b /nowhere/b.mtx", false, "/nowhere/b.mtx"},
         {"solve cg on cpu kernel ell using csr", false, "works on format"},
+        {"solve wjacobi on cpu omega 0.9", true, "converged"},
+        {"solve wjacobi on cpu omega 2.5", false, "found 2.5"},
         {"solvers", true, "conjugate gradients"},
     };
     struct bed bed;

@@ -1,0 +1,238 @@
+/* What all vector operations of the solvers share: sums in a fixed order, the record that ends an iteration, and
+   passes, which are written once for the GPU and for the host. */
+#ifndef VEC_H
+#define VEC_H
+
+#include "kernel.h"
+
+#include <cfloat>
+
+namespace KERNEL_SPACE
+{
+
+/* Four elements a thread, so that its loads are on their way together. */
+enum { VEC_BLOCK = 256, VEC_EACH = 4 };
+
+template <bool MOST> __device__ double vec_join(double a, double b)
+{
+    return MOST ? (b > a ? b : a) : a + b;
+}
+
+/* The sum (or the largest) of v over the block, valid in thread 0. All threads of the block take part. */
+template <bool MOST> __device__ double vec_over_block(double v)
+{
+    SHARED(double, part, VEC_BLOCK / WARP);
+    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
+    __syncthreads(); /* all of the block: part may still be read from the call before */
+    if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
+    __syncthreads(); /* all of the block: part is complete */
+    if (threadIdx.x == 0)
+        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
+    return v;
+}
+
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
+   grid has read the scalars it needs, so that the last block may change them. */
+__device__ bool vec_last_block(GPTR(unsigned) ticket)
+{
+    SHARED(int, last, 1);
+    __syncthreads(); /* all of the block: it arrives as a whole */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
+        if (last[0]) ticket[0] = 0;
+        __threadfence();
+    }
+    __syncthreads(); /* all of the block: the answer is there */
+    return last[0] != 0;
+}
+
+/* In the last block: what the blocks left at s[from], joined in a fixed order; valid in thread 0. */
+template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
+{
+    double v = 0;
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) v = vec_join<MOST>(v, s[from + k]);
+    return vec_over_block<MOST>(v);
+}
+
+/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
+   one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
+   than they must. */
+template <typename P> __device__ void vec_note(P s, double rr, double diff)
+{
+    double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
+    double best = s[S_BEST], best_at = s[S_BEST_AT];
+    if (k == 0) limit2 = min(limit2 * rr, DBL_MAX);
+    if (k == 0 || rr <= 0.99 * 0.99 * best) {
+        best = rr;
+        best_at = k;
+    }
+    bool small = rr <= tol2 || diff < eps;
+    int going = rr > limit2 ? DIVERGED : k - best_at >= window ? STAGNATED : RUNNING;
+    s[S_DONE] = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
+    s[S_ITER] = k + 1;
+    s[S_RR] = rr;
+    s[S_MAXDIFF] = diff;
+    s[S_LIMIT2] = limit2;
+    s[S_BEST] = best;
+    s[S_BEST_AT] = best_at;
+    s[S_RECORD + (int64_t)k % RECORDS] = rr;
+}
+
+/* The change that led to the residual recorded now is the one that the step before measured. */
+template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
+{
+    double before = s[S_NEXT_DIFF];
+    vec_note(s, rr, before);
+    s[S_NEXT_DIFF] = diff;
+}
+
+__device__ int64_t vec_first()
+{
+    return (int64_t)blockIdx.x * VEC_BLOCK + threadIdx.x;
+}
+
+__device__ int64_t vec_stride()
+{
+    return (int64_t)gridDim.x * VEC_BLOCK;
+}
+
+/* ---- passes ----
+   A pass goes once over its vectors. For each element it does its work and returns what that adds to SUMS sums; when
+   all are there, one thread makes scalars of them. It is a struct PASS<AT> of vectors, AT::in and AT::out, with
+       enum { SUMS = 0..3 };
+       begin(s)   take the scalars it needs
+       at(i)      element i
+       end(s, t)  one thread, after all elements: t are the sums
+   and AT is on_gpu<T> or, for the cpu device, on_host<T>. */
+
+struct vec_sums {
+    double a, b, c;
+};
+
+template <typename PASS> __global__ void vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
+{
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    vec_sums t = {0, 0, 0};
+#pragma unroll 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
+        vec_sums more = pass.at(i);
+        t.a += more.a;
+        t.b += more.b;
+        t.c += more.c;
+    }
+    if (PASS::SUMS == 0) return;
+    t.a = vec_over_block<false>(t.a);
+    if (PASS::SUMS > 1) t.b = vec_over_block<false>(t.b);
+    if (PASS::SUMS > 2) t.c = vec_over_block<false>(t.c);
+    if (threadIdx.x == 0) {
+        s[S_SUMS + blockIdx.x] = t.a;
+        if (PASS::SUMS > 1) s[S_SUMS + VEC_BLOCKS + blockIdx.x] = t.b;
+        if (PASS::SUMS > 2) s[S_SUMS + 2 * VEC_BLOCKS + blockIdx.x] = t.c;
+    }
+    if (!vec_last_block(ticket)) return;
+    t.a = vec_over_grid<false>(s, S_SUMS);
+    if (PASS::SUMS > 1) t.b = vec_over_grid<false>(s, S_SUMS + VEC_BLOCKS);
+    if (PASS::SUMS > 2) t.c = vec_over_grid<false>(s, S_SUMS + 2 * VEC_BLOCKS);
+    if (threadIdx.x == 0) pass.end(s, t);
+}
+
+/* ---- the launches ---- */
+
+/* At least one block: a sum over nothing is 0. */
+static inline unsigned vec_grid(int64_t n)
+{
+    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH);
+    return blocks < 1 ? 1 : blocks > VEC_BLOCKS ? (unsigned)VEC_BLOCKS : blocks;
+}
+#define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
+#define TICKET_OF(s) VECTOR("ticket", (void *)(s + S_TICKET), 1, unsigned)
+
+template <typename T> struct on_gpu {
+    typedef T real;
+    typedef GPTR(const T) in;
+    typedef GPTR(T) out;
+    typedef GPTR(double) scalars;
+
+    static auto from(const char *name, const void *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, p, n, const T);
+    }
+    static auto to(const char *name, void *p, int64_t n) { return (void)name, (void)n, VECTOR(name, p, n, T); }
+    template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
+    }
+};
+
+/* The vectors of a pass, by the name of the argument. */
+#define PASS_IN(x) AT::from(#x, x, n)
+#define PASS_OUT(x) AT::to(#x, x, n)
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+enum { ALONE = 1 << 14, STRETCH = 1024 };
+
+/* Sums go stretch by stretch, whose number depends on n alone: the result is the same with any number of threads. */
+static inline int stretches(int64_t n)
+{
+    int64_t k = (n + STRETCH - 1) / STRETCH;
+    return k > VEC_BLOCKS ? (int)VEC_BLOCKS : (int)k;
+}
+
+static inline int64_t start(int64_t n, int k)
+{
+    return n * k / stretches(n);
+}
+
+static inline double total(const double *part, int k)
+{
+    double sum = 0;
+    for (int i = 0; i < k; i++) sum += part[i];
+    return sum;
+}
+
+} // namespace host
+
+template <typename T> struct on_host {
+    typedef T real;
+    typedef const T *in;
+    typedef T *out;
+    typedef double *scalars;
+
+    static in from(const char *, const void *p, int64_t) { return (in)p; }
+    static out to(const char *, void *p, int64_t) { return (out)p; }
+    template <typename PASS> static void run(struct device *, int64_t n, double *s, PASS pass)
+    {
+        if (s[S_DONE] != 0) return;
+        int k = host::stretches(n);
+        double *part[] = {s + S_SUMS, s + S_SUMS + VEC_BLOCKS, s + S_SUMS + 2 * VEC_BLOCKS};
+        pass.begin(s);
+#pragma omp parallel for if (n > host::ALONE)
+        for (int j = 0; j < k; j++) {
+            double a = 0, b = 0, c = 0;
+            int64_t end = host::start(n, j + 1);
+#pragma omp simd reduction(+ : a, b, c)
+            for (int64_t i = host::start(n, j); i < end; i++) {
+                vec_sums more = pass.at(i);
+                a += more.a;
+                b += more.b;
+                c += more.c;
+            }
+            part[0][j] = a;
+            part[1][j] = b;
+            part[2][j] = c;
+        }
+        if (PASS::SUMS > 0) pass.end(s, {host::total(part[0], k), host::total(part[1], k), host::total(part[2], k)});
+    }
+};
+#endif
+
+} // namespace KERNEL_SPACE
+
+#endif
