@@ -44,9 +44,11 @@ void mat_free(struct mat *M)
     *M = (struct mat){0};
 }
 
-int64_t kernel_bytes(const struct stored *S, double beta)
+int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta)
 {
-    return stored_bytes(S) + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
+    int64_t slot = (int64_t)(type_size(T_I32) + type_size(S->real)), padding = stored_slots(S) - S->nnz;
+    return stored_bytes(S) - (k->skips_padding ? padding * slot : 0) +
+           (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
 /* ---- a problem: A, x and y on the host in double, and on the device in the matrix's precision ---- */
@@ -247,7 +249,8 @@ bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat 
     struct problem p;
     struct verdict v;
     double us;
-    *out = (struct run){.kernel = k, .dev = M->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(M->of, 0)};
+    *out =
+        (struct run){.kernel = k, .dev = M->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(k, M->of, 0)};
     bool ok = problem_new(&p, k, A, M, e) && pose(&p, 1.5, -0.5, 1, e) && answer(&p, &out->first_us, &out->error, e) &&
               must_hold(&p, &out->error, e) && pose(&p, 1, 0, 2, e) && answer(&p, &us, &v, e) && must_hold(&p, &v, e) &&
               time_it(&p, reps, w, out, e);

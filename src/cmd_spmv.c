@@ -9,7 +9,7 @@
 static bool check_only(const struct wanted *w, const struct kernel *k, const struct mat *M, struct run *out,
                        struct err *e)
 {
-    *out = (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = w->real, .bytes = kernel_bytes(M->of, 0)};
+    *out = (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = w->real, .bytes = kernel_bytes(k, M->of, 0)};
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
     if (!bench_check(k, &w->matrix->csr, M, 1.25, -0.5, 1, NULL, &out->error, e)) return false;
     if (out->error.ok) return true;

@@ -191,15 +191,24 @@ static void test_bench(void **state)
     csr_free(&A);
 }
 
-/* The arrays, x and y once each; y twice when it is read as well. */
+/* The arrays, x and y once each; y twice when it is read as well. ELL's padding is not read, BSR's is. */
 static void test_bytes(void **state)
 {
     (void)state;
     struct csr A = shape_csr(&grid, 4);
     struct stored S;
+    const struct kernel *coo = kernel_find("coo-serial"), *ell = kernel_find("ell-serial"),
+                        *bsr = kernel_find("bsr-serial");
     assert_true(format_pack(&A, format_find("coo"), NULL, T_F32, false, &S, NULL));
-    assert_int_equal(kernel_bytes(&S, 0), 12 * A.nnz + 4 * (80 + 90));
-    assert_int_equal(kernel_bytes(&S, -1), 12 * A.nnz + 4 * (80 + 2 * 90));
+    assert_int_equal(kernel_bytes(coo, &S, 0), 12 * A.nnz + 4 * (80 + 90));
+    assert_int_equal(kernel_bytes(coo, &S, -1), 12 * A.nnz + 4 * (80 + 2 * 90));
+    stored_free(&S);
+    assert_true(format_pack(&A, format_find("ell"), NULL, T_F64, false, &S, NULL));
+    assert_true(stored_slots(&S) > A.nnz);
+    assert_int_equal(kernel_bytes(ell, &S, 0), 12 * A.nnz + 8 * (80 + 90));
+    stored_free(&S);
+    assert_true(format_pack(&A, format_find("bsr"), NULL, T_F64, false, &S, NULL));
+    assert_int_equal(kernel_bytes(bsr, &S, 0), stored_bytes(&S) + 8 * (80 + 90));
     stored_free(&S);
     csr_free(&A);
 }
