@@ -320,8 +320,8 @@ static bool answer(struct session *s, struct papers *p, char *cell[CELLS], const
     return m && take_ratio(s, p, m, cell[1], q, ours, e);
 }
 
-static void out_paper(struct out *o, const struct papers *p, char *cell[CELLS], const struct quantity *q, double paper,
-                      double ours, const char *reason)
+static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS], const struct quantity *q, double paper,
+                       double ours, const char *reason)
 {
     bool divided = strstr(cell[1], " / ") != NULL;
     out_row(o);
@@ -351,7 +351,9 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
         return fail_at(e, why.code, why.where, "%s", why.text);
     if (!ok) ours = NAN;
     if (!ok && !*p->reason) snprintf(p->reason, sizeof p->reason, "%s", why.text);
-    out_paper(s->out, p, cell, q, paper, ours, ok ? NULL : why.text);
+    out_answer(s->out, p, cell, q, paper, ours, ok ? NULL : why.text);
+    out_str(s->out, "file", NULL, s->script);
+    out_int(s->out, "line", NULL, s->script_line);
     return true;
 }
 

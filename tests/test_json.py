@@ -26,8 +26,10 @@ def rows(commands, *files):
 
 RUN = {"matrix": str, "rows": int, "cols": int, "nnz": int, "format": str, "kernel": str, "device": str,
        "precision": str, "prep_us": float, "bytes": int, "error": float, "deterministic": bool}
-TIMES = {"time_us": float, "spread_us": float, "gbs": float, "gflops": float}
+TIMES = {"time_us": float, "total_us": float, "spread_us": float, "gbs": float, "gflops": float}
 FIT = {"fits": bool, "bytes": int, "padding": int, "prep_us": float}
+NO_DIAGONALS = {"operands": None, "pieces": None, "variance": None}
+DIAGONALS = {"operands": int, "pieces": int, "variance": float}
 SHAPE = {"name": str, "rows": int, "cols": int, "nnz": int}
 
 # command, the keys of its rows and their types; None among the types: may be null
@@ -42,10 +44,11 @@ CONTRACT = [
     ("formats", {"name": str, "about": str, "source": str, **FIT}),
     ("kernels", {"name": str, "about": str, "source": str, "format": str, "deterministic": bool, **FIT}),
     ("convert ell", {"matrix": str, "format": str, "precision": str, "array": str, "type": str, "n": int,
-                     "bytes": int}),
+                     "bytes": int, **NO_DIAGONALS}),
     ("devices", {"name": str, "about": str, "default": bool, "memory": int}),
     ("device cpu", {"name": str, "about": str}),
-    ("spmv on cpu reps 1", {**RUN, **TIMES}),
+    ("spmv on cpu reps 1", {**RUN, **TIMES, **NO_DIAGONALS, "ready_us": float, "gflops_padded": None}),
+    ("spmv using dia on cpu reps 1", {**RUN, **TIMES, **DIAGONALS, "gflops_padded": float}),
     ("spmv on emu", {**RUN, **{key: None for key in TIMES}}),
     ("solve cg on cpu", {"solver": str, "device": str, "precision": str, "iterations": int, "converged": bool,
                          "reason": str, "residual_recursive": float, "residual_true": float, "time_ms": float,

@@ -83,13 +83,13 @@ static void assert_narrow(const char *text)
 
 /* ---- the lessons that come with the program ---- */
 
-static void read_twice(const char *path, enum out_mode mode)
+static void read_it(const char *path, enum out_mode mode, int times)
 {
     char line[300];
     struct talk t;
     open_on_cpu(&t, mode);
     snprintf(line, sizeof line, "lesson %s reps 1", path);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < times; i++)
         if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
     if (mode == OUT_TEXT) assert_narrow(t.out);
     if (mode == OUT_JSON) assert_says(t.out, "\"command\":\"lesson\",\"ok\":true,\"matrix\":");
@@ -103,8 +103,8 @@ static void those_that_come_with_the_program_run(void **state)
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 3);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        read_twice(found.gl_pathv[i], OUT_TEXT);
-        read_twice(found.gl_pathv[i], OUT_JSON);
+        read_it(found.gl_pathv[i], OUT_TEXT, 2);
+        read_it(found.gl_pathv[i], OUT_JSON, 1);
     }
     globfree(&found);
 }
@@ -180,6 +180,7 @@ static void rows_are_answered(void **state)
     for (int i = 0; i < COUNT(rows); i++) {
         double ours = isinf(rows[i].ours) ? NAN : rows[i].ours;
         same(number(&t, "lesson", i, "paper"), rows[i].paper);
+        same(number(&t, "lesson", i, "line"), 5 + i);
         same(number(&t, "lesson", i, "ours"), ours);
         same(number(&t, "lesson", i, "ratio"), rows[i].paper ? ours / rows[i].paper : NAN);
     }
