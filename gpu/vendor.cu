@@ -27,7 +27,7 @@
     F(cusparseSpMV_preprocess)
 
 static struct {
-    void *library;
+    void *opened;
 #define F(name) decltype(&::name) name;
     FUNCTIONS(F)
 #undef F
@@ -43,7 +43,7 @@ static void *open_library(void)
 
 static bool load(struct err *e)
 {
-    if (sp.library) return true;
+    if (sp.opened) return true;
     void *library = open_library();
     if (!library)
         return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
@@ -53,7 +53,7 @@ static bool load(struct err *e)
 #undef F
     if (!whole)
         return fail(e, E_DEVICE, "this cuSPARSE lacks what version 12.6 has; name a newer one in LD_LIBRARY_PATH");
-    sp.library = library;
+    sp.opened = library;
     return true;
 }
 

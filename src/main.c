@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { STATUS_FAILED = 1, STATUS_USAGE = 2, TODO_MAX = 256 };
+enum { STATUS_FAILED = 1, STATUS_USAGE = 2, ASKED_MAX = 256 };
 
 /* What -c, -f and -v ask for, in their order. */
 struct todo {
@@ -19,7 +19,7 @@ struct options {
     enum out_mode mode;
     bool plain;
     const char *device;
-    struct todo todo[TODO_MAX];
+    struct todo todo[ASKED_MAX];
     int ntodo;
     char **file;
     int nfiles;
@@ -89,7 +89,7 @@ static bool take_option(struct options *o, int c)
     case 'c':
     case 'f':
     case 'v':
-        if (o->ntodo == TODO_MAX) return wrong_usage("too many options");
+        if (o->ntodo == ASKED_MAX) return wrong_usage("too many options");
         o->todo[o->ntodo++] = (struct todo){c, optarg};
         return true;
     default:
