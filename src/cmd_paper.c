@@ -35,7 +35,7 @@ static double count_nonzeros(const struct about *x)
     return (double)x->m->csr.nnz;
 }
 
-static double the_density(const struct about *x)
+static double filled_share(const struct about *x)
 {
     return count_nonzeros(x) / (double)x->m->csr.rows / (double)x->m->csr.cols;
 }
@@ -65,7 +65,7 @@ static double count_operands(const struct about *x)
     return (double)x->diagonals.operands;
 }
 
-static double the_variance(const struct about *x)
+static double operand_variance(const struct about *x)
 {
     return x->diagonals.variance;
 }
@@ -93,13 +93,13 @@ static double padded_rate(const struct about *x)
 static const struct quantity quantities[] = {
     {"rows", "%.0f", MATRIX, count_rows},
     {"nonzeros", "%.0f", MATRIX, count_nonzeros},
-    {"density", "%.6f", MATRIX, the_density},
+    {"density", "%.6f", MATRIX, filled_share},
     {"diagonals", "%.0f", MATRIX, count_diagonals},
     {"padding", "%.0f", FORMAT, count_padding},
     {"padding/nonzero", "%.2f", FORMAT, padding_a_nonzero},
     {"packing ms", "%.3f", FORMAT, packing_ms},
     {"operands", "%.0f", DIAGONALS, count_operands},
-    {"variance", "%.1f", DIAGONALS, the_variance},
+    {"variance", "%.1f", DIAGONALS, operand_variance},
     {"us", "%.2f", KERNEL, product_us},
     {"total us", "%.2f", KERNEL, whole_us},
     {"GFLOP/s", "%.2f", KERNEL, rate},
