@@ -1,4 +1,5 @@
 /* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
+#include "cmd.h"
 #include "solver.h"
 
 #include <math.h>
@@ -65,29 +66,45 @@ static void say_phases(struct out *o, const struct solve *v)
     double us[SOLVE_PHASES];
     for (int i = 0; i < v->nphases; i++) {
         name[i] = v->phase[i].name;
-        us[i] = v->phase[i].n ? v->phase[i].us / (double)v->phase[i].n : 0;
+        us[i] = v->dev->kind == DEV_EMU ? NAN : v->phase[i].n ? v->phase[i].us / (double)v->phase[i].n : 0;
     }
     out_strs(o, "phases", v->nphases, name);
     out_nums(o, "phase_us", v->nphases, us);
-    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
+    if (out_mode(o) == OUT_TEXT && v->dev->kind != DEV_EMU)
+        out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
 
-/* The time, beside what the bytes take that no implementation can avoid at the bandwidth measured. */
+/* What no implementation can beat: its bytes at the bandwidth measured. */
+static void say_bound(struct out *o, const struct solve *v, double bound, double queued)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%.2f us an iteration, for its bytes at %.0f GB/s; queued without waiting: %.2f us",
+             bound, v->dev->ceilings.read_gbs, queued);
+    if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU) return;
+    if (!isfinite(bound)) out_str(o, NULL, "at best", "not known; `ceilings` measures what this device can do");
+    if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
+}
+
+/* All of the time spent iterating, waits of the host included; the emulator has none. */
 static void say_times(struct out *o, const struct solve *v)
 {
-    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real)), gbs = v->dev->ceilings.read_gbs;
-    double bound = v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
-    double us = v->iterations > 0 ? v->us_iteration : NAN;
-    char text[120];
-    out_num(o, "time_ms", "time", v->us / 1000, "%.3f ms");
-    out_num(o, "us_per_iteration", "an iteration", us, "%.2f us");
+    bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
+    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m), gbs = v->dev->ceilings.read_gbs;
+    double bound = timed && v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
+    double queued = some ? v->us_iteration : NAN;
+    out_num(o, "time_ms", "time", timed ? v->us / 1000 : NAN, "%.3f ms");
+    out_num(o, "us_per_iteration", "an iteration", some ? v->us / (double)v->iterations : NAN, "%.2f us");
+    out_num(o, "us_queued", NULL, queued, NULL);
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
-    snprintf(text, sizeof text, "%.2f us an iteration, for its bytes at %.0f GB/s: %.1f times that", bound, gbs,
-             us / bound);
-    if (out_mode(o) == OUT_TEXT && isfinite(us / bound)) out_str(o, NULL, "at best", text);
-    if (out_mode(o) == OUT_TEXT && !isfinite(bound))
-        out_str(o, NULL, "at best", "not known; `ceilings` measures what this device can do");
+    say_bound(o, v, bound, queued);
+}
+
+/* Why it ended, without the word that stands in the line above. */
+static const char *because(const struct solve *v)
+{
+    static const char said[] = "converged: ";
+    return v->why + (strncmp(v->why, said, sizeof said - 1) ? 0 : sizeof said - 1);
 }
 
 static void report(struct out *o, const struct solve *v)
@@ -98,9 +115,10 @@ static void report(struct out *o, const struct solve *v)
     out_str(o, "device", "device", v->dev->name);
     out_str(o, "kernel", "kernel", v->kernel ? v->kernel->name : NULL);
     out_str(o, "precision", "precision", type_name(v->real));
+    if (v->solver->restarts) out_int(o, "m", "restarts after", v->m);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
-    out_str(o, "reason", "because", v->why);
+    out_str(o, "reason", "because", because(v));
     out_int(o, "iterations", "iterations", v->iterations);
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_num(o, "residual_true", "true residual", v->residual_true, "%.3e");
@@ -129,12 +147,12 @@ static bool finish(struct session *s, struct err *e)
     return true;
 }
 
-/* Let the screen and the keyboard have their turn; false: stop. */
-static bool go_on(struct session *s)
+/* Let the screen and the keyboard have their turn. */
+static enum turn go_on(struct session *s)
 {
     struct solve *v = s->solve;
     if (s->front && s->front->live) return s->front->live(s);
-    return watch_tick(&s->watch, v->solver->name, v->iterations, v->maxit, NULL);
+    return watch_tick(&s->watch, v->solver->name, v->iterations, v->maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 
 /* Paused with nobody at the keys: the commands of a script go on. */
@@ -144,21 +162,24 @@ static bool waits(const struct session *s)
 }
 
 /* A stopped solve keeps its x and is reported; in a script, having been stopped is a failure all the same. */
-static bool drive(struct session *s, struct err *e)
+bool solve_drive(struct session *s, struct err *e)
 {
     struct solve *v = s->solve;
-    bool stopped = false;
-    while (v->reason == RUNNING && !stopped && !waits(s)) {
+    enum turn turn = TURN_ON;
+    while (v->reason == RUNNING && turn == TURN_ON && !waits(s)) {
         if (!v->paused && !solve_slice(v, slice_us, e)) {
             drop_solve(s);
             return false;
         }
-        stopped = v->reason == RUNNING && !waits(s) && !go_on(s);
+        if (v->reason == RUNNING && !waits(s)) turn = go_on(s);
     }
-    if (v->reason == RUNNING && !stopped) return true;
+    if (turn == TURN_LEAVE)
+        out_note(s->out, "paused at iteration %lld: `step 5`, `continue`, `view solve` or `stop`",
+                 (long long)v->iterations);
+    if (v->reason == RUNNING && turn != TURN_STOP) return true;
     if (!finish(s, e)) return false;
-    if (!stopped || s->interactive) return true;
-    return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept as it was", v->solver->name,
+    if (turn != TURN_STOP || s->interactive) return true;
+    return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
                 (long long)v->iterations);
 }
 
@@ -179,6 +200,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->eps = arg_real(a, "eps", 0);
     o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
     o->omega = arg_real(a, "omega", 0);
+    o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
 }
@@ -203,11 +225,11 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
 /* The needs of a solver that it cannot check by itself cheaply. */
 static bool warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
 {
-    if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
+    if (!solver->symmetric || m->csr.rows != m->csr.cols || m->csr.imag) return true;
     const struct stats *stats = session_stats(s, m, e);
     if (!stats) return false;
     if (!stats->value_symmetric)
-        out_note(s->out, "%s is not symmetric, and %s needs %s", m->name, solver->name, solver->needs);
+        out_note(s->out, "warning: %s is not symmetric, and %s needs %s", m->name, solver->name, solver->needs);
     return true;
 }
 
@@ -239,10 +261,12 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
     if (waits(s)) say_step(s->out, v);
-    if (!drive(s, e)) return false;
+    if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!v->x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
-    return save_x(v, arg(a, "save"), &s->watch, e);
+    if (!save_x(v, arg(a, "save"), &s->watch, e)) return false;
+    out_text(s->out, "x was written to %s", arg(a, "save"));
+    return true;
 }
 
 /* The solve that waits for a command. */
@@ -278,7 +302,7 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
     if (!v) return false;
     v->paused = false;
     v->steps_left = 0;
-    return drive(s, e);
+    return solve_drive(s, e);
 }
 
 static bool run_stop(struct session *s, const struct args *a, struct err *e)
@@ -303,19 +327,22 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [omega R] [maxit N] [b FILE] "
+        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [omega R] [m N] [maxit N] [b FILE] "
         "[x0 FILE] [seed N] [save FILE] [step] [view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
         "(10000), or, for jacobi and wjacobi with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs the\n"
-        "change of wjacobi (0: the usual, 2/3). The true residual b - A x is computed in double at the end:\n"
+        "change of wjacobi (0: the usual, 2/3); gmres restarts after m iterations (0: estimated from five). The true "
+        "residual b - A x is computed in double at the end:\n"
         "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
         "less than 1% for long (jacobi, wjacobi: 1000 iterations; cg, bicgstab: 3 for each row, within 100 and\n"
         "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
         "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
-        "file. `solvers` lists the solvers.\n"
+        "file. `solvers` lists the solvers. time is all that was spent iterating, waits of the host included; an\n"
+        "iteration is that divided by the iterations. A solve that does not converge is no failure of the command:\n"
+        "the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
         "    solve cg tol 1e-10\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,

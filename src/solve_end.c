@@ -17,7 +17,7 @@ static const struct {
     [BROKE_DOWN] = {"broke-down", "broke down"},
     [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
     [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
-    [STOPPED] = {"stopped", "stopped by the user; x is kept as it was"},
+    [STOPPED] = {"stopped", "stopped by the user"},
     [DRIFTED] = {"drifted", "the recursive residual converged but the true one did not; not converged"},
 };
 
@@ -70,17 +70,17 @@ static bool measure(struct solve *v, struct err *e)
     return true;
 }
 
-/* The stop rule that was met is checked against the true residual. */
+/* The stop rule that was met is checked against the true residual; tol 0 beside eps is no rule. */
 static void judge(struct solve *v)
 {
-    bool by_tol = v->b_norm > 0 && v->residual <= v->tol;
-    if (v->reason == CONVERGED && by_tol && v->tol > 0 && !(v->residual_true <= drift * v->tol)) v->reason = DRIFTED;
+    bool by_tol = v->b_norm > 0 && v->residual <= v->tol && (v->tol > 0 || v->eps == 0);
+    if (v->reason == CONVERGED && by_tol && !(v->residual_true <= drift * v->tol)) v->reason = DRIFTED;
 }
 
 static void explain_converged(const struct solve *v, char *out, size_t size)
 {
     if (v->b_norm == 0)
-        snprintf(out, size, "converged at once: b = 0, so x = 0");
+        snprintf(out, size, "converged: b = 0, so x = 0");
     else if (v->residual <= v->tol)
         snprintf(out, size, "converged: relative residual %.2e, tol %.2e", v->residual, v->tol);
     else
@@ -107,6 +107,9 @@ static void explain(const struct solve *v, char *out, size_t size)
     case STAGNATED:
         snprintf(out, size, "%s: less than 1%% gained in %lld iterations, at iteration %lld; %s", text,
                  (long long)v->window, (long long)v->iterations, advice);
+        break;
+    case STOPPED:
+        snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
         break;
     case DRIFTED:
         snprintf(out, size,

@@ -1,6 +1,7 @@
 /* The solvers on cpu and emu: known ends, freezing, stepping, cancelling, failing allocations; their commands. */
 #include "dev_fake.h"
 #include "solve_kit.h"
+#include "talk.h"
 
 #include <omp.h>
 #include <unistd.h>
@@ -163,10 +164,11 @@ static void test_bytes(void **state)
 {
     (void)state;
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 5000};
-    assert_true(solver_find("jacobi")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 24 * 1000);
-    assert_true(solver_find("cg")->bytes(&A, 8) == 12 * 5000 + 4 * 1000 + 72 * 1000);
-    assert_true(solver_find("bicgstab")->bytes(&A, 8) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
-    assert_true(solver_find("cg")->bytes(&A, 4) == 8 * 5000 + 4 * 1000 + 36 * 1000);
+    assert_true(solver_find("jacobi")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 24 * 1000);
+    assert_true(solver_find("cg")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 72 * 1000);
+    assert_true(solver_find("bicgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
+    assert_true(solver_find("gmres")->bytes(&A, 8, 10) == 1.1 * (12 * 5000 + 4 * 1000) + 8000 * (2 * 10 + 13 + 1.8));
+    assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
 /* ---- the commands ---- */
@@ -203,12 +205,12 @@ static void test_commands(void **state)
         const char *part;
     } lines[] = {
         {"step", false, "no solve is paused"},
-        {"solve cg on cpu", true, "because        converged: relative residual"},
+        {"solve cg on cpu", true, "because        relative residual"},
         {"solve cg on cpu", true, "error in x"},
         {"continue", false, "no solve is paused"},
         {"solve cg on cpu step", true, "        0  1.000000e+00"},
         {"step 2", true, "        2  "},
-        {"stop", true, "stopped by the user"},
+        {"stop", true, "stopped by the user after iteration 2; x is kept"},
         {"solve jacobi on cpu step; step 3; continue", true, "converged"},
         {"solve jacobi on emu tol 1e-3 f32 using ell b random seed 4 x0 ones", true, "fp32"},
         {"solve jacobi on cpu eps 1e-4", true, "max |x' - x|"},
@@ -217,12 +219,50 @@ static void test_commands(void **state)
         {"solve cg on cpu kernel ell using csr", false, "works on format"},
         {"solve wjacobi on cpu omega 0.9", true, "converged"},
         {"solve wjacobi on cpu omega 2.5", false, "found 2.5"},
+        {"solve cg on emu", true, "time           -\nan iteration   -\n"},
+        {"solve cg on cpu tol 0 force maxit 100000", true, "converged      no"},
         {"solvers", true, "conjugate gradients"},
     };
     struct bed bed;
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     for (int i = 0; i < COUNT(lines); i++) expect(&bed, lines[i].line, lines[i].ok, lines[i].part);
     bed_free(&bed);
+}
+
+/* A complex matrix is refused before anything is said of its symmetry. */
+static void test_complex(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "complex"};
+    talk_open(&t, OUT_TEXT);
+    assert_true(
+        csr_from_triplets(&A, 2, 2, 2, (int[]){0, 0}, (int[]){0, 1}, (double[]){1, 2}, (double[]){0, 1}, NULL, NULL));
+    assert_true(session_add(&t.s, "C", &A, &info, NULL));
+    assert_false(talk_line(&t, "solve cg on cpu"));
+    assert_string_equal(t.err, "solve: cg: the matrix is complex; the solvers take real matrices only\n");
+    talk_close(&t);
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+static void test_times_agree(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 30") && talk_line(&t, "solve cg on cpu"));
+    double ms = number_after(t.out, "\"time_ms\":"), us = number_after(t.out, "\"us_per_iteration\":");
+    assert_true(fabs(us * number_after(t.out, "\"iterations\":") / (1000 * ms) - 1) < 1e-9);
+    assert_true(talk_line(&t, "solve cg on emu"));
+    assert_non_null(strstr(t.out, "\"time_ms\":null,\"us_per_iteration\":null"));
+    talk_close(&t);
 }
 
 static bool twice(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -262,6 +302,7 @@ static void test_save(void **state)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
     say(&bed, line, true);
+    assert_non_null(strstr(said, "x was written to /tmp/warpspy-x-"));
     assert_true(mtx_load_vector(file, 56, x, &e));
     for (int i = 0; i < 56; i++) assert_true(fabs(x[i] - 1) < 1e-9);
     remove(file);
@@ -277,7 +318,8 @@ int main(void)
         cmocka_unit_test(test_steps),          cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_failing_device), cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_commands),       cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_save),
+        cmocka_unit_test(test_save),           cmocka_unit_test(test_complex),
+        cmocka_unit_test(test_times_agree),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
