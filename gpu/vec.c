@@ -29,3 +29,4 @@
 
 TABLES(vec_ops, vec)
 TABLES(bicg_ops, vec_bicg)
+TABLES(gmres_ops, vec_gmres)

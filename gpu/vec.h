@@ -160,6 +160,10 @@ template <typename T> struct on_gpu {
         return (void)name, (void)n, VECTOR(name, p, n, const T);
     }
     static auto to(const char *name, void *p, int64_t n) { return (void)name, (void)n, VECTOR(name, p, n, T); }
+    static auto numbers(const char *name, double *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, p, n, double);
+    }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
         LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
@@ -207,6 +211,7 @@ template <typename T> struct on_host {
 
     static in from(const char *, const void *p, int64_t) { return (in)p; }
     static out to(const char *, void *p, int64_t) { return (out)p; }
+    static scalars numbers(const char *, double *p, int64_t) { return p; }
     template <typename PASS> static void run(struct device *, int64_t n, double *s, PASS pass)
     {
         if (s[S_DONE] != 0) return;

@@ -171,6 +171,7 @@ enum {
     S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
     S_TICKET,         /* blocks that have arrived: an unsigned, kept in the place of a double */
     S_OMEGA, S_RHO, S_HALF, S_SHADOW, /* bicgstab, qmrcgstab: half-step residual, squared; norm of r0 */
+    S_COLUMNS, S_SCALE, /* gmres: columns of the cycle under way; 1 / the length of the vector that comes next */
     S_WHAT,           /* which number broke down: its value is in S_PQ */
     S_FREE, SCALARS = 64,
     S_RECORD = SCALARS, RECORDS = 4096, /* r.r of record k in slot k % RECORDS */
@@ -213,7 +214,25 @@ struct bicg_ops {
     void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p); /* p = r + beta (p - omega v) */
 };
 
+/* GMRES(m) (k_gmres.cu). V: m vectors, one after another; q: A times the last. w: GMRES_WORK(m) doubles on the device,
+   rows of m + 1 (see GM_*), then the partial sums. k: columns of V in use. */
+enum { GM_H, GM_H2, GM_G, GM_COS, GM_SIN, GM_Y, GM_R, /* R's column c is row GM_R + c */ GM_BLOCKS = 512, GM_MOST = 500 };
+#define GMRES_WORK(m) (((int64_t)GM_R + (m) + GM_BLOCKS) * ((m) + 1))
+struct gmres_ops {
+    void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, const void *q); /* row = V'q */
+    void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, void *q); /* q -= V row; s[S_PQ] = q.q */
+    /* Column k of H, from rows GM_H and GM_H2 and s[S_PQ], rotated into R; the residual that is left; record. BROKE_DOWN
+       if R is singular with it: then the column is not taken. */
+    void (*column)(struct device *d, double *s, double *w, int m, int k);
+    void (*solve)(struct device *d, double *s, double *w, int m); /* R y = g, for s[S_COLUMNS] columns */
+    void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
+    /* q = b - q, the true residual, from which a cycle begins; it replaces the last record, and may end the solve. */
+    void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
+    void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
+};
+
 /* real: T_F32 or T_F64 */
+const struct gmres_ops *gmres_ops_of(const struct device *d, enum type real);
 const struct bicg_ops *bicg_ops_of(const struct device *d, enum type real);
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 

@@ -41,10 +41,10 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
              what[(int)v->mirror[S_WHAT]], v->mirror[S_PQ], (long long)v->iterations);
 }
 
-static double bytes(const struct csr *A, size_t real)
+static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    double matrix = (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
-    return 2 * matrix + 19.0 * (double)real * (double)A->rows;
+    (void)m;
+    return 2 * csr_bytes(A, real) + 19.0 * (double)real * (double)A->rows;
 }
 
 const struct solver solver_bicgstab = {

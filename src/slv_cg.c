@@ -35,9 +35,10 @@ static void explain(const struct solve *v, char *out, size_t size)
              v->mirror[S_PQ], (long long)v->iterations + 1);
 }
 
-static double bytes(const struct csr *A, size_t real)
+static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows + 9.0 * (double)real * (double)A->rows;
+    (void)m;
+    return csr_bytes(A, real) + 9.0 * (double)real * (double)A->rows;
 }
 
 const struct solver solver_cg = {

@@ -61,9 +61,10 @@ static bool finish(struct solve *v, struct err *e)
     return true;
 }
 
-static double bytes(const struct csr *A, size_t real)
+static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows + 3.0 * (double)real * (double)A->rows;
+    (void)m;
+    return csr_bytes(A, real) + 3.0 * (double)real * (double)A->rows;
 }
 
 const struct solver solver_jacobi = {

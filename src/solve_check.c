@@ -64,6 +64,14 @@ static bool check_omega(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s: expected an omega above 0 and below 2, found %g", o->solver->name, o->omega);
 }
 
+static bool check_m(const struct solve_options *o, struct err *e)
+{
+    if (o->m == 0) return true;
+    if (!o->solver->restarts) return fail(e, E_USAGE, "%s does not restart, so it has no m", o->solver->name);
+    if (o->m > 0 && o->m <= GM_MOST) return true;
+    return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
+}
+
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, o->solver, e)) return false;
@@ -71,7 +79,7 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
         return fail(e, E_USAGE, "tol, eps and maxit must not be negative");
     if (o->eps > 0 && !o->solver->diff)
         return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
-    if (!check_omega(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    if (!check_omega(o, e) || !check_m(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
            (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

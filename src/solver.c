@@ -54,6 +54,11 @@ bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
     return kernel_launch(v->kernel, &L, e);
 }
 
+double csr_bytes(const struct csr *A, size_t real)
+{
+    return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
+}
+
 /* ---- vectors between host and device ---- */
 
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
@@ -164,6 +169,15 @@ static bool read_record(struct solve *v, struct err *e)
     return true;
 }
 
+/* Let a solver look at the convergence that it recorded, and take over what it found. */
+static bool settle(struct solve *v, struct err *e)
+{
+    if (v->reason != CONVERGED || !v->solver->settle) return true;
+    if (!v->solver->settle(v, e)) return false;
+    v->iterations--; /* its residual may be another now */
+    return read_record(v, e);
+}
+
 /* b = 0 (and an empty system): x = 0 is the solution, and no residual can be relative to ||b||. */
 static bool solve_trivially(struct solve *v, struct err *e)
 {
@@ -184,6 +198,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     if (v->b_norm == 0) return solve_trivially(v, e);
     v->ops = vec_ops_of(v->dev, v->real);
     v->bicg = bicg_ops_of(v->dev, v->real);
+    v->gmres = gmres_ops_of(v->dev, v->real);
     if (!put_matrix(v, o, e) || !new_vectors(v, e) || !put_scalars(v, o->force, e)) return false;
     if (!solve_put(v, v->v[1], v->b, e)) return false;
     if (o->x0 && !solve_put(v, v->v[0], o->x0, e)) return false;
@@ -193,7 +208,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
         mem_free(zero);
         if (!ok) return false;
     }
-    if (!v->solver->init(v, e) || !read_record(v, e)) return false;
+    if (!v->solver->init(v, e) || !read_record(v, e) || !settle(v, e)) return false;
     v->r0 = v->residual;
     return true;
 }
@@ -219,6 +234,7 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
     v->window = window_of(o->solver, v->n);
     v->tol = o->tol;
     v->eps = o->eps;
+    v->m = o->m < v->n ? o->m : v->n;
     v->omega = o->omega > 0 ? o->omega : o->solver->omega;
     v->known = o->known_ones;
     v->iterations = -1;
@@ -287,7 +303,7 @@ bool solve_slice(struct solve *v, double us, struct err *e)
     double start = now_us();
     if (!queue_sampled(v, e)) return false;
     double from = now_us();
-    if (!queue(v, n - 1, e) || !read_record(v, e)) return false;
+    if (!queue(v, n - 1, e) || !read_record(v, e) || !settle(v, e)) return false;
     account(v, n, v->iterations - before, start, from);
     return true;
 }

@@ -28,9 +28,11 @@ struct solve {
     double tol;               /* on ||r|| / ||b|| */
     double eps;               /* on max |x' - x|; 0 = not asked for */
     double omega;             /* relaxation, of a solver that has it */
+    int64_t m, cycle_from;    /* of a solver that restarts: iterations a cycle; v->queued where the first began */
     void *v[SOLVE_VECTORS];   /* on the device; v[0] = x, v[1] = b; the others are the solver's */
     const struct vec_ops *ops;
     const struct bicg_ops *bicg;
+    const struct gmres_ops *gmres;
     double *s;                /* device scalars and work space, VEC_WORK of them */
     double *hist;             /* host: ||r|| / ||b|| by iteration, iterations + 1 of them */
     int64_t iterations;       /* done and known to the host */
@@ -68,9 +70,12 @@ struct solver {
     bool symmetric;           /* is only right for a symmetric matrix */
     bool diff;                /* measures max |x' - x|, so that eps can be its stop rule */
     double omega;             /* the usual relaxation; 0: it has none */
-    double (*bytes)(const struct csr *A, size_t real); /* no iteration can move fewer (solvers.md) */
+    bool restarts;            /* every m iterations */
+    double (*bytes)(const struct csr *A, size_t real, int64_t m); /* no iteration can move fewer (solvers.md) */
     bool (*init)(struct solve *v, struct err *e);  /* checks, first residual */
     bool (*step)(struct solve *v, struct err *e);  /* queue one iteration */
+    /* Told that it converged: compute the true residual, or go on (s[S_DONE] = 0); NULL: what it records is sure. */
+    bool (*settle)(struct solve *v, struct err *e);
     bool (*finish)(struct solve *v, struct err *e); /* leave x in v[0]; may be NULL */
     /* What broke down, in words; NULL for a solver that cannot. */
     void (*explain)(const struct solve *v, char *out, size_t size);
@@ -86,6 +91,7 @@ struct solve_options {
     enum type real;
     double tol, eps;
     double omega;                /* 0: the solver's usual one */
+    int64_t m;                   /* 0: as the solver estimates */
     int64_t maxit;
     const double *b, *x0;        /* host, n values; x0 NULL = 0 */
     bool known_ones;             /* b = A * ones: the solution is known */
@@ -110,6 +116,8 @@ double norm2(int64_t n, const double *x);
 /* For slv_*.c: the phases of an iteration. q = A p by the chosen kernel. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 void phase_begin(struct solve *v, const char *name); /* ends the one before; NULL ends the last */
+/* The bytes of a matrix as CSR. */
+double csr_bytes(const struct csr *A, size_t real);
 /* n doubles of the host to and from a device vector of v->real. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);

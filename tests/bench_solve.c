@@ -40,7 +40,7 @@ static bool time_solve(struct session *s, struct solve_options *o, double *us, s
 
 static void print_line(const struct solve *v, double us, double gbs)
 {
-    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real)), bound = gbs > 0 ? bytes / gbs * 1e-3 : 0;
+    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m), bound = gbs > 0 ? bytes / gbs * 1e-3 : 0;
     printf("%-10s %10lld %10lld  %-7s %-4s %-11s %9.2f %9.2f %6.2f ", v->matrix->name, (long long)v->n,
            (long long)v->matrix->csr.nnz, v->solver->name, type_name(v->real), v->kernel->name, us, bound,
            bound > 0 ? us / bound : 0);

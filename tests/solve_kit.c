@@ -176,6 +176,72 @@ const struct known_end known_ends[] = {
      .why = "broke down",
      DENSE(2, 1, -1, -1, 1),
      B(1, 1)},
+    {.name = "gmres, diagonal", .solver = "gmres", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
+    {.name = "one unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
+    {.name = "no unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "gmres on a grid", .solver = "gmres", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "gmres, convection", .solver = "gmres", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "gmres, in cycles of 7",
+     .solver = "gmres",
+     .m = 7,
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "gmres in one cycle, more than there are rows",
+     .solver = "gmres",
+     .m = 99,
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(3, 1, 0, 2, 0, 5, 1, 3, 0, 1)},
+    {.name = "gmres gains nothing, then all",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 4,
+     DENSE(4, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
+     B(1, 0, 0, 0)},
+    {.name = "in shorter cycles it never does",
+     .solver = "gmres",
+     .m = 3,
+     .reason = STAGNATED,
+     .iterations = 100,
+     DENSE(4, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
+     B(1, 0, 0, 0)},
+    {.name = "gmres, indefinite",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 2,
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "gmres, singular but consistent",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "gmres, inconsistent",
+     .solver = "gmres",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "the matrix is singular",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "gmres, inconsistent later",
+     .solver = "gmres",
+     .reason = BROKE_DOWN,
+     .iterations = 1,
+     .why = "the matrix is singular",
+     DENSE(2, 2, 0, 0, 0),
+     B(1, 1)},
+    {.name = "gmres, stopped within a cycle",
+     .solver = "gmres",
+     .maxit = 9,
+     .m = 20,
+     .reason = MAX_ITERATIONS,
+     .iterations = 9,
+     GRID(23, 17)},
+    {.name = "m for cg", .solver = "cg", .m = 5, .error = "cg does not restart", GRID(3, 3)},
+    {.name = "m too large", .solver = "gmres", .m = 501, .error = "from 1 to 500, found 501", GRID(3, 3)},
+    {.name = "m below 1", .solver = "gmres", .m = -1, .error = "from 1 to 500, found -1", GRID(3, 3)},
     {.name = "not square",
      .solver = "cg",
      .error = "2 rows and 3 columns",
@@ -305,6 +371,7 @@ static struct solve_options options_of(const struct known_end *k, enum type real
                                 : 5000,
         .force = k->force,
         .omega = k->omega,
+        .m = k->m,
     };
 }
 
@@ -315,6 +382,8 @@ static void check_end(const struct known_end *k, const struct solve *v, enum typ
     if (k->iterations >= 0 && v->iterations != k->iterations)
         fail_msg("%s: %lld iterations", k->name, (long long)v->iterations);
     if (k->why && !strstr(v->why, k->why)) fail_msg("%s: %s", k->name, v->why);
+    if (v->reason == MAX_ITERATIONS && isfinite(v->residual_true))
+        assert_true(fabs(v->residual_true - v->residual) <= close * v->residual);
     if (k->reason != CONVERGED) return;
     if (v->known && k->eps == 0 && !(v->error_known < close)) fail_msg("%s: error %g", k->name, v->error_known);
     assert_true(v->residual_true <= 2 * v->tol || k->eps > 0);
@@ -559,6 +628,22 @@ static void check_bicg_guard(struct vectors *t)
     ops->direction(t->d, t->n, t->s, a, a, b);
 }
 
+static void check_gmres_guard(struct vectors *t)
+{
+    const struct gmres_ops *ops = gmres_ops_of(t->d, t->real);
+    void *a = t->dev[0], *b = t->dev[1];
+    double *w = t->d->ops->alloc(t->d, GMRES_WORK(2) * (int64_t)sizeof *w, "a work space", NULL);
+    ops->dots(t->d, t->n, t->s, w, 2, 1, GM_H, a, a);
+    ops->subtract(t->d, t->n, t->s, w, 2, 1, GM_H, a, b);
+    ops->column(t->d, t->s, w, 2, 1);
+    ops->solve(t->d, t->s, w, 2);
+    ops->add(t->d, t->n, t->s, w, 2, a, b);
+    ops->residual(t->d, t->n, t->s, w, 2, a, b);
+    ops->scale(t->d, t->n, t->s, a, b);
+    assert_true(t->d->ops->sync(t->d, NULL));
+    t->d->ops->free(t->d, w);
+}
+
 /* Once done is set nothing is written any more. */
 static void check_guard(struct vectors *t)
 {
@@ -574,7 +659,9 @@ static void check_guard(struct vectors *t)
     t->ops->jacobi(t->d, t->n, t->s, t->dev[0], t->dev[0], t->dev[0], t->dev[0], t->dev[1]);
     t->ops->record(t->d, t->s);
     check_bicg_guard(t);
-    assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0);
+    check_gmres_guard(t);
+    assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0 &&
+                scalar(t, S_COLUMNS) == 0);
     get(t, 1);
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }

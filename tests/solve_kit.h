@@ -26,6 +26,7 @@ struct known_end {
     const double *b; /* NULL: A * ones */
     double tol, eps; /* tol 0: 1e-9, in f32 1e-5 */
     double omega;
+    int64_t m;
     int64_t maxit; /* 0: 5000 */
     bool force;
     enum reason reason;

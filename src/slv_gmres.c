@@ -1,0 +1,179 @@
+/* GMRES(m) (THESIS 3.3): the least residual over a Krylov space of up to m vectors, from which it then begins again.
+   The small triangular system stays on the device, so that no iteration waits for the host. */
+#include "solver.h"
+
+#include <math.h>
+
+enum { X, B, Q, V, W };
+
+enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; what m is clamped to */
+
+static void *column(const struct solve *v, int64_t j)
+{
+    return (char *)v->v[V] + j * v->n * (int64_t)type_size(v->real);
+}
+
+static bool make_room(struct solve *v, int64_t m, struct err *e)
+{
+    v->m = m;
+    v->v[V] = v->dev->ops->alloc(v->dev, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e);
+    v->v[W] = v->dev->ops->alloc(v->dev, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
+    return v->v[V] && v->v[W];
+}
+
+static void give_room(struct solve *v)
+{
+    v->dev->ops->free(v->dev, v->v[V]);
+    v->dev->ops->free(v->dev, v->v[W]);
+    v->v[V] = v->v[W] = NULL;
+}
+
+/* q = b - A x */
+static bool residual(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
+    v->gmres->residual(v->dev, v->n, v->s, v->v[W], (int)v->m, v->v[B], v->v[Q]);
+    return true;
+}
+
+/* The first cycle: record the first residual. */
+static bool start(struct solve *v, struct err *e)
+{
+    if (!residual(v, e)) return false;
+    v->ops->record(v->dev, v->s);
+    v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, 0));
+    return true;
+}
+
+/* x += V y, y by the rotated system. */
+static void improve(struct solve *v)
+{
+    v->gmres->solve(v->dev, v->s, v->v[W], (int)v->m);
+    v->gmres->add(v->dev, v->n, v->s, v->v[W], (int)v->m, v->v[V], v->v[X]);
+}
+
+static bool restart(struct solve *v, struct err *e)
+{
+    phase_begin(v, "restart");
+    improve(v);
+    if (!residual(v, e)) return false;
+    v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, 0));
+    return true;
+}
+
+/* A times column k, made orthogonal to the columns before by classical Gram-Schmidt, twice. */
+static bool extend(struct solve *v, int k, struct err *e)
+{
+    int m = (int)v->m;
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, column(v, k), v->v[Q], e)) return false;
+    for (int row = GM_H; row <= GM_H2; row++) {
+        phase_begin(v, "dots");
+        v->gmres->dots(v->dev, v->n, v->s, v->v[W], m, k + 1, row, v->v[V], v->v[Q]);
+        phase_begin(v, "subtract");
+        v->gmres->subtract(v->dev, v->n, v->s, v->v[W], m, k + 1, row, v->v[V], v->v[Q]);
+    }
+    phase_begin(v, "rotate");
+    v->gmres->column(v->dev, v->s, v->v[W], m, k);
+    phase_begin(v, "scale");
+    if (k + 1 < m) v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, k + 1));
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    int64_t k = (v->queued - v->cycle_from) % v->m;
+    return extend(v, (int)k, e) && (k + 1 < v->m || restart(v, e));
+}
+
+/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual to tau times what it was, and
+   rows have d entries on average (THESIS 3.3). */
+static int64_t estimate(const struct solve *v, double tau)
+{
+    double eps = v->tol > 0 ? v->tol : 1e-8, d = (double)v->matrix->csr.nnz / (double)v->n;
+    double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : MOST;
+    int64_t within = !(m > LEAST) ? LEAST : m < MOST ? (int64_t)m : MOST;
+    return within < v->n ? within : v->n;
+}
+
+static bool take_scalars(struct solve *v, double *s, struct err *e)
+{
+    return v->dev->ops->get(v->dev, s, v->s, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
+}
+
+/* A short cycle, of which nothing is kept but how well it did. */
+static bool choose_m(struct solve *v, int64_t *m, struct err *e)
+{
+    double before[SCALARS], first[SCALARS], last[SCALARS];
+    if (!make_room(v, v->n < TRIAL ? v->n : TRIAL, e)) return false;
+    if (!take_scalars(v, before, e) || !start(v, e) || !take_scalars(v, first, e)) return false;
+    for (int k = 0; k < v->m; k++)
+        if (!extend(v, k, e)) return false;
+    if (!take_scalars(v, last, e)) return false;
+    *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
+    give_room(v);
+    return v->dev->ops->put(v->dev, v->s, before, sizeof before, e);
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    int64_t m = v->m;
+    if (m == 0 && !choose_m(v, &m, e)) return false;
+    return make_room(v, m, e) && start(v, e);
+}
+
+static bool thaw(struct solve *v, struct err *e)
+{
+    double running = RUNNING;
+    return v->dev->ops->put(v->dev, v->s + S_DONE, &running, sizeof running, e);
+}
+
+/* The rotations say that it converged; the true residual decides, and if it is not small enough a new cycle begins. */
+static bool settle(struct solve *v, struct err *e)
+{
+    if (v->mirror[S_COLUMNS] == 0) return true;
+    v->cycle_from = v->queued;
+    return thaw(v, e) && restart(v, e);
+}
+
+/* x with all columns of the cycle that was under way. */
+static bool finish(struct solve *v, struct err *e)
+{
+    if (v->mirror[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
+    if (!thaw(v, e)) return false;
+    improve(v);
+    return v->dev->ops->sync(v->dev, e);
+}
+
+static void explain(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size,
+             "broke down after iteration %lld: A maps the Krylov space to a smaller one, which does not reach b; the "
+             "matrix is singular",
+             (long long)v->iterations);
+}
+
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    double cycle = m > 0 ? (double)m : 1, vectors = 2 * cycle + 13 + (cycle + 8) / cycle;
+    return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
+}
+
+const struct solver solver_gmres = {
+    .name = "gmres",
+    .about = "the least residual over all directions of a cycle, for any matrix; restarts after m",
+    .source = "THESIS 3.3",
+    .needs = "a square matrix, and memory for m vectors",
+    .advice = "a larger m may help; gmres restarted stands still where A is indefinite or far from normal",
+    .vectors = 1,
+    .window = 100, /* and a cycle that spans all rows gains all at its end */
+    .window_a_row = 1,
+    .window_most = GM_MOST,
+    .restarts = true,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .settle = settle,
+    .finish = finish,
+    .explain = explain,
+};
