@@ -132,8 +132,8 @@ struct verdict verdict_of(int64_t n, const double *y, const double *ref, const d
     }
     double off = norm(n, y, ref), size = norm(n, NULL, ref);
     v.relative = off == 0 ? 0 : size > 0 ? off / size : INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        if (!same_kind(y[i], ref[i]) && !(isfinite(y[i]) && isfinite(ref[i]))) v.relative = INFINITY;
+    for (int64_t i = 0; i < n && !isinf(v.relative); i++)
+        if (!isfinite(y[i]) || !isfinite(ref[i])) v.relative = same_kind(y[i], ref[i]) ? NAN : INFINITY;
     v.ok = v.worst <= 1;
     return v;
 }

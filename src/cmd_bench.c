@@ -47,10 +47,11 @@ static bool bench_one(struct session *s, const struct wanted *w, const struct ke
     return true;
 }
 
-static bool bench_all(struct session *s, const struct wanted *w, struct results *r, struct err *e)
+/* All kernels, or those of one format. */
+static bool bench_all(struct session *s, const struct wanted *w, const char *format, struct results *r, struct err *e)
 {
     for (int i = 0; kernels[i]; i++) {
-        if (!kernel_runs_on(kernels[i], w->dev)) continue;
+        if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format, format))) continue;
         if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
     }
     return true;
@@ -71,21 +72,23 @@ static void out_refused(struct out *o, const struct matrix *m, const struct refu
     out_str(o, "reason", NULL, no->why);
 }
 
-static void out_results(struct session *s, const struct wanted *w, const struct results *r)
+/* The first `top` of the runs kept, 0 = all. */
+static void out_results(struct session *s, const struct wanted *w, const struct results *r, int top)
 {
     char count[40];
     const struct matrix *m = w->matrix;
+    int shown = top && top < s->nruns ? top : s->nruns;
     out_text(s->out, "%s, %s nonzeros, %s, on %s (%s)", m->name, show_count(m->csr.nnz, count, sizeof count),
              type_name(w->real), w->dev->name, w->dev->about);
-    for (int i = 0; i < s->nruns; i++) {
+    for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
         out_bool(s->out, "fits", NULL, true);
     }
-    out_remarks(s->out, s->runs, s->nruns);
-    out_diagonals(s->out, s->runs, s->nruns);
-    out_prepared(s->out, s->runs, s->nruns);
-    for (int i = 0; i < r->nrefused; i++) out_refused(s->out, m, &r->refused[i]);
+    out_remarks(s->out, s->runs, shown);
+    out_diagonals(s->out, s->runs, shown);
+    out_prepared(s->out, s->runs, shown);
+    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, m, &r->refused[i]);
 }
 
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
@@ -95,19 +98,23 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 
 static bool run_bench(struct session *s, const struct args *a, struct err *e)
 {
-    int64_t reps = arg_int(a, "reps", 0);
+    int64_t reps = arg_int(a, "reps", 0), top = arg_int(a, "top", 0);
     struct wanted w = {
         session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
     struct results r = {0};
     if (reps < 0 || reps > 1000000)
         return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (top < 0 || top > 1000) return fail(e, E_USAGE, "expected 0 to 1000 after `top`, found %lld", (long long)top);
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
     if (!w.dev) return false;
     if (w.matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w.matrix->name);
-    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, &r, e) &&
-              keep_runs(s, w.matrix, r.run, r.nruns, e);
-    if (ok) out_results(s, &w, &r);
+    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
+    if (ok || r.nruns) { /* what was measured before a cancellation is worth showing */
+        bool kept = keep_runs(s, w.matrix, r.run, r.nruns, e);
+        if (kept) out_results(s, &w, &r, (int)top);
+        ok &= kept;
+    }
     if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong, see above; its time is not shown");
     results_free(&r);
     return ok;
@@ -115,13 +122,14 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_bench = {
     .name = "bench",
-    .grammar = "[MATRIX] [on DEVICE] [reps N] [f32|f64] [force]",
+    .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
     .about = "every kernel that fits on a device, checked and timed, fastest first",
     .help =
         "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
         "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
         "streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare something on\n"
-        "the device with the total of that and one product, and what does not fit, and why.\n"
-        "    bench A on cuda:0 f32",
+        "the device with the total of that and one product, and what does not fit, and why. using takes the kernels\n"
+        "of one format only; top shows the fastest N and no refusals. Ctrl-C keeps what was measured.\n"
+        "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,
 };

@@ -48,7 +48,7 @@ bool measure(struct session *s, const struct wanted *w, const struct kernel *k, 
 static void out_times(struct out *o, const struct run *r, bool long_form)
 {
     out_num(o, "time_us", "us", r->us, "%.2f");
-    out_num(o, "spread_us", "+-", r->spread_us, "%.2f");
+    out_num(o, "spread_us", "+-", r->reps > 1 ? r->spread_us : NAN, "%.2f");
     out_num(o, "first_us", long_form ? "first, cold us" : NULL, r->first_us, "%.2f");
     out_num(o, "prep_us", "prep us", r->prep_us, "%.1f");
     out_num(o, "ready_us", long_form && r->ready_us > 0 ? "of that on the device us" : NULL, r->ready_us, "%.1f");
@@ -90,10 +90,12 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
 
 void out_remarks(struct out *o, const struct run *r, int n)
 {
-    bool cached = false;
-    for (int i = 0; i < n; i++) cached |= r[i].share > 1;
+    bool cached = false, wild = false;
+    for (int i = 0; i < n; i++) cached |= r[i].share > 1, wild |= isnan(r[i].error.relative);
     if (n && r->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
+    if (wild)
+        out_text(o, "The product has NaN or inf, so no relative error: each of them was found where it should be.");
     if (cached)
         out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory behind it.");
 }

@@ -23,7 +23,7 @@ static void out_rows(struct out *o, const struct stats *t)
     out_int(o, "empty_rows", "empty rows", t->empty_rows);
 }
 
-static void out_pattern(struct out *o, const struct stats *t)
+static void out_pattern(struct out *o, const struct stats *t, bool moduli)
 {
     out_int(o, "bandwidth", "bandwidth", t->bandwidth);
     out_int(o, "diagonals", "occupied diagonals", t->diagonals);
@@ -31,8 +31,8 @@ static void out_pattern(struct out *o, const struct stats *t)
     out_bool(o, "value_symmetric", "symmetric values", t->value_symmetric);
     out_int(o, "zero_diagonal", "zeros on the diagonal", t->zero_diagonal);
     out_int(o, "dominant_rows", "diagonally dominant rows", t->dominant_rows);
-    out_num(o, "value_min", "least value", t->value_min, "%.6g");
-    out_num(o, "value_max", "greatest value", t->value_max, "%.6g");
+    out_num(o, "value_min", moduli ? "least modulus" : "least value", t->value_min, "%.6g");
+    out_num(o, "value_max", moduli ? "greatest modulus" : "greatest value", t->value_max, "%.6g");
 }
 
 static bool run_stats(struct session *s, const struct args *a, struct err *e)
@@ -43,7 +43,7 @@ static bool run_stats(struct session *s, const struct args *a, struct err *e)
     out_record(s->out);
     out_shape(s->out, m);
     out_rows(s->out, t);
-    out_pattern(s->out, t);
+    out_pattern(s->out, t, m->csr.imag != NULL);
     return true;
 }
 
@@ -51,8 +51,8 @@ const struct command command_stats = {
     .name = "stats",
     .grammar = "[MATRIX]",
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
-    .help = "Bandwidth is the greatest |row - column| of an entry. A row is dominant when its diagonal entry is at\n"
-            "least the sum of the others, in absolute value.\n"
+    .help = "Bandwidth is the greatest |row - column| of an entry. A row is dominant when its diagonal entry is not 0\n"
+            "and at least the sum of the others, in absolute value. Complex values are ordered by their moduli.\n"
             "    stats A",
     .run = run_stats,
 };

@@ -64,7 +64,7 @@ struct stats {
     double row_mean, row_median, row_std;
     bool pattern_symmetric, value_symmetric;
     int64_t zero_diagonal;      /* rows (of a square matrix) whose diagonal is missing or 0 */
-    int64_t dominant_rows;      /* |a_ii| >= sum of the others */
+    int64_t dominant_rows;      /* a_ii != 0, |a_ii| >= sum of the others */
     double value_min, value_max; /* of the values; 0 when there are none */
 };
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e);

@@ -107,7 +107,7 @@ static void scan_row(const struct csr *A, int64_t r, uint64_t *bits, struct part
         mark_diagonal(bits, away + A->rows - 1);
     }
     p->zero_diagonal += diagonal == 0;
-    p->dominant_rows += diagonal >= others;
+    p->dominant_rows += diagonal > 0 && diagonal >= others;
     if (A->rowptr[r] == A->rowptr[r + 1]) return;
     int64_t left = r - A->col[A->rowptr[r]], right = A->col[A->rowptr[r + 1] - 1] - r;
     if (left > p->bandwidth) p->bandwidth = left;

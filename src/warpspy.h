@@ -110,7 +110,7 @@ void reference_spmv(const struct csr *A, double alpha, const double *x, double b
                     double *bound);
 struct verdict {
     bool ok;
-    double relative;  /* ||y - ref||_2 / ||ref||_2 (THESIS) */
+    double relative;  /* ||y - ref||_2 / ||ref||_2 (THESIS); NaN where ref has NaN or inf, and y the same */
     double worst;     /* max |y_i - ref_i| / bound_i; ok means <= 1 */
     int64_t row;      /* where the worst one is, or -1 */
 };

@@ -1,6 +1,7 @@
 /* The session: names, products, devices that fill up or get lost, and every allocation failing in turn. */
 #include "talk.h"
 
+#include <math.h>
 #include <omp.h>
 #include <signal.h>
 #include <unistd.h>
@@ -398,6 +399,81 @@ static void every_allocation_may_fail(void **state)
     unlink("/tmp/warpspy-life.mtx");
 }
 
+/* ---- what commands measure ---- */
+
+static void one_repetition_has_no_spread(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 5") && talk_line(&t, "spmv on cpu reps 1"));
+    assert_non_null(strstr(t.out, "\"spread_us\":null"));
+    assert_true(talk_line(&t, "spmv on cpu reps 3"));
+    assert_null(strstr(t.out, "\"spread_us\":null"));
+    talk_close(&t);
+}
+
+static void nan_and_inf_have_no_relative_error(void **state)
+{
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "real"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, 2, 2, 2, (int[]){0, 1}, (int[]){0, 1}, (double[]){NAN, 1}, NULL, NULL, NULL));
+    assert_true(session_add(&t.s, "A", &A, &info, NULL) && talk_line(&t, "spmv on cpu"));
+    assert_non_null(strstr(t.out, "\nerror                -\n"));
+    assert_non_null(strstr(t.out, "has NaN or inf, so no relative error"));
+    talk_close(&t);
+}
+
+static void complex_values_are_called_moduli(void **state)
+{
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "complex"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, 1, 1, 1, (int[]){0}, (int[]){0}, (double[]){3}, (double[]){4}, NULL, NULL));
+    assert_true(session_add(&t.s, "C", &A, &info, NULL) && talk_line(&t, "stats"));
+    assert_non_null(strstr(t.out, "least modulus             5\n"));
+    talk_close(&t);
+}
+
+static bool some_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+static void a_cancelled_bench_shows_what_it_measured(void **state)
+{
+    struct talk t;
+    int left = 4;
+    (void)state;
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    t.s.watch = (struct watch){some_ticks, &left};
+    assert_false(talk_line(&t, "bench on emu"));
+    assert_non_null(strstr(t.out, "\nA,25,25,105,"));
+    assert_non_null(strstr(t.err, "cancelled"));
+    talk_close(&t);
+}
+
+static void bench_takes_a_format_and_the_fastest(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A") && talk_line(&t, "bench on cpu using csr reps 1 top 1"));
+    const char *row = strstr(t.out, "\nA,25,25,105,csr,");
+    assert_non_null(row);
+    assert_string_equal(strchr(row + 1, '\n'), "\n");
+    assert_false(talk_line(&t, "bench top -1"));
+    talk_close(&t);
+}
+
 int main(void)
 {
     omp_set_num_threads(1); /* thousands of tiny multiplications */
@@ -415,6 +491,11 @@ int main(void)
         cmocka_unit_test(an_interrupt_cancels_the_command),
         cmocka_unit_test(no_control_byte_is_printed),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(one_repetition_has_no_spread),
+        cmocka_unit_test(nan_and_inf_have_no_relative_error),
+        cmocka_unit_test(complex_values_are_called_moduli),
+        cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),
+        cmocka_unit_test(bench_takes_a_format_and_the_fastest),
     };
     return cmocka_run_group_tests(tests, register_fakes, NULL);
 }

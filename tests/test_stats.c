@@ -64,7 +64,7 @@ static struct stats counted(const struct csr *A)
         }
         s.empty_rows += A->rowptr[r] == A->rowptr[r + 1];
         s.zero_diagonal += A->rows == A->cols && mine == 0;
-        s.dominant_rows += A->rows == A->cols && mine >= others;
+        s.dominant_rows += A->rows == A->cols && mine > 0 && mine >= others;
     }
     if (A->nnz == 0) s.value_min = s.value_max = 0;
     mem_free(diagonal);
