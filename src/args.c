@@ -68,13 +68,13 @@ static bool set_param(const struct param *p, const char *text, int64_t *v, struc
 {
     if (is_integer(text, v) && *v >= p->min && *v <= p->max) return true;
     struct message t = {0};
-    message_add(&t, "expected %lld to %lld for %s (%s), found ", (long long)p->min, (long long)p->max, p->name,
-                p->about);
+    message_add(&t, "expected an integer from %lld to %lld for %s (%s), found ", (long long)p->min, (long long)p->max,
+                p->name, p->about);
     message_quote(&t, *text ? text : NULL);
     return fail(e, E_USAGE, "%s", t.text);
 }
 
-static int param_index(const struct param *list, const char *name)
+int param_index(const struct param *list, const char *name)
 {
     for (int i = 0; list && list[i].name; i++)
         if (!strcmp(list[i].name, name)) return i;
@@ -84,17 +84,20 @@ static int param_index(const struct param *list, const char *name)
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e)
 {
     int n = 0, at = 0; /* parameters there are; the next one to be set by place */
+    bool given[PARAMS_MAX] = {false};
     const char *text;
     for (int i = 0; i < PARAMS_MAX; i++) v[i] = 0;
     for (; list && list[n].name; n++) v[n] = list[n].usual;
     for (int i = 0; (text = arg_at(a, "params", i)); i++) {
         int k = at;
-        if (!is_integer(text, NULL)) {
+        if (!like_number(text)) {
             k = param_index(list, text);
             if (k < 0) return unknown_param(list, text, e);
             text = arg_at(a, "params", ++i);
         }
         if (k >= n) return fail(e, E_USAGE, "expected nothing after the last parameter, found `%s`", text);
+        if (given[k]) return fail(e, E_USAGE, "`%s` is given twice", list[k].name);
+        given[k] = true;
         if (!set_param(&list[k], text, &v[k], e)) return false;
         at = k + 1;
     }

@@ -59,6 +59,9 @@ static bool run_use(struct session *s, const struct args *a, struct err *e)
 /* A name may be given twice, so each is looked up anew. */
 static bool run_drop(struct session *s, const struct args *a, struct err *e)
 {
+    if (arg_flag(a, "all") == (arg_count(a, "matrix") > 0))
+        return fail(e, E_USAGE, "expected the names of matrices, or `all`; `list` shows them");
+    while (arg_flag(a, "all") && s->matrices) session_drop(s, s->matrices);
     for (int i = 0; i < arg_count(a, "matrix"); i++) {
         struct matrix *m = session_matrix(s, arg_at(a, "matrix", i), e);
         if (!m) return false;
@@ -87,9 +90,9 @@ const struct command command_use = {
 
 const struct command command_drop = {
     .name = "drop",
-    .grammar = "MATRIX...",
+    .grammar = "[MATRIX...] [all]",
     .about = "forget matrices and all that was made of them",
     .help = "Frees the memory of the matrix on the host and on every device. The oldest one left becomes current.\n"
-            "    drop A B",
+            "    drop A B; drop all",
     .run = run_drop,
 };

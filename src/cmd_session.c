@@ -43,6 +43,15 @@ static bool run_quit(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* What other programs call it. */
+const struct command command_exit = {
+    .name = "exit",
+    .grammar = "",
+    .about = "the same as quit",
+    .help = "    exit",
+    .run = run_quit,
+};
+
 const struct command command_source = {
     .name = "source",
     .grammar = "FILE",

@@ -67,8 +67,11 @@ void message_choices(struct message *t, const struct session *s, const struct ar
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e);
 bool is_integer(const char *text, int64_t *value);
 bool is_real(const char *text, double *value);
+bool like_number(const char *text); /* begins as one does, right or wrong */
 /* The parameters that the words after the FORMAT or GENERATOR may set; NULL when neither was given. */
 const struct param *params_of(const struct args *a);
+/* The place of a parameter in its list, or -1. */
+int param_index(const struct param *list, const char *name);
 
 /* ---- grammar.c and match.c ---- */
 

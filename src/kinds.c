@@ -26,6 +26,12 @@ bool is_real(const char *text, double *value)
     return true;
 }
 
+bool like_number(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return strchr("0123456789.", *text) && *text;
+}
+
 static bool any(const struct session *s, const char *text)
 {
     (void)s;
@@ -79,10 +85,20 @@ static bool check_format(const struct session *s, const char *text)
     return format_find(text) != NULL;
 }
 
+/* May k come after `using FORMAT` and `on DEVICE`, where these were given? */
+static bool kernel_suits(const struct kernel *k, const struct args *a)
+{
+    const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
+    if (format && strcmp(k->format, format)) return false;
+    if (!on) return true;
+    return !strcmp(on, "cpu") ? k->host : !k->host && (strcmp(on, "emu") || !k->vendor);
+}
+
 static void list_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
-    for (int i = 0; kernels[i]; i++) give(user, kernels[i]->name);
+    (void)s;
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_suits(kernels[i], a)) give(user, kernels[i]->name);
 }
 
 static bool check_kernel(const struct session *s, const char *text)

@@ -137,12 +137,12 @@ static bool take_value(struct match *m, const struct item *it, struct err *e)
     return true;
 }
 
-/* An integer, or a word with an integer behind it. */
+/* A number, right or wrong, or a word with one behind it. */
 static bool like_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
     bool more = m->next + 1 < m->w->n;
-    return is_integer(w->text, NULL) || (!w->quoted && more && is_integer(w[1].text, NULL));
+    return like_number(w->text) || (!w->quoted && more && like_number(w[1].text));
 }
 
 static bool accepts(const struct match *m, const struct item *it)
@@ -169,8 +169,9 @@ static void take_place(struct match *m, int i)
     m->place = it->repeated || params ? i : i + 1;
     m->some = it->repeated || params;
     store(m, it->key, m->w->w[m->next++].text);
-    if (params && !is_integer(m->w->w[m->next - 1].text, NULL)) {
-        bool value = m->next < m->w->n && is_integer(m->w->w[m->next].text, NULL);
+    if (params && !like_number(m->w->w[m->next - 1].text)) {
+        bool known = param_index(params_of(m->a), m->w->w[m->next - 1].text) >= 0;
+        bool value = m->next < m->w->n && (like_number(m->w->w[m->next].text) || (known && !keyword(m)));
         store(m, it->key, value ? m->w->w[m->next++].text : "");
     }
 }

@@ -1,6 +1,7 @@
 /* What errors are made of: the nearest of the words that would have been right, and lists of choices. */
 #include "grammar.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -12,7 +13,13 @@ static int least(int a, int b, int c)
     return m < c ? m : c;
 }
 
-/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment). */
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment); capitals are as good.
+ */
 static int distance(const char *a, const char *b)
 {
     int m = (int)strlen(a), n = (int)strlen(b), d[3][LONGEST + 1] = {0};
@@ -22,8 +29,8 @@ static int distance(const char *a, const char *b)
         int *row = d[i % 3], *above = d[(i + 2) % 3], *two_above = d[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= n; j++) {
-            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same(a[i - 1], b[j - 1]));
+            bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
             if (swapped && two_above[j - 2] + 1 < row[j]) row[j] = two_above[j - 2] + 1;
         }
     }
@@ -41,7 +48,8 @@ void suggest_offer(void *user, const char *name)
 {
     struct suggest *s = user;
     int d = distance(s->word, name);
-    if (!d || d >= s->distance || d >= (int)strlen(name)) return; /* 0: a keyword in quotes is not meant */
+    if (!strcmp(s->word, name)) return; /* a keyword in quotes is not meant */
+    if (d >= s->distance || d >= (int)strlen(name)) return;
     s->distance = d;
     snprintf(s->best, sizeof s->best, "%s", name);
 }

@@ -74,8 +74,8 @@ static void the_nearest_word_is_suggested(void **state)
 {
     static const struct {
         const char *typed, *best;
-    } cases[] = {{"stat", "stats"}, {"lsit", "list"},        {"sp", ""},  {"spvm", "spmv"}, {"xxxxx", ""},
-                 {"", ""},          {"continu", "continue"}, {"list", ""}};
+    } cases[] = {{"stat", "stats"}, {"lsit", "list"},        {"sp", ""},   {"spvm", "spmv"}, {"xxxxx", ""},
+                 {"", ""},          {"continu", "continue"}, {"list", ""}, {"LIST", "list"}, {"Spvm", "spmv"}};
     static const char *const offered[] = {"stats", "list", "spmv", "continue", "ell"};
     (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
@@ -190,8 +190,20 @@ static const struct {
     {"spmv reps -1", "spmv: expected 0 to 1000000 after `reps`, found -1\n"},
     {"gen poisson2d x", "gen: expected a parameter, found `x` (did you mean `nx`?); one of nx, ny\n"},
     {"gen poisson2d 3 3 3", "gen: expected nothing after the last parameter, found `3`\n"},
-    {"gen poisson2d nx", "gen: expected 1 to 2147483647 for nx (points in a line of the grid), found the end\n"},
+    {"gen poisson2d nx",
+     "gen: expected an integer from 1 to 2147483647 for nx (points in a line of the grid), found the end\n"},
     {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},
+    {"gen random n 1,000", "gen: expected an integer from 0 to 2147483647 for n (rows), found `1,000`\n"},
+    {"gen random n many", "gen: expected an integer from 0 to 2147483647 for n (rows), found `many`\n"},
+    {"gen random 3.5", "gen: expected an integer from 0 to 2147483647 for n (rows), found `3.5`\n"},
+    {"gen random 99999999999999999999",
+     "gen: expected an integer from 0 to 2147483647 for n (rows), found `99999999999999999999`\n"},
+    {"gen band 10 2 fill 50%", "gen: expected an integer from 0 to 100 for fill (per cent of the places beside the "
+                               "diagonal that are filled), found `50%`\n"},
+    {"gen random 10 n 20", "gen: `n` is given twice\n"},
+    {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
+    {"layout sell c 2 of A", "layout: expected a parameter, found `c` (did you mean `C`?); one of C, sigma\n"},
+    {"drop", "drop: expected the names of matrices, or `all`; `list` shows them\n"},
     {"load \"a", "warpspy: expected a closing \" before the end of the line\n"},
     {"!exit 3", "!: the shell command ended with status 3\n"},
     {"source /nowhere/at/all", "source: /nowhere/at/all: cannot open: No such file or directory\n"},
@@ -240,7 +252,9 @@ static void a_line_stops_at_its_first_failure(void **state)
     assert_false(talk_line(&t, "drop B; drop B; drop A"));
     assert_ptr_equal(t.s.matrices, t.s.current);
     assert_string_equal(t.s.current->name, "A");
-    assert_true(talk_line(&t, "quit; drop A"));
+    assert_true(talk_line(&t, "gen poisson2d 2 as B; drop all"));
+    assert_null(t.s.matrices);
+    assert_true(talk_line(&t, "gen poisson2d 2 as A; exit; drop A"));
     assert_true(t.s.quit && t.s.matrices);
     talk_close(&t);
 }
@@ -344,6 +358,7 @@ static const struct {
     {"spmv on e", "emu "},
     {"spmv on emu o", ""},
     {"spmv A kernel csr-v", "csr-vector "},
+    {"spmv on cpu using ell kernel ", "ell-serial ell-openmp "},
     {"spmv kernel csr-vector using el", "ell "},
     {"spmv f32 f", "force "},
     {"spmv using ell w", "width "},
