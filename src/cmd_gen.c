@@ -30,7 +30,7 @@ static bool run_gen(struct session *s, const struct args *a, struct err *e)
     int64_t param[PARAMS_MAX], seed = arg_int(a, "seed", 1);
     struct csr A = {0};
     double start = now_us();
-    if (!arg_params(a, g->params, param, e) || !g->make(param, (uint64_t)seed, &A, e)) return false;
+    if (!arg_params(a, g->params, param, e) || !g->make(param, (uint64_t)seed, &s->watch, &A, e)) return false;
     struct load_info info = info_of(g, &A, (now_us() - start) / 1000);
     bool ok = session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);
@@ -43,7 +43,7 @@ const struct command command_gen = {
     .grammar = "GENERATOR [PARAMS] [seed N] [as NAME]",
     .about = "make a matrix: a grid, a graph, a band, random rows",
     .help = "Parameters are given in their order or by name. The same seed (1 when none is given) makes the same\n"
-            "matrix on every machine.\n"
+            "matrix on every machine; it may be any integer.\n"
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7",
     .run = run_gen,
 };

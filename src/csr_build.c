@@ -208,8 +208,27 @@ static void close_gaps(struct build *b)
     A->nnz = to;
 }
 
+enum { TICK_BUCKETS = 16 };
+
+static bool build_buckets(struct build *b, struct watch *w, struct err *e)
+{
+    for (int from = 0; from < b->buckets; from += TICK_BUCKETS) {
+        int to = b->buckets - from < TICK_BUCKETS ? b->buckets : from + TICK_BUCKETS;
+        if (!watch_tick(w, "sorting rows", from, b->buckets, e)) return false;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(b->chunks)
+        for (int k = from; k < to; k++) build_bucket(b, k);
+    }
+    return true;
+}
+
 bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                        const double *val, const double *imag, int64_t *duplicates, struct err *e)
+{
+    return csr_build(A, rows, cols, n, row, col, val, imag, duplicates, NULL, e);
+}
+
+bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
+               const double *imag, int64_t *duplicates, struct watch *w, struct err *e)
 {
     struct build b = {.A = A, .n = n, .row = row, .col = col, .val = val, .imag = imag};
     bool ok = false;
@@ -217,8 +236,7 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
     if (!csr_new(A, rows, cols, n, imag != NULL, e)) return false;
     if (!build_new(&b, e) || !count_buckets(&b, e)) goto out;
     deal_entries(&b);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b.chunks)
-    for (int k = 0; k < b.buckets; k++) build_bucket(&b, k);
+    if (!build_buckets(&b, w, e)) goto out;
     close_gaps(&b);
     if (duplicates) *duplicates = n - A->nnz;
     ok = true;

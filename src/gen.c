@@ -43,13 +43,33 @@ int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width)
     return low + (int64_t)(random_next(state) % (uint64_t)(high - low));
 }
 
+static bool outside(const struct generator *g, const struct param *q, int64_t min, int64_t max, int64_t found,
+                    struct err *e)
+{
+    return fail(e, E_USAGE, "%s: %s between %lld and %lld expected, found %lld; usage: %s", g->name, q->name,
+                (long long)min, (long long)max, (long long)found, g->usage);
+}
+
 bool gen_params(const struct generator *g, const int64_t *p, struct err *e)
 {
     for (int i = 0; i < PARAMS_MAX && g->params[i].name; i++) {
         const struct param *q = &g->params[i];
-        if (p[i] < q->min || p[i] > q->max)
-            return fail(e, E_USAGE, "%s: %s between %lld and %lld expected, found %lld; usage: %s", g->name, q->name,
-                        (long long)q->min, (long long)q->max, (long long)p[i], g->usage);
+        if (p[i] < q->min || p[i] > q->max) return outside(g, q, q->min, q->max, p[i], e);
     }
     return true;
+}
+
+bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e)
+{
+    *v = p[i] < most ? p[i] : most;
+    return *v == p[i] || p[i] == g->params[i].usual || outside(g, &g->params[i], g->params[i].min, most, p[i], e);
+}
+
+enum { TICK_ROWS = 1 << 14 };
+
+bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e)
+{
+    if (done % TICK_ROWS || watch_tick(w, g->name, done, total, e)) return true;
+    csr_free(A);
+    return false;
 }

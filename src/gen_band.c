@@ -33,14 +33,16 @@ static void band_row(struct csr *A, int64_t *at, int64_t r, struct stripe s, int
     if (!passed) gen_put(A, at, r, (double)count + 1);
 }
 
-static bool make_band(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    int64_t n = p[0], half = p[1] < n ? p[1] : n - 1, nnz = n, at = 0;
-    if (!gen_params(&generator_band, p, e) || !csr_limits(n, n, n + n * filled(half, p[2]), e)) return false;
+    int64_t n = p[0], half, nnz = n, at = 0;
+    if (!gen_params(&generator_band, p, e) || !gen_within(&generator_band, p, 1, n - 1, &half, e)) return false;
+    if (!csr_limits(n, n, n + n * filled(half, p[2]), e)) return false;
     for (int64_t r = 0; r < n; r++) nnz += filled(stripe_of(n, half, r).others, p[2]);
     if (!csr_new(out, n, n, nnz, false, e)) return false;
     for (int64_t r = 0; r < n; r++) {
         struct stripe s = stripe_of(n, half, r);
+        if (!gen_tick(w, &generator_band, r, n, out, e)) return false;
         band_row(out, &at, r, s, filled(s.others, p[2]), seed);
         out->rowptr[r + 1] = (int)at;
     }
@@ -103,11 +105,11 @@ static bool there(const struct diagonals *d, int64_t i, int64_t row)
     return col >= 0 && col < d->n && (d->coins[i] >> ((row + d->shift[i]) / d->length) & 1);
 }
 
-/* Entries of all rows; written too if A is not NULL. */
-static int64_t diagonals_rows(const struct diagonals *d, uint64_t seed, struct csr *A)
+/* Entries of rows first .. end-1, `at` before them; written too if A is not NULL. */
+static int64_t diagonals_rows(const struct diagonals *d, int64_t first, int64_t end, int64_t at, uint64_t seed,
+                              struct csr *A)
 {
-    int64_t at = 0;
-    for (int64_t r = 0; r < d->n; r++) {
+    for (int64_t r = first; r < end; r++) {
         uint64_t state = gen_stream(seed, (uint64_t)r + 1);
         for (int64_t i = 0; i < d->count; i++) {
             if (!there(d, i, r)) continue;
@@ -121,19 +123,20 @@ static int64_t diagonals_rows(const struct diagonals *d, uint64_t seed, struct c
     return at;
 }
 
-static bool make_brokendiag(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     struct diagonals d = {0};
-    int64_t n = p[0], count = p[1];
-    if (!gen_params(&generator_brokendiag, p, e)) return false;
-    if (count > 2 * n - 1)
-        return fail(e, E_USAGE, "brokendiag: a matrix of %lld rows has at most %lld diagonals, found %lld",
-                    (long long)n, (long long)(2 * n - 1), (long long)count);
+    int64_t n = p[0], count;
+    const struct generator *g = &generator_brokendiag;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, 2 * n - 1, &count, e)) return false;
     bool ok = csr_limits(n, n, n * count / 8, e) && diagonals_new(&d, n, count, e);
     if (ok) {
         diagonals_draw(&d, seed);
-        ok = csr_new(out, n, n, diagonals_rows(&d, seed, NULL), false, e);
-        if (ok) diagonals_rows(&d, seed, out);
+        ok = csr_new(out, n, n, diagonals_rows(&d, 0, n, 0, seed, NULL), false, e);
+        for (int64_t r = 0, at = 0; ok && r < n; r++) {
+            at = diagonals_rows(&d, r, r + 1, at, seed, out);
+            ok = gen_tick(w, g, r, n, out, e);
+        }
     }
     diagonals_free(&d);
     return ok;

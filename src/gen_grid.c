@@ -3,13 +3,16 @@
 
 /* ---- Poisson: each point and its next neighbours along the axes; x runs fastest ---- */
 
-static bool laplace(int64_t nx, int64_t ny, int64_t nz, double diagonal, struct csr *out, struct err *e)
+static bool laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct watch *w, struct csr *out,
+                    struct err *e)
 {
     int64_t n = nx * ny * nz, at = 0, layer = nx * ny;
+    double diagonal = g == &generator_poisson3d ? 6 : 4;
     if (!csr_limits(n, n, 0, e)) return false;
     int64_t nnz = n + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
     if (!csr_new(out, n, n, nnz, false, e)) return false;
     for (int64_t i = 0; i < n; i++) {
+        if (!gen_tick(w, g, i, n, out, e)) return false;
         int64_t x = i % nx, y = i / nx % ny, z = i / layer;
         if (z > 0) gen_put(out, &at, i - layer, -1);
         if (y > 0) gen_put(out, &at, i - nx, -1);
@@ -23,16 +26,18 @@ static bool laplace(int64_t nx, int64_t ny, int64_t nz, double diagonal, struct 
     return true;
 }
 
-static bool make_poisson2d(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_poisson2d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     (void)seed;
-    return gen_params(&generator_poisson2d, p, e) && laplace(p[0], p[1] ? p[1] : p[0], 1, 4, out, e);
+    return gen_params(&generator_poisson2d, p, e) &&
+           laplace(&generator_poisson2d, p[0], p[1] ? p[1] : p[0], 1, w, out, e);
 }
 
-static bool make_poisson3d(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     (void)seed;
-    return gen_params(&generator_poisson3d, p, e) && laplace(p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], 6, out, e);
+    return gen_params(&generator_poisson3d, p, e) &&
+           laplace(&generator_poisson3d, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], w, out, e);
 }
 
 /* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
@@ -77,7 +82,7 @@ static void stencil_at(int64_t nx, int64_t ny, int64_t x, int64_t y, uint64_t se
     s->weight[self] = sum;
 }
 
-static bool make_fem(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_fem(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     int64_t nx = p[0], ny = p[1] ? p[1] : p[0], at = 0;
     if (!gen_params(&generator_fem, p, e) || !csr_limits(DOF * nx * ny, DOF * nx * ny, 0, e)) return false;
@@ -85,6 +90,7 @@ static bool make_fem(const int64_t *p, uint64_t seed, struct csr *out, struct er
     if (!csr_new(out, n, n, nnz, false, e)) return false;
     for (int64_t i = 0; i < nx * ny; i++) {
         struct stencil s;
+        if (!gen_tick(w, &generator_fem, i, nx * ny, out, e)) return false;
         stencil_at(nx, ny, i % nx, i / nx, seed, &s);
         for (int row = 0; row < DOF; row++) {
             for (int k = 0; k < DOF * s.n; k++)

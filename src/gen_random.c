@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { SLICE = 1 << 18 }; /* rows or edges between two looks at the watch */
+
 /* ---- random: every row has as many entries, one in each equal part of the columns ---- */
 
 static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
@@ -16,12 +18,18 @@ static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
     A->rowptr[r + 1] = (int)at;
 }
 
-static bool make_random(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    int64_t rows = p[0], cols = p[2] ? p[2] : p[0], count = p[1] < cols ? p[1] : cols;
-    if (!gen_params(&generator_random, p, e) || !csr_new(out, rows, cols, rows * count, false, e)) return false;
+    int64_t rows = p[0], cols = p[2] ? p[2] : p[0], count;
+    const struct generator *g = &generator_random;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, cols, &count, e)) return false;
+    if (!csr_new(out, rows, cols, rows * count, false, e)) return false;
+    for (int64_t from = 0, to; from < rows; from = to) {
+        to = rows - from < SLICE ? rows : from + SLICE;
 #pragma omp parallel for
-    for (int64_t r = 0; r < rows; r++) random_row(out, r, count, seed);
+        for (int64_t r = from; r < to; r++) random_row(out, r, count, seed);
+        if (!gen_tick(w, g, from, rows, out, e)) return false;
+    }
     return true;
 }
 
@@ -73,22 +81,28 @@ static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col
     }
 }
 
-static bool make_rmat(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static void rmat_edges(struct triplets *t, int64_t scale, int64_t from, int64_t to, uint64_t seed)
+{
+#pragma omp parallel for
+    for (int64_t k = from; k < to; k++) {
+        int64_t row, col;
+        uint64_t state = gen_stream(seed, (uint64_t)k);
+        rmat_edge(scale, &state, &row, &col);
+        triplets_set(t, k, row, col, random_unit(&state));
+    }
+}
+
+static bool make_rmat(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     struct triplets t = {0};
     if (!gen_params(&generator_rmat, p, e)) return false;
     int64_t n = (int64_t)1 << p[0], edges = n * p[1];
     bool ok = csr_limits(n, n, edges, e) && triplets_new(&t, edges, e);
-    if (ok) {
-#pragma omp parallel for
-        for (int64_t k = 0; k < edges; k++) {
-            int64_t row, col;
-            uint64_t state = gen_stream(seed, (uint64_t)k);
-            rmat_edge(p[0], &state, &row, &col);
-            triplets_set(&t, k, row, col, random_unit(&state));
-        }
-        ok = csr_from_triplets(out, n, n, edges, t.row, t.col, t.val, NULL, NULL, e);
+    for (int64_t from = 0; ok && from < edges; from += SLICE) {
+        rmat_edges(&t, p[0], from, edges - from < SLICE ? edges : from + SLICE, seed);
+        ok = watch_tick(w, "rmat", from, edges, e);
     }
+    ok = ok && csr_build(out, n, n, edges, t.row, t.col, t.val, NULL, NULL, w, e);
     triplets_free(&t);
     return ok;
 }
@@ -104,17 +118,19 @@ static void join(struct triplets *t, int64_t a, int64_t b, uint64_t *state)
     triplets_set(t, t->n++, b, a, -fabs(random_unit(state)));
 }
 
-static void join_nodes(struct triplets *t, int64_t n, uint64_t seed)
+static bool join_nodes(struct triplets *t, int64_t n, uint64_t seed, struct watch *w, struct err *e)
 {
     for (int64_t i = 0; i < n; i++) {
+        if (i % SLICE == 0 && !watch_tick(w, "circuit", i, n, e)) return false;
         uint64_t state = gen_stream(seed, (uint64_t)i);
         triplets_set(t, t->n++, i, i, 0);
         if (i > 0) join(t, i, i - 1 - gen_pick(&state, 0, 1, i < NEAR ? i : NEAR), &state);
         if (i > 0 && random_next(&state) % 4 == 0) join(t, i, gen_pick(&state, 0, 1, i), &state);
     }
+    return true;
 }
 
-static void join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t seed)
+static bool join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t seed, struct watch *w, struct err *e)
 {
     for (int64_t d = 0; d < dense; d++) {
         int64_t hub = (2 * d + 1) * n / (2 * dense), parts = (n + SPREAD - 1) / SPREAD;
@@ -123,7 +139,9 @@ static void join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t se
             int64_t node = gen_pick(&state, k, parts, n);
             if (node != hub) join(t, hub, node, &state);
         }
+        if (!watch_tick(w, "circuit", d, dense, e)) return false;
     }
+    return true;
 }
 
 /* Each diagonal entry, still 0, becomes 1 + the sizes of the others in its row. */
@@ -136,18 +154,15 @@ static void dominate(struct csr *A)
     }
 }
 
-static bool make_circuit(const int64_t *p, uint64_t seed, struct csr *out, struct err *e)
+static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     struct triplets t = {0};
-    int64_t n = p[0], dense = p[1] < n ? p[1] : n;
-    if (!gen_params(&generator_circuit, p, e)) return false;
+    int64_t n = p[0], dense;
+    const struct generator *g = &generator_circuit;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, n, &dense, e)) return false;
     int64_t most = 5 * n + 2 * dense * ((n + SPREAD - 1) / SPREAD);
-    bool ok = csr_limits(n, n, most, e) && triplets_new(&t, most, e);
-    if (ok) {
-        join_nodes(&t, n, seed);
-        join_dense(&t, n, dense, seed);
-        ok = csr_from_triplets(out, n, n, t.n, t.row, t.col, t.val, NULL, NULL, e);
-    }
+    bool ok = csr_limits(n, n, most, e) && triplets_new(&t, most, e) && join_nodes(&t, n, seed, w, e) &&
+              join_dense(&t, n, dense, seed, w, e) && csr_build(out, n, n, t.n, t.row, t.col, t.val, NULL, NULL, w, e);
     if (ok) dominate(out);
     triplets_free(&t);
     return ok;

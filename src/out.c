@@ -68,12 +68,12 @@ static bool no_memory(struct out *o)
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
 }
 
-/* Text as a JSON string without control bytes or invalid UTF-8, which cJSON would pass on. */
+/* Text as a JSON string without invalid UTF-8, which cJSON would pass on, or control bytes but the ends of lines. */
 static cJSON *json_string(const char *text)
 {
     size_t n = strlen(text), size = 4 * n + 1;
     char *safe = mem_new((int64_t)size, 1, "a JSON line", NULL);
-    cJSON *j = safe ? cJSON_CreateString(print_safe(text, n, n, safe, size)) : NULL;
+    cJSON *j = safe ? cJSON_CreateString(print_lines(text, safe, size)) : NULL;
     mem_free(safe);
     return j;
 }
@@ -192,7 +192,7 @@ void out_record(struct out *o)
 
 static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)
 {
-    if (o->table.rows) table_add(&o->table, key, heading, text, right, &o->err);
+    if (o->table.rows) table_add(&o->table, key, heading, text, right, o->mode == OUT_CSV, &o->err);
 }
 
 static const char *nothing(const struct out *o)

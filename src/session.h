@@ -87,7 +87,8 @@ bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *
 struct generator {
     const char *name, *about, *usage;           /* usage: "poisson2d NX [NY]" */
     struct param params[PARAMS_MAX + 1];        /* positional, integers */
-    bool (*make)(const int64_t *p, uint64_t seed, struct csr *out, struct err *e);
+    /* Any seed will do. w may be NULL. */
+    bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
 extern const struct generator *const generators[]; /* ended by NULL */
 const struct generator *generator_find(const char *name);

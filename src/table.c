@@ -32,13 +32,14 @@ static bool grow(struct table *t, struct err *e)
     return true;
 }
 
-bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, struct err *e)
+bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
+               struct err *e)
 {
     size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for one */
     if (!grow(t, e)) return false;
     char *safe = mem_new((int64_t)size, 1, "a table cell", e);
     if (!safe) return false;
-    print_safe(text, n, n, safe, size);
+    lines ? print_lines(text, safe, size) : print_safe(text, n, n, safe, size);
     t->cell[t->n++] = (struct cell){key, heading, safe, right, t->rows - 1};
     return true;
 }

@@ -15,9 +15,10 @@ struct table {
     int n, room, rows;
 };
 
-/* Start a row; add a cell to it. Foreign text is made safe here. */
+/* Start a row; add a cell to it. Foreign text is made safe here; ends of lines stay where `lines`. */
 void table_row(struct table *t);
-bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, struct err *e);
+bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
+               struct err *e);
 void table_text(const struct table *t, FILE *f);    /* columns aligned, with headings */
 void table_records(const struct table *t, FILE *f); /* "heading  value" lines, rows apart */
 void table_csv(const struct table *t, FILE *f);     /* RFC 4180, with a header */

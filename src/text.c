@@ -60,13 +60,30 @@ char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size
     return out;
 }
 
+char *print_lines(const char *text, char *out, size_t size)
+{
+    size_t at = 0;
+    for (;; text++) {
+        size_t n = strcspn(text, "\n");
+        print_safe(text, n, n, out + at, size - at);
+        at += strlen(out + at);
+        text += n;
+        if (!*text || at + 1 >= size) return out;
+        out[at++] = '\n';
+    }
+}
+
 char *show_bytes(double bytes, char *out, size_t size)
 {
     static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"};
     int u = 0;
     while (bytes >= 999.5 && u < COUNT(unit) - 1) bytes /= 1000, u++;
-    snprintf(out, size, u == 0 ? "%.0f %s" : bytes < 9.995 ? "%.2f %s" : bytes < 99.95 ? "%.1f %s" : "%.0f %s", bytes,
-             unit[u]);
+    snprintf(out, size,
+             u == 0          ? "%.0f %s"
+             : bytes < 9.995 ? "%.2f %s"
+             : bytes < 99.95 ? "%.1f %s"
+                             : "%.0f %s",
+             bytes, unit[u]);
     return out;
 }
 

@@ -62,6 +62,8 @@ void now_replace(double (*clock)(void));
 /* Copy text to out[size], escaping C0, C1, DEL, bidi controls and invalid UTF-8; at most `most` bytes of
    input are quoted, then "..." follows. Returns out. Everything foreign passes here before it is printed. */
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
+/* The same of whole lines: their ends stay as they are. */
+char *print_lines(const char *text, char *out, size_t size);
 /* Length of the valid UTF-8 sequence at text (n > 0 bytes left) and its code point; 0 if it is not one. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Columns of a terminal that text takes. */
@@ -91,6 +93,9 @@ bool csr_check(const struct csr *A, struct err *e); /* the invariants above, nam
    n log n at worst, stable, parallel. row/col/val/imag are only read. */
 bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                        const double *val, const double *imag, int64_t *duplicates, struct err *e);
+/* The same, watched: cancelled, A is empty. */
+bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
+               const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits */

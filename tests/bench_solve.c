@@ -92,7 +92,7 @@ static bool bench_all(struct session *s, struct device *d, struct err *e)
     int shorter = d->kind == DEV_CUDA ? 1 : 20;
     for (int i = 0; i < COUNT(problems); i++) {
         snprintf(info.file, sizeof info.file, "%s", problems[i].generator);
-        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, &A, e)) return false;
+        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, e)) return false;
         if (!session_add(s, NULL, &A, &info, e)) return false;
         if (!bench_matrix(s, d, problems[i].iterations / shorter, e)) return false;
         session_drop(s, s->current);

@@ -80,7 +80,7 @@ static bool bench_problem(int i, struct device *const *devices)
     struct err e = {0};
     struct csr A;
     const char *name = problems[i].generator;
-    if (!generator_find(name)->make(problems[i].param, 1, &A, &e)) return complain(name, &e);
+    if (!generator_find(name)->make(problems[i].param, 1, NULL, &A, &e)) return complain(name, &e);
     printf("# %s: %lld x %lld, %lld nonzeros\n", name, (long long)A.rows, (long long)A.cols, (long long)A.nnz);
     bool ok = bench_matrix(name, &A, devices);
     csr_free(&A);

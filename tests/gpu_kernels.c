@@ -67,7 +67,7 @@ static void test_times(void **state)
     struct mat M;
     struct run r;
     int64_t n[PARAMS_MAX] = {700, 700};
-    assert_true(generator_find("poisson2d")->make(n, 1, &A, &e));
+    assert_true(generator_find("poisson2d")->make(n, 1, NULL, &A, &e));
     assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
     assert_true(mat_put(&M, &S, d, &e));
     if (!device_ceilings(d, NULL, &e)) fail_msg("%s", e.text);

@@ -294,7 +294,7 @@ static bool make_upwind(const int *size, struct csr *A, struct err *e)
 
 static bool make_problem(const struct problem *p, struct csr *A, struct err *e)
 {
-    if (p->generator) return generator_find(p->generator)->make(p->p, 1, A, e);
+    if (p->generator) return generator_find(p->generator)->make(p->p, 1, NULL, A, e);
     return p->upwind[0] ? make_upwind(p->upwind, A, e) : make_dense(p, A, e);
 }
 

@@ -496,6 +496,23 @@ static void json_is_one_object_a_line(void **state)
     talk_close(&t);
 }
 
+/* Text of several lines keeps them where the format can say so. */
+static void lines_stay_lines(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "help version"));
+    assert_non_null(strstr(t.out, "\"help\":\"    version\""));
+    assert_true(talk_line(&t, "help use"));
+    assert_non_null(strstr(t.out, "is named.\\n    use A\"}\n"));
+    talk_close(&t);
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "help use"));
+    assert_non_null(strstr(t.out, ",\"Commands work on the current matrix when none is named.\n    use A\"\n"));
+    talk_close(&t);
+}
+
 static void a_failed_write_is_told_once_and_ends_the_session(void **state)
 {
     struct talk t;
@@ -533,6 +550,7 @@ int main(void)
         cmocka_unit_test(tables_are_aligned),
         cmocka_unit_test(csv_is_quoted),
         cmocka_unit_test(json_is_one_object_a_line),
+        cmocka_unit_test(lines_stay_lines),
         cmocka_unit_test(a_failed_write_is_told_once_and_ends_the_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

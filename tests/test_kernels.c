@@ -125,7 +125,7 @@ static void test_usual_for_rows(void **state)
     for (int k = 0; k < COUNT(cases); k++) {
         struct err e = {0};
         struct csr A;
-        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, &A, &e)) fail_msg("%s", e.text);
+        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
         assert_string_equal(kernel_usual(format_find("csr"), &A, open_or_fail("emu"))->name, cases[k].kernel);
         csr_free(&A);
     }

@@ -522,7 +522,7 @@ static void test_threads(void **state)
     struct csr A, back;
     struct err e = {0};
     const struct generator *g = generator_find("brokendiag");
-    assert_true(g->make((int64_t[PARAMS_MAX]){20011, 9}, 3, &A, &e));
+    assert_true(g->make((int64_t[PARAMS_MAX]){20011, 9}, 3, NULL, &A, &e));
     assert_true(A.nnz > THREADS_FROM);
     for (const struct format *const *f = formats; *f; f++) {
         if (strcmp((*f)->name, "dense") == 0) continue;
@@ -547,7 +547,7 @@ static void test_explosion(void **state)
         {"hdia", {1024}}, {"brcsd1", {64}}, {"brcsd2", {1024}}, {"dia-adaptive", {64, 64, 10, 25, 0}}, {"drm", {1024}}};
     struct csr A;
     struct stored S;
-    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, &A, NULL));
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, NULL, &A, NULL));
     for (int k = 0; k < COUNT(refused); k++) {
         struct err e = {0};
         assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));

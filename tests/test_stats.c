@@ -138,7 +138,7 @@ static void one_missing_entry_breaks_symmetry(void **state)
     struct csr A, B;
     struct stats s;
     uint64_t random = 5;
-    assert_true(generator_find("poisson2d")->make(p, 0, &A, NULL));
+    assert_true(generator_find("poisson2d")->make(p, 0, NULL, &A, NULL));
     for (int i = 0; i < 40; i++) {
         omp_set_num_threads(i % 5 + 1);
         assert_true(stats_of(&A, NULL, &s, NULL) && s.pattern_symmetric && s.value_symmetric);
@@ -406,7 +406,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     const int64_t p[PARAMS_MAX] = {300, 300};
     struct csr A;
-    assert_true(generator_find("poisson2d")->make(p, 0, &A, NULL));
+    assert_true(generator_find("poisson2d")->make(p, 0, NULL, &A, NULL));
     assert_true(fail_each(go_stats, &A) >= 3);
     csr_free(&A);
 }
