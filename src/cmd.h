@@ -35,6 +35,11 @@ void out_measures_text(struct out *o, const struct measures *m);
 void out_diagonals(struct out *o, const struct run *r, int n);
 void out_prepared(struct out *o, const struct run *r, int n);
 
+/* ---- cmd_solve.c ---- */
+
+/* Let the session's solve run until it ends, or waits, paused, for a command. */
+bool solve_drive(struct session *s, struct err *e);
+
 /* ---- cmd_spmv.c ---- */
 
 struct wanted {

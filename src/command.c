@@ -107,7 +107,9 @@ static bool shell(struct session *s, const char *line)
     struct err e = {0};
     out_begin(s->out, "!");
     fflush(out_file(s->out));
+    if (s->front && s->front->echo) s->front->echo(s, true);
     int status = system(line);
+    if (s->front && s->front->echo) s->front->echo(s, false);
     bool ran = status != -1 && WIFEXITED(status);
     bool ok = ran && WEXITSTATUS(status) == 0;
     if (!ran)

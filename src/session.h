@@ -140,13 +140,18 @@ struct session {
     const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
 };
 
+/* What becomes of a solve after its turn at the screen: it stops, goes on, or stays paused for the prompt. */
+enum turn { TURN_STOP, TURN_ON, TURN_LEAVE };
+
 /* What the terminal side gives to commands; set by main, NULL members are skipped. */
 struct front {
     /* Draw view `name` as text to out_file (full == false) or run it full screen. */
     bool (*show)(struct session *s, const char *name, bool full, struct err *e);
     /* Called between slices of a solve: draw the live line, or the screen if it is paused or was asked for by
-       show(s, "solve", true) while it runs; read keys. false: stop. */
-    bool (*live)(struct session *s);
+       show(s, "solve", true) while it runs; read keys. */
+    enum turn (*live)(struct session *s);
+    /* Show what is typed, for a command of the shell, or not. */
+    void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
     void (*calm)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */

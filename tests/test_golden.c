@@ -1,8 +1,10 @@
-/* Golden screens: scripts through the real command table and keys through the real views, on 80x24 cells with a fixed
-   clock, against tests/golden/NAME.txt. WARPSPY_GOLDEN=write rewrites those; review them as a diff. */
+/* Golden screens: scripts through the real command table and keys through the real views, on 80x24 cells, or
+   fewer, with a fixed clock, against tests/golden/NAME.txt. WARPSPY_GOLDEN=write rewrites those; review them as a diff.
+ */
 #include "../ui/ui.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +15,11 @@ enum { WIDTH = 80, HEIGHT = 24 };
 
 struct screen_case {
     const char *name;
-    const char *setup;       /* commands whose output is not looked at */
-    const char *script;      /* commands that print the screen, or */
-    const char *view, *keys; /* the full screen of a view after keys, as in key_of */
-    bool runs;               /* with made-up measurements */
+    const char *setup;                         /* commands whose output is not looked at */
+    const char *script;                        /* commands that print the screen, or */
+    const char *view, *keys;                   /* the full screen of a view after keys, as in key_of */
+    enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* with made-up measurements, or ones without times */
+    int w, h;                                  /* of the screen, where it is not the usual one */
     bool ascii, plain;
     enum colours colours;
 };
@@ -29,7 +32,7 @@ static const struct screen_case cases[] = {
     {.name = "spy_rmat_ascii", .setup = "gen rmat 10 8 seed 3", .script = "spy", .ascii = true},
     {.name = "spy_wide", .setup = "gen random 40 20 4000", .script = "spy"},
     {.name = "spy_size", .setup = "gen poisson2d 20", .script = "spy width 40 height 12"},
-    {.name = "spy_plain", .setup = "gen poisson2d 20", .script = "spy", .plain = true},
+    {.name = "spy_plain", .setup = "gen poisson2d 20", .script = "spy", .plain = true, .ascii = true},
     {.name = "rows_poisson2d", .setup = "gen poisson2d 20", .script = "rows"},
     {.name = "rows_rmat", .setup = "gen rmat 12 8 seed 3", .script = "rows"},
     {.name = "rows_rmat_ascii", .setup = "gen rmat 12 8 seed 3", .script = "rows", .ascii = true},
@@ -57,6 +60,27 @@ static const struct screen_case cases[] = {
     {.name = "spy_full_ascii", .setup = "gen rmat 10 8 seed 3", .view = "spy", .keys = "+r", .ascii = true},
     {.name = "spy_full_colours", .setup = "gen poisson2d 20", .view = "spy", .keys = "", .colours = COLOURS_16},
     {.name = "spy_help", .setup = "gen poisson2d 20", .view = "spy", .keys = "?"},
+    {.name = "spy_full_go", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++++:200 220\n"},
+    {.name = "spy_full_asks", .setup = "gen poisson2d 20", .view = "spy", .keys = ":39"},
+    {.name = "spy_full_beyond", .setup = "gen poisson2d 20", .view = "spy", .keys = ":400\n"},
+    {.name = "spy_full_low", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++++++++", .h = 14},
+    {.name = "spy_complex", .setup = "load tests/golden/complex.mtx", .script = "spy"},
+    {.name = "spy_colours", .setup = "gen band 2000 6 1", .view = "spy", .keys = "+++", .colours = COLOURS_16},
+    {.name = "spy_small", .setup = "gen poisson2d 60", .script = "spy width 25 height 7"},
+    {.name = "spy_tiny", .setup = "gen poisson2d 20", .view = "spy", .keys = "", .w = 20, .h = 6},
+    {.name = "spy_help_small", .setup = "gen poisson2d 20", .view = "spy", .keys = "?", .w = 40, .h = 10},
+    {.name = "rows_small", .setup = "gen rmat 12 8 seed 3", .script = "rows", .w = 40, .h = 9},
+    {.name = "rows_full_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddd", .w = 40, .h = 10},
+    {.name = "rows_full_go", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = ":111\n"},
+    {.name = "layout_drm", .setup = "load samples/thesis4.mtx", .script = "layout drm"},
+    {.name = "layout_full_go", .setup = "gen poisson2d 20", .view = "layout", .keys = ":200 220\n"},
+    {.name = "layout_full_small", .setup = "gen poisson2d 20", .view = "layout", .keys = "", .w = 40, .h = 10},
+    {.name = "solve_small",
+     .setup = "gen poisson2d 20; solve cg on cpu",
+     .view = "solve",
+     .keys = "",
+     .w = 40,
+     .h = 10},
     {.name = "rows_full", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddr"},
     {.name = "layout_full", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "drr"},
     {.name = "layout_full_tab",
@@ -66,8 +90,11 @@ static const struct screen_case cases[] = {
      .colours = COLOURS_16},
     {.name = "layout_full_scroll", .setup = "gen poisson2d 20", .view = "layout", .keys = "aaNNrr"},
     {.name = "bench_none", .setup = "", .view = "bench", .keys = ""},
-    {.name = "bench_runs", .setup = "gen poisson2d 20", .view = "bench", .keys = "dd", .runs = true},
-    {.name = "bench_runs_ascii", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = true, .ascii = true},
+    {.name = "bench_runs", .setup = "gen poisson2d 20", .view = "bench", .keys = "dd", .runs = RUNS},
+    {.name = "bench_small", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = RUNS, .w = 40, .h = 10},
+    {.name = "bench_untimed", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = UNTIMED_RUNS},
+    {.name = "bench_help", .setup = "gen poisson2d 20", .view = "bench", .keys = "?"},
+    {.name = "bench_runs_ascii", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = RUNS, .ascii = true},
     {.name = "solve_none", .setup = "", .view = "solve", .keys = ""},
     {.name = "solve_cg", .setup = "gen poisson2d 20; solve cg on cpu", .view = "solve", .keys = ""},
     {.name = "solve_cg_ascii",
@@ -100,8 +127,8 @@ static int key_of(char letter)
         char letter;
         int key;
     } table[] = {
-        {'u', UI_UP},  {'d', UI_DOWN}, {'l', UI_LEFT}, {'r', UI_RIGHT},
-        {'T', UI_TAB}, {'N', UI_PGDN}, {'P', UI_PGUP}, {'E', UI_END},
+        {'u', UI_UP},   {'d', UI_DOWN}, {'l', UI_LEFT}, {'r', UI_RIGHT},  {'T', UI_TAB},
+        {'N', UI_PGDN}, {'P', UI_PGUP}, {'E', UI_END},  {'\n', UI_ENTER},
     };
     for (int i = 0; i < COUNT(table); i++)
         if (table[i].letter == letter) return table[i].key;
@@ -114,17 +141,14 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
     struct view_state *st = front_state(s, v);
     struct canvas c;
     struct err e = {0};
-    assert_true(canvas_new(&c, WIDTH, HEIGHT, k->ascii, NULL));
+    assert_true(canvas_new(&c, s->front->width, s->front->height, k->ascii, NULL));
     c.colours = k->colours;
     view_reset(st, s->current);
     st->full = true;
     if (v->prepare) assert_true(v->prepare(s, st, &e));
     view_draw(v, &c, s, st);
     for (const char *key = k->keys; *key; key++) {
-        if (*key == '?')
-            st->help = true;
-        else
-            v->key(s, st, key_of(*key));
+        assert_true(view_key(s, v, key_of(*key)));
         canvas_clear(&c);
         view_draw(v, &c, s, st);
     }
@@ -133,14 +157,14 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
 }
 
 /* Measurements that are the same on every machine. */
-static void make_runs(struct session *s)
+static void make_runs(struct session *s, bool timed)
 {
     static const char *const names[] = {"csr-vector", "sell", "csr-scalar", "csr-openmp", "coo-atomic", "csr-serial"};
     s->runs = mem_zero(COUNT(names), sizeof *s->runs, "runs", NULL);
     assert_non_null(s->runs);
     s->runs_of = s->current;
     for (int i = 0; i < COUNT(names); i++) {
-        double us = 2.5 * (1 << 2 * i);
+        double us = timed ? 2.5 * (1 << 2 * i) : NAN;
         s->runs[i] = (struct run){.kernel = kernel_find(names[i]),
                                   .dev = device_open("cpu", NULL),
                                   .real = i % 2 ? T_F32 : T_F64,
@@ -169,10 +193,10 @@ static char *drawn(const struct screen_case *k)
     s.plain = k->plain;
     assert_true(ui_attach(&s, &e));
     s.front->ascii = k->ascii;
-    s.front->width = WIDTH;
-    s.front->height = HEIGHT;
+    s.front->width = k->w ? k->w : WIDTH;
+    s.front->height = k->h ? k->h : HEIGHT;
     run_line(&s, k->setup);
-    if (k->runs) make_runs(&s);
+    if (k->runs) make_runs(&s, k->runs == RUNS);
     fflush(f);
     before = size;
     if (k->script) run_line(&s, k->script);

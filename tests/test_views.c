@@ -67,7 +67,7 @@ static void press_all(struct session *s, const struct view *v, struct canvas *c)
     if (v->prepare && !v->prepare(s, st, &e)) return;
     view_draw(v, c, s, st);
     for (int i = 0; i < COUNT(keys); i++) {
-        v->key(s, st, keys[i]);
+        view_key(s, v, keys[i]);
         canvas_clear(c);
         view_draw(v, c, s, st);
         assert_in_range(st->win.row0, 0, st->win.row1);
@@ -195,12 +195,50 @@ static void unknown_view(void **state)
     fclose(f);
 }
 
+/* What a command says, in a session with one matrix; to be freed. */
+static char *said(const char *line)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    struct session s;
+    assert_non_null(f);
+    start(&s, f);
+    add_matrix(&s, 200, 200, 3);
+    run_line(&s, line);
+    stop(&s);
+    fclose(f);
+    return text;
+}
+
+static void sizes_of_spy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *expected;
+    } table[] = {
+        {"spy width -3", "expected 25 to 4096 columns after `width`, found -3"},
+        {"spy width 0", "found 0"},
+        {"spy width 24", "found 24"},
+        {"spy width 25", "1 dot = "},
+        {"spy width 4097", "found 4097"},
+        {"spy height 3", "expected 7 to 4096 rows after `height`, found 3"},
+        {"spy height 7", "elements"},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        char *text = said(table[i].line);
+        if (!strstr(text, table[i].expected))
+            fail_msg("%s: expected `%s`, found:\n%s", table[i].line, table[i].expected, text);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(no_nonzero_is_lost),
         cmocka_unit_test(uniform_looks_uniform), cmocka_unit_test(without_memory),
-        cmocka_unit_test(unknown_view),
+        cmocka_unit_test(unknown_view),          cmocka_unit_test(sizes_of_spy),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("views", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* The commands that look: spy, rows and layout as text or data, and view for the whole screen. */
 #include "ui.h"
+#include "../src/cmd.h"
 
 #include <string.h>
 
@@ -22,12 +23,15 @@ static bool show_of(struct session *s, struct matrix *m, const char *view, bool 
 
 /* ---- spy ---- */
 
-enum { PLAIN_BLOCKS = 6 };
+/* The least picture has room for the longest row number; data may have any number of cells. */
+enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
 
-static int size_arg(const struct args *a, const char *key, int otherwise)
+static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
 {
-    int64_t v = arg_int(a, key, otherwise);
-    return v < 1 ? 1 : v > 4096 ? 4096 : (int)v;
+    int64_t n = arg_int(a, key, *v);
+    *v = (int)n;
+    if (n >= least && n <= SIDE_MOST) return true;
+    return fail(e, E_USAGE, "expected %d to %d %s after `%s`, found %lld", least, SIDE_MOST, unit, key, (long long)n);
 }
 
 /* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */
@@ -76,20 +80,12 @@ static bool say_cells(struct out *o, const struct counts *c, struct err *e)
     return true;
 }
 
-/* Plain text, which may be read aloud: numbers instead of a picture. */
-static bool say_blocks(struct out *o, const struct counts *c, struct err *e)
+/* Before the picture, for who cannot see it. */
+static void say_density(struct out *o, const struct csr *A)
 {
-    (void)e;
-    double all = (double)c->A->rows * (double)c->A->cols;
-    out_text(o, "%lld x %lld, %lld nonzeros, %.3g%% of all elements", (long long)c->A->rows, (long long)c->A->cols,
-             (long long)c->A->nnz, all > 0 ? 100 * (double)c->A->nnz / all : 0);
-    out_text(o, "nonzeros in %d x %d blocks:", c->h, c->w);
-    for (int y = 0; y < c->h; y++) {
-        char line[PLAIN_BLOCKS * 12 + 1] = "";
-        for (int x = 0; x < c->w; x++) snprintf(line + x * 11, 12, "%11u", c->n[y * c->w + x]);
-        out_text(o, "%s", line);
-    }
-    return true;
+    double all = (double)A->rows * (double)A->cols;
+    out_text(o, "%lld x %lld, %lld nonzeros, %.3g%% of all elements", (long long)A->rows, (long long)A->cols,
+             (long long)A->nnz, all > 0 ? 100 * (double)A->nnz / all : 0);
 }
 
 /* Count in h x w cells, or one for each element of a smaller matrix, and say it. */
@@ -108,10 +104,13 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
-    int w = size_arg(a, "width", 80), h = size_arg(a, "height", 24);
+    bool text = out_mode(s->out) == OUT_TEXT;
+    int w = 80, h = 24;
+    if (!size_arg(a, "width", "columns", text ? WIDTH_LEAST : 1, &w, e)) return false;
+    if (!size_arg(a, "height", "rows", text ? HEIGHT_LEAST : 1, &h, e)) return false;
     if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, say_lines, e);
     if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, say_cells, e);
-    if (s->plain) return spy_data(s, &m->csr, PLAIN_BLOCKS, PLAIN_BLOCKS, say_blocks, e);
+    if (s->plain) say_density(s->out, &m->csr);
     struct view_state *st = s->front ? front_state(s, view_find("spy")) : NULL;
     if (st) {
         st->w = arg(a, "width") ? w : 0;
@@ -236,7 +235,9 @@ static bool run_view(struct session *s, const struct args *a, struct err *e)
     const char *view = arg(a, "view") ? arg(a, "view") : "spy";
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     if (arg(a, "matrix") && !m) return false;
-    return show_of(s, m, view, true, e);
+    if (!show_of(s, m, view, true, e)) return false;
+    bool goes_on = !strcmp(view, "solve") && s->solve && s->solve->reason == RUNNING;
+    return !goes_on || solve_drive(s, e);
 }
 
 const struct command command_spy = {

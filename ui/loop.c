@@ -49,15 +49,47 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
-/* One key of a full-screen view; false: leave it. */
-static bool take_key(struct session *s, const struct view *v, int key)
+/* "ROW [COLUMN]" was typed: go there, or say why not. */
+static void go_there(struct session *s, const struct view *v, struct view_state *st)
+{
+    long long row = -1, col = -1;
+    char end;
+    int n = sscanf(st->asked, "%lld %lld %c", &row, &col, &end);
+    if (n < 1 || n > 2)
+        snprintf(st->message, sizeof st->message, "expected a row and perhaps a column, such as 12 7");
+    else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
+        snprintf(st->message, sizeof st->message, "expected a row of 0 to %lld and a column of 0 to %lld",
+                 (long long)st->rows - 1, (long long)st->cols - 1);
+    else if (!v->go(s, st, row, n == 2 ? col : -1))
+        snprintf(st->message, sizeof st->message, "nothing is stored there");
+}
+
+/* A key while the number of a row is typed. */
+static void take_digit(struct session *s, const struct view *v, struct view_state *st, int key)
+{
+    size_t n = strlen(st->asked);
+    if (((key >= '0' && key <= '9') || key == ' ') && n + 1 < sizeof st->asked) {
+        st->asked[n] = (char)key;
+        st->asked[n + 1] = 0;
+    } else if ((key == 0x7f || key == '\b') && n) {
+        st->asked[n - 1] = 0;
+    } else if (key == UI_ENTER || key == UI_ESC || key == UI_INTERRUPT) {
+        st->asks = false;
+        if (key == UI_ENTER && n) go_there(s, v, st);
+    }
+}
+
+bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = front_state(s, v);
+    if (st->asks) return take_digit(s, v, st, key), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
-    if (key == 'q' || key == 'x' || key == UI_ESC) return false;
-    st->message[0] = 0;
-    if (v->key) v->key(s, st, key);
+    if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
+    if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
+    st->asks = v->go && (key == ':' || key == '/');
+    st->asked[0] = 0;
+    if (v->key && !st->asks) v->key(s, st, key);
     return true;
 }
 
@@ -69,7 +101,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     do {
         ok = draw_screen(s, v, e);
         if (ok) key = term_key(-1);
-    } while (ok && take_key(s, v, key));
+    } while (ok && view_key(s, v, key));
     term_close();
     return ok;
 }
@@ -131,31 +163,42 @@ static void live_line(struct session *s)
     sc->drawn = now_us();
 }
 
-/* Keys while a solve is on the screen; false: stop it. */
-static bool live_screen(struct session *s, const struct view *v)
+static void leave_screen(struct session *s)
+{
+    screen_of(s)->live = false;
+    term_close();
+}
+
+/* Keys while a solve is on the screen. */
+static enum turn live_screen(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     bool due = now_us() - sc->drawn > REDRAW_US / 3;
     do {
         if (due || s->solve->paused) {
-            if (!draw_screen(s, v, NULL)) return false;
+            if (!draw_screen(s, v, NULL)) return TURN_STOP;
             sc->drawn = now_us();
         }
         int key = term_key(s->solve->paused ? -1 : 0);
-        if (!take_key(s, v, key)) return false;
+        bool stop = key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help);
+        if (stop) return TURN_STOP;
+        if (!view_key(s, v, key)) {
+            leave_screen(s);
+            return s->solve->paused ? TURN_LEAVE : TURN_ON;
+        }
     } while (s->solve->paused);
-    return true;
+    return TURN_ON;
 }
 
-static bool live(struct session *s)
+static enum turn live(struct session *s)
 {
     const struct view *v = view_find("solve");
     struct screen *sc = screen_of(s);
-    if (!s->solve || !v) return true;
-    if (!sc->live && s->solve->paused && !live_open(s, v, NULL)) return false;
+    if (!s->solve || !v) return TURN_ON;
+    if (!sc->live && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
     if (sc->live) return live_screen(s, v);
     live_line(s);
-    return !session_take_interrupt();
+    return session_take_interrupt() ? TURN_STOP : TURN_ON;
 }
 
 /* Take away what was drawn while a command worked, before it prints. */
@@ -165,9 +208,13 @@ static void calm(struct session *s)
     const struct view *v = view_find("solve");
     if (!sc->live) return;
     if (s->solve && s->solve->reason != STOPPED)
-        while (draw_screen(s, v, NULL) && take_key(s, v, term_key(-1))) continue;
-    sc->live = false;
-    term_close();
+        while (draw_screen(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
+    leave_screen(s);
+}
+
+static void echo(struct session *s, bool on)
+{
+    if (s->interactive) term_quiet(!on);
 }
 
 /* ---- for main ---- */
@@ -176,7 +223,7 @@ bool ui_attach(struct session *s, struct err *e)
 {
     struct screen *sc = mem_zero(1, sizeof *sc, "the screen", e);
     if (!sc) return false;
-    sc->front = (struct front){.show = show, .live = live, .calm = calm, .width = 80, .height = 24};
+    sc->front = (struct front){.show = show, .live = live, .echo = echo, .calm = calm, .width = 80, .height = 24};
     sc->front.ascii = s->plain || !utf8_locale();
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;
@@ -196,14 +243,41 @@ void ui_detach(struct session *s)
     s->front = NULL;
 }
 
+/* Without a file there is nothing to see yet: say how to begin. */
+static void greet(struct session *s)
+{
+    struct canvas c;
+    char text[160];
+    int w, h;
+    const struct device *d = s->dev ? s->dev : device_default();
+    if (s->current || out_mode(s->out) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `load FILE` or `gen poisson2d 100`",
+             WARPSPY_VERSION, d ? d->name : "no device");
+    term_size(&w, &h);
+    if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;
+    draw_wrapped(&c, 0, 0, c.h, ST_DIM, text);
+    canvas_print(&c, stdout, s->plain ? COLOURS_NONE : colours_of_env(true));
+    canvas_free(&c);
+}
+
+/* A Ctrl-C that came while a command worked was for that command. */
+static void work(struct session *s, const char *line)
+{
+    term_quiet(true);
+    run_line(s, line);
+    calm(s);
+    term_quiet(false);
+    session_take_interrupt();
+}
+
 int ui_run(struct session *s)
 {
     char *line;
     prompt_open(s);
+    greet(s);
     while (!s->quit && (line = prompt_line(s))) {
-        run_line(s, line);
+        work(s, line);
         mem_free(line);
-        calm(s);
     }
     prompt_close(s);
     return 0;

@@ -15,6 +15,7 @@
 
 static struct {
     bool known, open;      /* terminfo is read; the alternate screen is on */
+    bool quiet;            /* what is typed is not shown */
     struct termios before; /* modes at start */
     bool has_modes;
     char back[128]; /* what gives the screen back, ready for a signal handler */
@@ -60,9 +61,36 @@ static void handle(int sig, void (*handler)(int), int flags)
     sigaction(sig, &a, NULL);
 }
 
+static void show_typing(bool on)
+{
+    struct termios now;
+    if (!tty.has_modes || tcgetpgrp(STDIN_FILENO) != getpgrp() || tcgetattr(STDIN_FILENO, &now)) return;
+    now.c_lflag &= ~(tcflag_t)ECHO;
+    if (on) now.c_lflag |= tty.before.c_lflag & ECHO;
+    tcsetattr(STDIN_FILENO, TCSANOW, &now);
+}
+
+/* Ctrl-Z while a command works: the shell gets its terminal as it was. */
+static void on_stop(int sig)
+{
+    int keep = errno;
+    (void)sig;
+    give_back();
+    raise(SIGSTOP);
+    show_typing(false);
+    errno = keep;
+}
+
 void term_catch_stop(bool on)
 {
-    handle(SIGTSTP, on ? on_flag : SIG_DFL, 0);
+    handle(SIGTSTP, on ? on_flag : tty.quiet ? on_stop : SIG_DFL, on ? 0 : SA_RESTART);
+}
+
+void term_quiet(bool on)
+{
+    tty.quiet = on;
+    show_typing(!on);
+    term_catch_stop(false);
 }
 
 void term_signals(void)
@@ -185,6 +213,7 @@ void term_close(void)
     if (!tty.open) return;
     fflush(stdout);
     give_back();
+    if (tty.quiet) show_typing(false);
     term_catch_stop(false);
     tty.open = false;
     mem_free(tty.shown);
@@ -307,7 +336,7 @@ int term_key(int wait_ms)
         if (!read_more()) return 'q'; /* the terminal is gone */
         return tty.nin ? next_key() : -1;
     case H_INTERRUPT:
-        return 'q';
+        return UI_INTERRUPT;
     case H_STOP:
         term_stop();
         return UI_RESIZE;

@@ -55,6 +55,7 @@ struct view_state {
     int64_t row_step, col_step; /* elements under one cell, as drawn last: how far an arrow moves */
     int64_t scroll, item;     /* lists: first shown, chosen */
     int array;                /* layout: the array of the chosen slot */
+    int bins;                 /* rows: asked of the histogram, as drawn last */
     const struct format *format; /* layout */
     struct product *product;     /* layout; found again by prepare */
     int64_t param[PARAMS_MAX];
@@ -63,7 +64,8 @@ struct view_state {
     const struct matrix *of;  /* the matrix this state belongs to, of this size; another one resets it */
     int64_t rows, cols;
     bool full;                /* on a whole screen, with keys; else text once */
-    bool help;
+    bool help, asks;          /* shows its keys; takes the number of a row */
+    char asked[24];           /* what was typed of it */
     int w, h;                 /* size of the text asked for; 0 = the front's */
     struct grid grid;
     char message[120];
@@ -78,12 +80,15 @@ struct view {
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
     /* true: redraw. Keys are characters or enum keys. */
     bool (*key)(struct session *s, struct view_state *st, int key);
+    /* Show the row, which exists, and the column, or -1; false: there is nothing there. NULL: has no rows. */
+    bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
 };
 extern const struct view *const views[]; /* ended by NULL */
 const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };
 
-enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC };
+enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC,
+            UI_INTERRUPT };
 
 /* Fit the state to the session's current matrix, dropping what belonged to another one. */
 void view_reset(struct view_state *st, const struct matrix *m);
@@ -112,6 +117,7 @@ int term_key(int wait_ms);                /* a key, or -1 when none came; -1 wai
 /* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
 void term_signals(void);
 void term_catch_stop(bool on);            /* Ctrl-Z sets a flag (on), or stops the program at once */
+void term_quiet(bool on);                 /* keys typed while a command works are kept, and not shown */
 void term_stop(void);                     /* Ctrl-Z: give the terminal back, stop, take it again */
 /* Wait for input on stdin or a signal. */
 enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
@@ -127,5 +133,7 @@ char *prompt_line(struct session *s);
 /* ---- loop.c ---- */
 
 struct view_state *front_state(struct session *s, const struct view *v);
+/* One key of a full-screen view; false: leave it. */
+bool view_key(struct session *s, const struct view *v, int key);
 
 #endif

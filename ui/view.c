@@ -25,7 +25,7 @@ void view_reset(struct view_state *st, const struct matrix *m)
 {
     mem_free(st->grid.n);
     st->grid = (struct grid){0};
-    st->help = false;
+    st->help = st->asks = false;
     st->message[0] = 0;
     if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
     *st = (struct view_state){.format = st->format, .real = st->real, .w = st->w, .h = st->h, .of = m};
@@ -35,21 +35,35 @@ void view_reset(struct view_state *st, const struct matrix *m)
     st->win = (struct window){0, st->rows, 0, st->cols};
 }
 
-/* The keys as a list: they are written "key what  key what  ...", two blanks between. */
+/* The first of "key what  key what  ...", two blanks between; the rest of them. */
+struct key_words {
+    const char *key, *what, *rest;
+    int nkey, nwhat;
+};
+
+static struct key_words key_words(const char *keys)
+{
+    const char *end = strstr(keys, "  ");
+    int len = end ? (int)(end - keys) : (int)strlen(keys), nkey = (int)strcspn(keys, " ");
+    return (struct key_words){keys, keys + nkey, keys + len + (end ? 2 : 0), nkey, len - nkey};
+}
+
+/* The keys as a list, and above it, where there is room, what the view is. */
 static void draw_help(struct canvas *c, const struct view *v)
 {
-    int y = 2;
-    canvas_text(c, 2, y, ST_TITLE, "%s", v->name);
-    canvas_text(c, 2, y + 1, ST_PLAIN, "%s", v->about);
-    y += 3;
-    for (const char *k = v->keys; *k;) {
-        const char *end = strstr(k, "  "), *word = strchr(k, ' ');
-        int len = end ? (int)(end - k) : (int)strlen(k), name = word ? (int)(word - k) : len;
-        canvas_text(c, 4, y, ST_BOLD, "%.*s", name, k);
-        canvas_text(c, 20, y++, ST_PLAIN, "%.*s", len - name, k + name);
-        k += len + (end ? 2 : 0);
+    int lines = 0, y = 0;
+    for (const char *k = v->keys; *k; lines++) k = key_words(k).rest;
+    if (lines + 5 < c->h) {
+        canvas_text(c, 2, 0, ST_TITLE, "%s", v->name);
+        draw_wrapped(c, 2, 1, 2, ST_PLAIN, v->about);
+        y = 4;
     }
-    canvas_text(c, 2, y + 1, ST_DIM, "any key goes back");
+    for (const char *k = v->keys; *k && y < c->h - 1; y++) {
+        struct key_words w = key_words(k);
+        canvas_text(c, 2, y, ST_BOLD, "%.*s", w.nkey, w.key);
+        canvas_text(c, 13, y, ST_PLAIN, "%.*s", w.nwhat, w.what);
+        k = w.rest;
+    }
 }
 
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st)
@@ -59,11 +73,12 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
     else
         v->draw(c, s, st);
     if (!st->full) return;
-    if (st->message[0]) {
-        draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
+    if (st->message[0] || st->asks) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
+    if (st->asks)
+        canvas_text(c, 1, c->h - 2, ST_BOLD, "row [column], counted from 0: %s_", st->asked);
+    else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
-    }
-    draw_keys(c, st->help ? "q leave" : v->keys);
+    draw_keys(c, st->help ? "any key goes back" : st->asks ? "Enter goes there  Esc does not" : v->keys);
 }
 
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph)
@@ -76,9 +91,18 @@ char *show_safe(const char *text, char *out, size_t size)
     return print_safe(text, strlen(text), 60, out, size);
 }
 
+/* How much of text goes on a line of `room` columns in whole words; 0: no word does. */
+static int line_length(const char *text, int room)
+{
+    int n = (int)strlen(text), end = room;
+    if (n <= room) return n;
+    while (end > 0 && text[end] != ' ') end--;
+    return end > 0 ? end : 0;
+}
+
 void draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...)
 {
-    char name[256], rows[32], cols[32], nnz[32], more[256];
+    char name[256], rows[32], cols[32], nnz[32], size[128] = "", more[256];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(more, sizeof more, fmt, ap);
@@ -86,9 +110,10 @@ void draw_title(struct canvas *c, const char *what, const struct matrix *m, cons
     int x = canvas_text(c, 1, 0, ST_TITLE, "%s ", what);
     if (m) x = canvas_text(c, x + 1, 0, ST_BOLD, "%s  ", show_safe(m->name, name, sizeof name));
     if (m)
-        x = canvas_text(c, x, 0, ST_PLAIN, "%s x %s, %s nnz", show_count(m->csr.rows, rows, sizeof rows),
-                        show_count(m->csr.cols, cols, sizeof cols), show_count(m->csr.nnz, nnz, sizeof nnz));
-    canvas_text(c, x + 2, 0, ST_DIM, "%s", more);
+        snprintf(size, sizeof size, "%s x %s, %s nnz", show_count(m->csr.rows, rows, sizeof rows),
+                 show_count(m->csr.cols, cols, sizeof cols), show_count(m->csr.nnz, nnz, sizeof nnz));
+    if (x + text_width(size) <= c->w) x = canvas_text(c, x, 0, ST_PLAIN, "%s", size);
+    canvas_text(c, x + 2, 0, ST_DIM, "%.*s", line_length(more, c->w - x - 2), more);
 }
 
 void draw_keys(struct canvas *c, const char *keys)
@@ -96,12 +121,11 @@ void draw_keys(struct canvas *c, const char *keys)
     int x = 1;
     draw_fill(c, 0, c->h - 1, c->w, ST_DIM, ' ');
     for (const char *k = keys; *k;) {
-        const char *end = strstr(k, "  "), *word = strchr(k, ' ');
-        int len = end ? (int)(end - k) : (int)strlen(k), name = word ? (int)(word - k) : len;
-        if (x + len > c->w) break;
-        x = canvas_text(c, x, c->h - 1, ST_BOLD, "%.*s", name, k);
-        x = canvas_text(c, x, c->h - 1, ST_DIM, "%.*s", len - name, k + name) + 2;
-        k += len + (end ? 2 : 0);
+        struct key_words w = key_words(k);
+        if (x + w.nkey + w.nwhat > c->w) break;
+        x = canvas_text(c, x, c->h - 1, ST_BOLD, "%.*s", w.nkey, w.key);
+        x = canvas_text(c, x, c->h - 1, ST_DIM, "%.*s", w.nwhat, w.what) + 2;
+        k = w.rest;
     }
 }
 
@@ -120,19 +144,11 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
     canvas_text(c, x - text_width(text), y, st, "%s", text);
 }
 
-/* How much of text goes on a line of `room` columns, cut after a word where there is one. */
-static int line_length(const char *text, int room)
-{
-    int n = (int)strlen(text), end = room;
-    if (n <= room) return n;
-    while (end > 0 && text[end] != ' ') end--;
-    return end > 0 ? end : room;
-}
-
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text)
 {
     for (int i = 0; i < lines && *text; i++) {
         int n = line_length(text, c->w - x - 1);
+        if (!n) n = line_length(text, (int)strcspn(text, " "));
         canvas_text(c, x, y + i, st, "%.*s", n, text);
         text += n;
         text += *text == ' ';

@@ -1,36 +1,52 @@
-/* The last measurements as bars: every kernel's time against the fastest, with what each achieved. */
+/* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
 #include "ui.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 3, NAME = 22, RIGHT = 44 };
+enum { TOP = 3, NAME = 22, RIGHT = 44, NOTE = 2 };
 
-/* "3.21 us", "12.4 ms" */
+/* The columns' room at the right of a screen: of all of them, of the first three, or of the time. */
+static int right_of(const struct canvas *c)
+{
+    return c->w >= NAME + RIGHT + 4 ? RIGHT : c->w >= NAME + 24 ? 24 : 10;
+}
+
+static void column(struct canvas *c, int end, int y, enum style st, const char *text)
+{
+    if (end < right_of(c)) draw_right(c, c->w - right_of(c) + end, y, st, text);
+}
+
+/* A figure, or "-" where nothing could be measured. */
+static void figure(struct canvas *c, int end, int y, enum style st, const char *fmt, double v)
+{
+    char text[64] = "-";
+    if (isfinite(v)) snprintf(text, sizeof text, fmt, v);
+    column(c, end, y, st, text);
+}
+
+/* "3.21 us", "12.4 ms", "-" */
 static char *show_us(double us, char *out, size_t size)
 {
+    if (!isfinite(us)) return memcpy(out, "-", 2);
     const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
     double v = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
     snprintf(out, size, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, unit);
     return out;
 }
 
-static void draw_run(struct canvas *c, const struct run *r, double slowest, int y, enum style name)
+static void draw_run(struct canvas *c, const struct run *r, double fastest, int y, enum style name)
 {
-    char us[32], text[64];
-    int bar = c->w - NAME - RIGHT - 2, x = NAME + 1 + bar + 1;
+    char us[32];
+    int bar = c->w - NAME - right_of(c) - 2;
     canvas_text(c, 1, y, name, "%.*s", NAME - 1, r->kernel->name);
-    draw_bar(c, NAME + 1, y, bar, r->us / slowest, ST_BAR);
-    draw_right(c, x + 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
-    snprintf(text, sizeof text, "%.0f%%", 100 * r->spread_us / r->us);
-    draw_right(c, x + 14, y, ST_DIM, text);
-    snprintf(text, sizeof text, "%.1f", r->gbs);
-    draw_right(c, x + 22, y, ST_PLAIN, text);
-    snprintf(text, sizeof text, r->share > 0 ? "%.0f%%" : "-", 100 * r->share);
-    draw_right(c, x + 28, y, ST_PLAIN, text);
-    snprintf(text, sizeof text, "%.2f", r->gflops);
-    draw_right(c, x + 36, y, ST_PLAIN, text);
-    draw_right(c, x + 42, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
+    if (bar > 0) draw_bar(c, NAME + 1, y, bar, fastest / r->us, ST_BAR);
+    column(c, 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
+    figure(c, 14, y, ST_DIM, "%.0f%%", 100 * r->spread_us / r->us);
+    figure(c, 22, y, ST_PLAIN, "%.1f", r->gbs);
+    figure(c, 28, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
+    figure(c, 36, y, ST_PLAIN, "%.2f", r->gflops);
+    column(c, 42, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
 }
 
 static void draw_heading(struct canvas *c)
@@ -38,34 +54,36 @@ static void draw_heading(struct canvas *c)
     static const struct {
         int end;
         const char *text;
-    } column[] = {
+    } heading[] = {
         {8, "time"}, {14, "+/-"}, {22, "GB/s"}, {28, "share"}, {36, "GFLOP/s"}, {42, "type"},
     };
-    int x = c->w - RIGHT;
     canvas_text(c, 1, TOP - 1, ST_DIM, "kernel");
-    for (int i = 0; i < COUNT(column); i++) draw_right(c, x + column[i].end, TOP - 1, ST_DIM, column[i].text);
+    if (c->w - right_of(c) > NAME + 8) canvas_text(c, NAME + 1, TOP - 1, ST_DIM, "speed");
+    for (int i = 0; i < COUNT(heading); i++) column(c, heading[i].end, TOP - 1, ST_DIM, heading[i].text);
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
-    char about[200] = "";
+    char about[300] = "";
     if (s->nruns) snprintf(about, sizeof about, "on %s", s->runs[0].dev->name);
     draw_title(c, "bench", s->runs_of, "%s", about);
     if (!s->nruns) {
         canvas_text(c, 1, 2, ST_PLAIN, "nothing was measured yet: `bench` times every kernel that fits, `spmv` one");
         return;
     }
-    int room = c->h - TOP - (st->full ? 2 : 0);
-    double slowest = 0;
-    for (int i = 0; i < s->nruns; i++) slowest = fmax(slowest, s->runs[i].us);
+    int room = c->h - TOP - (st->full ? 1 + NOTE : 0);
+    double fastest = INFINITY;
+    for (int i = 0; i < s->nruns; i++) fastest = fmin(fastest, s->runs[i].us);
+    if (room < 1) room = 1;
     if (st->item >= s->nruns) st->item = s->nruns - 1;
     if (st->item < st->scroll) st->scroll = st->item;
     if (st->item >= st->scroll + room) st->scroll = st->item - room + 1;
     draw_heading(c);
     for (int i = (int)st->scroll; i < s->nruns && i < st->scroll + room; i++)
-        draw_run(c, &s->runs[i], slowest, TOP + i - (int)st->scroll, st->full && i == st->item ? ST_CURSOR : ST_PLAIN);
-    if (st->full)
-        canvas_text(c, 1, c->h - 2, ST_DIM, "%s: %s", s->runs[st->item].kernel->name, s->runs[st->item].kernel->about);
+        draw_run(c, &s->runs[i], fastest, TOP + i - (int)st->scroll, st->full && i == st->item ? ST_CURSOR : ST_PLAIN);
+    if (!st->full) return;
+    snprintf(about, sizeof about, "%s: %s", s->runs[st->item].kernel->name, s->runs[st->item].kernel->about);
+    draw_wrapped(c, 1, c->h - 1 - NOTE, NOTE, ST_DIM, about);
 }
 
 static bool key(struct session *s, struct view_state *st, int k)
@@ -79,7 +97,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 const struct view view_bench = {
     .name = "bench",
     .about = "the kernels measured last, fastest first: time, spread, bandwidth, share of the ceiling",
-    .keys = "up/down choose a kernel  g first  ? help  q leave",
+    .keys = "? help  q leave  up/down choose a kernel  g first",
     .any = true,
     .draw = draw,
     .key = key,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SAMPLE = 1024, LABEL = 8, TOP = 2 };
+enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, TOP = 2 };
 
 /* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
 struct block {
@@ -20,6 +20,7 @@ struct page {
     const struct view_state *st;
     struct block block[ARRAYS_MAX];
     int n;
+    int label;           /* columns for the names at the left */
     struct place chosen; /* of the slot under the cursor */
 };
 
@@ -109,7 +110,7 @@ static void fit_grid(const struct page *g, struct block *b, int room)
 
 static void measure(const struct page *g, struct block *b, int w)
 {
-    int room = w - LABEL - 2;
+    int room = w - g->label - 2;
     b->width = slot_width(g->S, b);
     b->per_line = b->grid ? b->n / g->S->rows : room / b->width > 0 ? room / b->width : 1;
     if (b->grid)
@@ -119,9 +120,20 @@ static void measure(const struct page *g, struct block *b, int w)
     if (b->n == 0) b->lines = 2;
 }
 
+/* Room for the longest name, and for the number of the last row. */
+static int label_width(const struct stored *S)
+{
+    char text[32];
+    int w = snprintf(text, sizeof text, "row %lld ", (long long)S->rows);
+    if (w < LABEL_LEAST) w = LABEL_LEAST;
+    for (int k = 0; k < S->narrays; k++)
+        if (text_width(S->a[k].name) + 1 > w) w = text_width(S->a[k].name) + 1;
+    return w < LABEL_MOST ? w : LABEL_MOST;
+}
+
 static struct page page_of(const struct stored *S, const struct view_state *st, int w)
 {
-    struct page g = {.S = S, .st = st};
+    struct page g = {.S = S, .st = st, .label = label_width(S)};
     for (int k = 0; k < S->narrays; k++) {
         struct block *last = g.n ? &g.block[g.n - 1] : NULL;
         bool grid = is_grid(S, k);
@@ -170,13 +182,13 @@ static void draw_strip_line(struct canvas *c, const struct page *g, const struct
     if (part == b->count + 2) return;
     int k = b->first + (int)part - 1;
     if (rows) k = b->first;
-    canvas_text(c, 1, y, ruler || rows ? ST_DIM : ST_BOLD, "%.*s", LABEL - 1,
+    canvas_text(c, 1, y, ruler || rows ? ST_DIM : ST_BOLD, "%.*s", g->label - 1,
                 ruler  ? "slot"
                 : rows ? "of row"
                        : g->S->a[k].name);
     for (int64_t i = from; i < b->n && i < from + b->per_line; i++) {
         char text[32];
-        int x = LABEL + 1 + (int)(i - from + 1) * b->width;
+        int x = g->label + 1 + (int)(i - from + 1) * b->width;
         if (ruler) {
             bool room = snprintf(text, sizeof text, "%lld", (long long)i) < b->width;
             if (room || (i - from) % 4 == 0) draw_right(c, x, y, ST_DIM, text);
@@ -197,7 +209,7 @@ static void draw_grid_line(struct canvas *c, const struct page *g, const struct 
     snprintf(text, sizeof text, "row %lld", (long long)row);
     if (row >= 0) canvas_text(c, 1, y, ST_ROW + (unsigned)(row % ROW_COLOURS), "%s", text);
     for (int a = 0; a < b->count; a++) {
-        int x = LABEL + 1 + a * (int)(b->shown + 1) * b->width;
+        int x = g->label + 1 + a * (int)(b->shown + 1) * b->width;
         if (line == 1) canvas_text(c, x + 1, y, ST_BOLD, "%s", g->S->a[b->first + a].name);
         for (int64_t j = 0; j < b->shown && line > 1; j++) {
             int end = x + (int)(j + 1) * b->width;
@@ -262,20 +274,19 @@ static void follow(struct view_state *st, int64_t line, int64_t total, int room)
 }
 
 /* Text cannot be scrolled: cut the blocks, at whole chunks, so that there is room for the beginning of each. */
-static int64_t cut(struct page *g, int room)
+static void cut(struct page *g, int room)
 {
-    int64_t left = room, hidden = 0;
+    int64_t left = room;
     for (int i = 0; i < g->n; i++) {
         struct block *b = &g->block[i];
-        int64_t share = left / (g->n - i), all = b->lines, chunk = b->grid ? 1 : chunk_lines(b);
-        if (all > share) b->lines = share < 1 + chunk ? 1 + chunk : 1 + (share - 1) / chunk * chunk;
-        hidden += all - b->lines;
+        int64_t share = left / (g->n - i), chunk = b->grid ? 1 : chunk_lines(b);
+        if (b->lines > share) b->lines = share < 1 + chunk ? 1 + chunk : 1 + (share - 1) / chunk * chunk;
         left -= b->lines;
     }
-    return hidden;
 }
 
-static void draw_lines(struct canvas *c, const struct page *g, int room)
+/* The line of the screen below them. */
+static int draw_lines(struct canvas *c, const struct page *g, int room)
 {
     int64_t at = 0, scroll = g->st->scroll;
     for (int i = 0; i < g->n; at += g->block[i++].lines) {
@@ -284,6 +295,7 @@ static void draw_lines(struct canvas *c, const struct page *g, int room)
         for (int64_t l = from; l < b->lines && at + l < scroll + room; l++)
             draw_line(c, g, b, l, TOP + (int)(at + l - scroll));
     }
+    return TOP + (int)(at - scroll < room ? at - scroll : room);
 }
 
 static void draw_status(struct canvas *c, const struct page *g)
@@ -326,7 +338,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct stored *S = shown(s, st);
     char more[32];
-    if (!S || c->w < LABEL + 8) return;
+    if (!S || c->w < label_width(S) + 8) return;
     int room = c->h - TOP - (st->full ? 2 : 1);
     struct page g = page_of(S, st, c->w);
     int64_t total = 0;
@@ -341,14 +353,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         follow(st, cursor_line(&g), total, room);
     else
         st->scroll = 0;
-    int64_t hidden = st->full || total <= room + 1 ? 0 : cut(&g, room);
+    bool whole = st->full || total <= room + 1;
+    if (!whole) cut(&g, room);
     title(c, s, S);
-    draw_lines(c, &g, room);
+    int end = draw_lines(c, &g, room);
     if (st->full)
         draw_status(c, &g);
-    else if (hidden)
-        canvas_text(c, 1, c->h - 1, ST_DIM, "... %s lines more; `view layout` scrolls",
-                    show_count(hidden, more, sizeof more));
+    else if (!whole)
+        canvas_text(c, 1, end, ST_DIM, "... %s lines more; `view layout` scrolls",
+                    show_count(total - (end - TOP), more, sizeof more));
 }
 
 /* ---- keys ---- */
@@ -433,11 +446,36 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. */
+static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t row, int64_t col)
+{
+    for (int64_t i = 0; i < S->a[k].n; i++) {
+        struct place p = place_of(S, k, i);
+        if (p.kind != SLOT_ENTRY || p.row != row || (col >= 0 && p.col != col)) continue;
+        st->array = k;
+        st->item = i;
+        return true;
+    }
+    return false;
+}
+
+static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
+{
+    const struct stored *S = shown(s, st);
+    for (int k = 0; S && k < S->narrays; k++)
+        if (find_slot(st, S, (st->array + k) % S->narrays, row, col)) return true;
+    return false;
+}
+
 const struct view view_layout = {
     .name = "layout",
-    .about = "the arrays of a storage format, slot by slot; slots of one row have one colour, * is padding",
-    .keys = "arrows choose a slot  a next array  Tab next format  g first  ? help  q leave",
+    .about =
+        "the arrays of a storage format, slot by slot; slots of one row have one colour, * is padding; rows, columns "
+        "and slots are counted from 0",
+    .keys = "? help  q leave  arrows choose a slot  a next array  Tab next format  : go to a row  g first  "
+            "PgUp/PgDn ten lines up or down  Home/End first or last slot",
     .prepare = prepare,
     .draw = draw,
     .key = key,
+    .go = go,
 };

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 5, BELOW = 4, FEWEST = 4, BINS_MOST = 64 };
+/* Above the bins are the title, the summary and the heading; below them, the longest rows; with keys, the rows of
+   the chosen bin. */
+enum { TOP = 4, FEWEST = 4, BINS_MOST = 64 };
 
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
@@ -55,6 +57,7 @@ static void draw_summary(struct canvas *c, const struct stats *t)
             show_count((int64_t)item[i].value, text, sizeof text);
         else
             snprintf(text, sizeof text, "%.2f", item[i].value);
+        if (x + text_width(item[i].name) + 1 + text_width(text) > c->w) return;
         x = canvas_text(c, x, 1, ST_DIM, "%s ", item[i].name);
         x = canvas_text(c, x, 1, ST_BOLD, "%s", text) + 3;
     }
@@ -79,22 +82,32 @@ static struct columns columns_of(const struct canvas *c, const struct histogram 
     return w;
 }
 
-static void draw_bins(struct canvas *c, const struct histogram *g, const struct view_state *st)
+static void draw_heading(struct canvas *c, const struct histogram *g, const struct columns *w, bool log_scale)
+{
+    draw_right(c, 1 + w->name, TOP - 1, ST_DIM, "entries");
+    draw_right(c, w->bar - 2, TOP - 1, ST_DIM, "rows");
+    canvas_text(c, w->bar, TOP - 1, ST_DIM, "%s%s", log_scale ? "bars on a log scale" : "",
+                g->log ? log_scale ? ", bins: powers of two" : "bins: powers of two" : "");
+}
+
+/* The bins there is room for, among them the chosen one, and how many there are besides; the line below them. */
+static int draw_bins(struct canvas *c, const struct histogram *g, const struct view_state *st, int room)
 {
     struct columns w = columns_of(c, g);
     bool log_scale = needs_log(g);
     char text[80];
-    draw_right(c, 1 + w.name, TOP - 2, ST_DIM, "entries");
-    draw_right(c, w.bar - 2, TOP - 2, ST_DIM, "rows");
-    canvas_text(c, w.bar, TOP - 2, ST_DIM, "%s%s", log_scale ? "bars on a log scale" : "",
-                g->log ? log_scale ? ", lengths by powers of two" : "lengths by powers of two" : "");
-    for (int k = 0; k < g->n; k++) {
-        int y = TOP - 1 + k;
+    int shown = g->n <= room ? g->n : room > 1 ? room - 1 : 1;
+    int first = st->full && st->item >= shown ? (int)st->item - shown + 1 : 0;
+    draw_heading(c, g, &w, log_scale);
+    for (int k = first; k < first + shown; k++) {
+        int y = TOP + k - first;
         enum style st_k = st->full && k == st->item ? ST_CURSOR : ST_PLAIN;
         draw_right(c, 1 + w.name, y, st_k, bin_name(g, k, text, sizeof text));
         draw_right(c, w.bar - 2, y, g->count[k] ? ST_PLAIN : ST_DIM, show_count(g->count[k], text, sizeof text));
         draw_bar(c, w.bar, y, w.width, share_of(g, g->count[k], log_scale), ST_BAR);
     }
+    if (shown < g->n) canvas_text(c, 1, TOP + shown, ST_DIM, "... %d lengths more", g->n - shown);
+    return TOP + shown + (shown < g->n);
 }
 
 static void draw_longest(struct canvas *c, const struct csr *A, const struct stats *t, int y)
@@ -135,15 +148,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct matrix *m = s->current;
     struct histogram g;
-    int bins = c->h - TOP + 1 - BELOW;
-    draw_title(c, "rows", m, "%s", "");
-    if (!m->has_stats || m->csr.rows == 0 || c->w < 40) return;
-    histogram_of(&m->csr, bins < FEWEST ? FEWEST : bins < BINS_MOST ? bins : BINS_MOST, &g);
+    int end = c->h - (st->full ? 2 : 0), room = end - TOP - 1;
+    draw_title(c, "rows", m, "rows counted from 0");
+    if (!m->has_stats || m->csr.rows == 0 || c->w < 40 || room < 1) return;
+    st->bins = room <= FEWEST ? FEWEST : room <= BINS_MOST ? room - 1 : BINS_MOST;
+    histogram_of(&m->csr, st->bins, &g);
     if (st->item >= g.n) st->item = g.n - 1;
     draw_summary(c, &m->stats);
-    draw_bins(c, &g, st);
-    int y = TOP + g.n;
-    draw_longest(c, &m->csr, &m->stats, y < c->h - 3 ? y : c->h - 3);
+    int y = draw_bins(c, &g, st, room);
+    draw_longest(c, &m->csr, &m->stats, y + 1 < end ? y + 1 : y);
     if (st->full) draw_members(c, &m->csr, &g, st, c->h - 2);
 }
 
@@ -161,11 +174,29 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+/* Choose the length of a row, and show the rows of that length from this one on. */
+static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
+{
+    const struct csr *A = &s->current->csr;
+    struct histogram g;
+    (void)col;
+    histogram_of(A, st->bins, &g);
+    for (st->item = 0; csr_row_length(A, row) >= g.from[st->item + 1];) st->item++;
+    st->scroll = 0;
+    for (int64_t r = 0; r < row; r++) {
+        int64_t length = csr_row_length(A, r);
+        st->scroll += length >= g.from[st->item] && length < g.from[st->item + 1];
+    }
+    return true;
+}
+
 const struct view view_rows = {
     .name = "rows",
-    .about = "how many rows have how many entries, and which are the longest",
-    .keys = "up/down choose a length  left/right more rows  g first  ? help  q leave",
+    .about = "how many rows have how many entries, and which are the longest; rows are counted from 0",
+    .keys = "? help  q leave  up/down choose a length  left/right more rows  g first  : go to a row  Home/End first or "
+            "last length",
     .prepare = prepare,
     .draw = draw,
     .key = key,
+    .go = go,
 };

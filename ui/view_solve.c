@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 8, PLOT_TOP = 3, SIDE_BELOW = 7, RECENT = 20 };
+/* Lines of the picture besides the plot and the figures: title and device above, axis, phases and state below; on a
+   small screen title, axis and the first line of the state. */
+enum { LEFT = 8, PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3, RECENT = 20 };
 
 double solve_rate(const struct solve *v)
 {
@@ -27,9 +29,9 @@ struct plot {
     double low, high;
 };
 
-static struct plot plot_of(const struct solve *v, int w, int h)
+static struct plot plot_of(const struct solve *v, int y, int w, int h)
 {
-    struct plot p = {LEFT, PLOT_TOP, w - LEFT - 2, h, 0, 0};
+    struct plot p = {LEFT, y, w - LEFT - 2, h, 0, 0};
     double least = v->tol > 0 ? v->tol : 1, most = 1;
     for (int64_t i = 0; i <= v->iterations; i++) {
         double r = v->hist[i];
@@ -123,6 +125,18 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
+/* The line below it. */
+static int draw_plot(struct canvas *c, const struct solve *v, int y, int h)
+{
+    char last[32];
+    struct plot p = plot_of(v, y, c->w, h);
+    draw_scale(c, &p, v);
+    draw_curve(c, &p, v);
+    canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
+    draw_right(c, p.x + p.w, p.y + p.h + 1, ST_AXIS, show_count(v->iterations, last, sizeof last));
+    return p.y + p.h + 2;
+}
+
 /* ---- the figures below ---- */
 
 static char *show_time(double us, char *out, size_t size)
@@ -137,23 +151,32 @@ static char *show_time(double us, char *out, size_t size)
     return out;
 }
 
-static int item(struct canvas *c, int x, int y, const char *name, const char *value)
+/* Where the next figure goes: beside the last one, or, when it does not fit there, on the next line. */
+struct pen {
+    int x, y;
+};
+
+static void item(struct canvas *c, struct pen *at, const char *name, const char *value)
 {
-    x = canvas_text(c, x, y, ST_DIM, "%s ", name);
-    return canvas_text(c, x, y, ST_BOLD, "%s", value) + 3;
+    if (at->x > 1 && at->x + text_width(name) + 1 + text_width(value) > c->w) *at = (struct pen){1, at->y + 1};
+    int x = canvas_text(c, at->x, at->y, ST_DIM, "%s ", name);
+    at->x = canvas_text(c, x, at->y, ST_BOLD, "%s", value) + 3;
 }
 
-static void draw_figures(struct canvas *c, const struct solve *v, int y)
+/* The line below them. */
+static int draw_figures(struct canvas *c, const struct solve *v, int y)
 {
-    char text[64], count[32];
+    char text[64];
     double rate = solve_rate(v);
-    int x = item(c, 1, y, "iteration", show_count(v->iterations, count, sizeof count));
+    struct pen at = {1, y};
+    item(c, &at, "iteration", show_count(v->iterations, text, sizeof text));
     snprintf(text, sizeof text, "%.3e", v->residual);
-    x = item(c, x, y, "residual", text);
+    item(c, &at, "residual", text);
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
-    x = item(c, x, y, "rate", text);
-    x = item(c, x, y, "time", show_time(v->us, text, sizeof text));
-    if (v->us_iteration > 0) item(c, x, y, "each", show_time(v->us_iteration, text, sizeof text));
+    item(c, &at, "rate", text);
+    item(c, &at, "time", show_time(v->us, text, sizeof text));
+    if (v->us_iteration > 0) item(c, &at, "each", show_time(v->us_iteration, text, sizeof text));
+    return at.y + 1;
 }
 
 /* One bar cut by the share of each phase, with the names under it. */
@@ -169,6 +192,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
         /* Without colours a letter tells the phases apart. */
         draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->phase[i].name[0]);
         from = to;
+        if (x + text_width(v->phase[i].name) + 5 > c->w) continue;
         x = canvas_text(c, x, y + 1, st, "%s", v->phase[i].name);
         x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->phase[i].us / all) + 3;
     }
@@ -183,6 +207,15 @@ static void draw_state(struct canvas *c, const struct solve *v, int y)
     draw_wrapped(c, 1, y, 2, v->reason == CONVERGED ? ST_GOOD : ST_BAD, v->why[0] ? v->why : reason_text(v->reason));
 }
 
+static void draw_about(struct canvas *c, const struct solve *v)
+{
+    char text[200];
+    snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
+             v->product ? v->product->S.format->name : "", v->kernel ? ", " : "", v->kernel ? v->kernel->name : "",
+             type_name(v->real));
+    draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct solve *v = s->solve;
@@ -191,20 +224,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         canvas_text(c, 1, 2, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
         return;
     }
-    char last[32];
-    int h = c->h - PLOT_TOP - SIDE_BELOW - (st->full ? 1 : 0);
-    canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
-                v->product ? v->product->S.format->name : "", v->kernel ? ", " : "", v->kernel ? v->kernel->name : "",
-                type_name(v->real));
-    if (h < 3 || c->w < 40) return;
-    struct plot p = plot_of(v, c->w, h);
-    draw_scale(c, &p, v);
-    draw_curve(c, &p, v);
-    canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
-    draw_right(c, p.x + p.w, p.y + p.h + 1, ST_AXIS, show_count(v->iterations, last, sizeof last));
-    draw_figures(c, v, p.y + p.h + 2);
-    draw_phases(c, v, p.y + p.h + 3);
-    draw_state(c, v, p.y + p.h + 5);
+    int lines = draw_figures(c, v, c->h) - c->h; /* outside, only to count them */
+    int room = c->h - lines - (st->full ? 1 : 0);
+    bool small = room < AROUND + 3;
+    int h = room - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
+    if (!small) draw_about(c, v);
+    if (h > 1 && c->w >= 30) y = draw_plot(c, v, y, h);
+    y = draw_figures(c, v, y);
+    if (!small) draw_phases(c, v, y);
+    draw_state(c, v, y + (small ? 0 : 2));
 }
 
 /* Steps are for a solve that goes on; what steps it is whoever called live. */
@@ -222,7 +250,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 const struct view view_solve = {
     .name = "solve",
     .about = "the residual of a solve by iteration, its rate, and the time by phase",
-    .keys = "space pause or go on  s one step  n ten steps  ? help  q end",
+    .keys = "? help  q leave  space pause or go on  s one step  n ten steps  x stop, keep x",
     .any = true,
     .draw = draw,
     .key = key,

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUE_WIDTH = 8, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 4, SIGNS = 9 };
+enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
+/* Beside the picture: its frame and the title; above 7 lines one is for the legend. */
+enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
 static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
@@ -17,8 +19,9 @@ struct axis {
 
 struct picture {
     struct axis down, across;
-    int dx, dy;     /* dots in a character: 2 x 4 of braille, or 1 x 1 */
-    bool values;    /* elements are written as numbers */
+    int dx, dy;  /* dots in a character: 2 x 4 of braille, or 1 x 1 */
+    bool values; /* elements are written as numbers, `value` characters wide */
+    int value;
     bool exact;     /* a cell is one element at most */
     int x, y, w, h; /* where it is on the canvas, without its frame */
 };
@@ -72,18 +75,18 @@ static void fit_dots(struct picture *p, struct window win, int w, int h)
 }
 
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
-static struct picture picture_of(struct window win, int w, int h, bool ascii)
+static struct picture picture_of(struct window win, int w, int h, bool ascii, int value)
 {
-    struct picture p = {.dx = 1, .dy = 1};
+    struct picture p = {.dx = 1, .dy = 1, .value = value};
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
     if (rows <= h && cols * BLOCK_WIDTH <= w) {
-        p.values = cols * VALUE_WIDTH <= w;
+        p.values = cols * value <= w;
         p.down = axis_of(win.row0, rows, 1, h);
         p.across = axis_of(win.col0, cols, 1, w);
         int64_t larger = p.values ? 1 : rows * 2 > h ? 1 : h / rows;
         while (larger > 1 && cols * BLOCK_WIDTH * larger > w) larger--;
         p.down.repeat = (int)larger;
-        p.across.repeat = p.values ? VALUE_WIDTH : BLOCK_WIDTH * (int)larger;
+        p.across.repeat = p.values ? value : BLOCK_WIDTH * (int)larger;
     } else {
         if (!ascii) p.dx = 2, p.dy = 4;
         fit_dots(&p, win, w, h);
@@ -103,13 +106,14 @@ static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
     *to = *from + n;
 }
 
-/* Part of a matrix is shown as wide and high as the screen is. */
-static void fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii)
+/* Part of a matrix is shown as wide and high as the screen is; where values fit, with as many as fit. */
+static void fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value)
 {
     int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;
     if (rows == A->rows && cols == A->cols) return;
     double down = (ascii ? 2 : 4) * h, across = (ascii ? 1 : 2) * w;
     double step = fmax((double)rows / down, (double)cols / across);
+    if (rows <= h && cols * value <= w) down = h, across = w / value, step = 1;
     widen(&win->row0, &win->row1, (int64_t)(step * down), A->rows);
     widen(&win->col0, &win->col1, (int64_t)(step * across), A->cols);
 }
@@ -219,20 +223,24 @@ static void draw_axes(struct canvas *c, const struct picture *p)
     if (p->across.n > 1) canvas_text(c, x > end + 1 ? x : end + 2, p->y - 2, ST_AXIS, "%s", text);
 }
 
-static void draw_value(struct canvas *c, int x, int y, double v)
+/* Entry k with the digits there is room for in `width` characters, one of them blank. */
+static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.4g", v);
-    if (strlen(text) >= VALUE_WIDTH) snprintf(text, sizeof text, "%.1g", v);
-    draw_right(c, x + VALUE_WIDTH - 1, y, ST_PLAIN, text);
+    char text[64];
+    for (int digits = 4; digits > 0; digits--) {
+        int n = A->imag ? snprintf(text, sizeof text, "%.*g%+.*gi", digits, A->val[k], digits, A->imag[k])
+                        : snprintf(text, sizeof text, "%.*g", digits, A->val[k]);
+        if (n < width) break;
+    }
+    draw_right(c, x + width - 1, y, ST_PLAIN, text);
 }
 
 static void draw_element(struct canvas *c, const struct csr *A, const struct picture *p, int i, int j)
 {
     int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
     int x = p->x + j * p->across.repeat, y = p->y + i * p->down.repeat;
-    if (p->values && k >= 0) draw_value(c, x, y, A->val[k]);
-    if (p->values && k < 0) canvas_put(c, x + VALUE_WIDTH - 2, y, ST_PAD, 0xb7);
+    if (p->values && k >= 0) draw_value(c, x, y, A, k, p->value);
+    if (p->values && k < 0) canvas_put(c, x + p->value - 2, y, ST_PAD, 0xb7);
     for (int line = 0; !p->values && k >= 0 && line < p->down.repeat; line++)
         draw_fill(c, x, y + line, p->across.repeat, ST_RAMP + 5, 0x2588);
 }
@@ -262,36 +270,52 @@ static char *show_percent(double share, char *out, size_t size)
     return out;
 }
 
-/* The shades from sparse to dense between their densities; without colours braille cannot show them. */
+/* The shades in use, from the sparsest cell to the densest; without colours braille cannot show them. */
 static void draw_shades(struct canvas *c, const struct picture *p, const struct shades *r, int x, int y)
 {
     char low[32], high[32];
-    bool shaded = c->colours || p->dy == 1;
-    show_percent(shaded ? r->high / r->span : r->low, low, sizeof low);
+    const char *what = p->dy > 1 ? "; density of a cell" : "; its density";
+    int first = shade(r, r->low, SIGNS);
+    show_percent(r->low, low, sizeof low);
     show_percent(r->high, high, sizeof high);
-    if (!shaded) {
-        canvas_text(c, x, y, ST_DIM, strcmp(low, high) ? "%s to %s" : "%s", low, high);
+    if (x + text_width(what) + text_width(low) + text_width(high) + SIGNS - first + 9 > c->w) return;
+    x = canvas_text(c, x, y, ST_DIM, "%s %s", what, low);
+    if (!strcmp(low, high)) return;
+    if (!c->colours && p->dy > 1) {
+        canvas_text(c, x, y, ST_DIM, " to %s", high);
         return;
     }
-    x = canvas_text(c, x, y, ST_DIM, "%s ", low);
-    for (int k = 0; k < SIGNS; k++)
+    x++;
+    for (int k = first; k < SIGNS; k++)
         canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
                    p->dy > 1 ? 0x2588 : (uint32_t)sign[k]);
     canvas_text(c, x, y, ST_DIM, " %s (log)", high);
 }
 
-/* "1 dot = 6 x 6 elements; density 0.1% ████████ 4.4% (log)" */
+/* "15", "15-16" where not all cells are of one length, "1,500" where that makes no difference. */
+static char *show_length(const struct axis *a, char *out, size_t size)
+{
+    int64_t n = a->span / a->cells;
+    if (a->span % a->cells && n < 100)
+        snprintf(out, size, "%lld-%lld", (long long)n, (long long)n + 1);
+    else
+        show_count(n, out, size);
+    return out;
+}
+
+/* "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)" */
 static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
 {
-    char rows[32], cols[32];
+    char rows[48], cols[48];
     if (p->values) return;
     if (p->exact) {
         canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 ? "dot" : "block");
         return;
     }
-    show_count(p->down.span / p->down.cells, rows, sizeof rows);
-    show_count(p->across.span / p->across.cells, cols, sizeof cols);
-    int x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s elements; density ", p->dy > 1 ? "dot" : "sign", rows, cols);
+    show_length(&p->down, rows, sizeof rows);
+    show_length(&p->across, cols, sizeof cols);
+    int x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s%s", p->dy > 1 ? "dot" : "sign", rows, cols,
+                        c->w < 40 ? "" : " elements");
     draw_shades(c, p, r, x, y);
 }
 
@@ -349,10 +373,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct err e = {0};
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
-    draw_title(c, "spy", s->current, "%s", A->nnz ? "" : "nothing is stored");
-    if (A->rows == 0 || A->cols == 0 || c->h < 6 + below || c->w < left + 10) return;
-    if (st->full) fill_screen(&st->win, A, c->w - left - 2, c->h - 4 - below, c->ascii);
-    struct picture p = picture_of(st->win, c->w - left - 2, c->h - 4 - below, c->ascii);
+    draw_title(c, "spy", s->current, "%s", A->nnz ? "counted from 0" : "nothing is stored");
+    if (A->rows == 0 || A->cols == 0) return;
+    if (c->h < LEAST_HEIGHT + below || c->w < left + LEAST_WIDTH) {
+        draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
+        return;
+    }
+    int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+    if (st->full) fill_screen(&st->win, A, w, h, c->ascii, value);
+    struct picture p = picture_of(st->win, w, h, c->ascii, value);
     p.x = left;
     p.y = 3;
     if (!count(&st->grid, A, &p, &e)) {
@@ -423,7 +452,30 @@ static void step(struct view_state *st, int k)
     case UI_PGDN:
         st->row += page;
         break;
+    case UI_END:
+        st->row = st->rows - 1;
+        st->col = st->cols - 1;
+        break;
     }
+}
+
+/* Show the place in the middle, as near as the matrix's edges allow. */
+static void centre(int64_t *from, int64_t *to, int64_t at, int64_t all)
+{
+    int64_t n = *to - *from;
+    *from = at - n / 2;
+    *to = *from + n;
+    follow(from, to, at, all);
+}
+
+static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
+{
+    (void)s;
+    st->row = row;
+    if (col >= 0) st->col = col;
+    centre(&st->win.row0, &st->win.row1, st->row, st->rows);
+    centre(&st->win.col0, &st->win.col1, st->col, st->cols);
+    return true;
 }
 
 static bool key(struct session *s, struct view_state *st, int k)
@@ -448,8 +500,11 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 const struct view view_spy = {
     .name = "spy",
-    .about = "where the nonzeros are: a dot where there is one, coloured by density",
-    .keys = "arrows move  + zoom in  - zoom out  g whole matrix  ? help  q leave",
+    .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
+             "elements. Rows and columns are counted from 0.",
+    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  : go to a row  PgUp/PgDn a screen up "
+            "or down  Home whole matrix  End last element",
     .draw = draw,
     .key = key,
+    .go = go,
 };
