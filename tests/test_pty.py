@@ -228,11 +228,11 @@ def test_resize_of_a_view():
     s.screen.resize(12, 50)
     s.child.setwinsize(12, 50)
     s.settle()
-    s.wait_for(lambda: s.screen.display[11].strip().startswith("up/down"))
+    s.wait_for(lambda: s.screen.display[11].strip().startswith("? help"))
     s.screen.resize(40, 100)
     s.child.setwinsize(40, 100)
     s.settle()
-    s.wait_for(lambda: s.screen.display[39].strip().startswith("up/down"))
+    s.wait_for(lambda: s.screen.display[39].strip().startswith("? help"))
     s.keys("q")
     quits(s)
 
@@ -273,6 +273,97 @@ def test_solve_by_steps():
     s.wait("converged")
     s.keys("q")
     s.wait("true residual")
+    quits(s)
+
+
+def paused_solve():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve cg step")
+    s.wait("paused")
+    s.keys("n")
+    s.wait("iteration 10 ")
+    return s
+
+
+def test_paused_solve_is_left_and_goes_on():
+    s = paused_solve()
+    s.keys("q")
+    s.wait("paused at iteration 10: `step 5`")
+    s.line("step 2")
+    s.wait("12  ")
+    s.line("view solve")
+    s.wait("iteration 12 ")
+    s.keys("s")
+    s.wait("iteration 13 ")
+    s.keys("\x1b")
+    s.wait("paused at iteration 13")
+    s.line("continue")
+    s.wait("converged")
+    s.line("step")
+    s.wait("no solve is paused")
+    quits(s)
+
+
+def test_paused_solve_is_stopped():
+    s = paused_solve()
+    s.keys("x")
+    s.wait("stopped by the user")
+    s.line("continue")
+    s.wait("no solve is paused")
+    quits(s)
+
+
+def test_running_solve_is_left_and_goes_on():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; solve jacobi view tol 1e-30 maxit 100000000 force")
+    s.wait("running")
+    s.keys("q")
+    s.wait("jacobi: iteration ")
+    s.keys("\x03")
+    s.wait("stopped by the user")
+    s.wait("poisson2d [")
+    assert "^C" not in s.text(), s.text()
+    quits(s)
+
+
+def test_typing_ahead():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; solve jacobi tol 1e-30 maxit 100000000 force")
+    s.wait("residual ")
+    s.keys("\x03")
+    s.wait("stopped by the user")
+    s.line("solve jacobi maxit 3000 force")
+    s.wait("iteration")
+    before = len(s.raw)
+    s.child.send("version\rlist a")
+    s.wait("warpspy 0")
+    s.wait("]> list a")
+    answer = s.raw[before:].split(b"converged ")[0]
+    assert b"version" not in answer, answer
+    s.keys("\x03")
+    quits(s)
+
+
+def test_go_to_a_row():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view spy")
+    s.wait("q leave")
+    s.keys(":", "9")
+    s.wait("counted from 0: 9_")
+    s.keys("\x7f", "1", " ", "1", "\r")
+    s.wait("row 1, column 1: 2")
+    s.keys("/", "7", "\r")
+    s.wait("expected a row of 0 to 3")
+    s.keys("q")
+    quits(s)
+
+
+def test_greeting():
+    s = at_prompt("--device cpu")
+    s.wait("on cpu; begin with `help`")
+    quits(s)
+    s = at_prompt("samples/thesis4.mtx")
+    assert "begin with" not in s.text(), s.text()
     quits(s)
 
 
