@@ -29,20 +29,37 @@ static void help_all(struct out *o)
             out_command(o, commands[i]);
     }
     out_text(o, "%s", "");
-    out_text(o,
-             "`help COMMAND` explains one, also a format, kernel, solver or generator. Commands are separated by `;`,");
-    out_text(o,
-             "# begins a comment, !COMMAND goes to the shell with the rest of the line. Quotes and backslashes keep");
-    out_text(o, "blanks and make a word a name rather than a keyword. A line or script stops at its first failure;");
-    out_text(o, "of lines read from a pipe the next goes on, and the exit status tells.");
+    out_prose(
+        o, "`help COMMAND` explains one, also a format, kernel, solver or generator; `help sources` names the works\n"
+           "that they come from. Commands are separated by `;`, # begins a comment, !COMMAND goes to the shell with\n"
+           "the rest of the line. Quotes and backslashes keep blanks and make a word a name rather than a keyword.\n"
+           "A line or script stops at its first failure; of lines read from a pipe the next goes on, and the exit\n"
+           "status tells.");
 }
 
-static void out_lines(struct out *o, const char *text)
+/* What the sources of formats, kernels and solvers stand for. */
+static const struct {
+    const char *name, *work;
+} sources[] = {
+    {"THESIS, Liang 2012", "T. Liang, The research on optimizing sparse matrix computation based on GPU, Huazhong "
+                           "University of Science and Technology, 2012"},
+    {"DRM, Wang et al. 2024",
+     "Wang Yuhua, He Junfei, Zhang Yuqi, Xu Yuezhu, Cui Huanyu, DRM: a GPU-parallel SpMV storage "
+     "format based on iterative merging, Computer Engineering & Science, 2024"},
+    {"NOTES", "peakcrosser7/spmv-samples: SpMV CUDA implementation and optimisation, 2024"},
+    {"LU", "CUDA parallel LU for dense linear systems, 2025"},
+    {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
+    {"[ours]", "written for this program"},
+    {"another name and year", "a work that those cite"},
+};
+
+static void help_sources(struct out *o)
 {
-    while (*text) {
-        int n = (int)strcspn(text, "\n");
-        out_text(o, "%.*s", n, text);
-        text += n + (text[n] == '\n');
+    for (int i = 0; i < COUNT(sources); i++) {
+        out_row(o);
+        out_str(o, "source", NULL, sources[i].name);
+        out_str(o, "work", NULL, sources[i].work);
+        out_text(o, "%-22s  %s", sources[i].name, sources[i].work);
     }
 }
 
@@ -64,9 +81,24 @@ static void help_command(struct out *o, const struct command *c)
 {
     out_text(o, "%s %s", c->name, c->grammar);
     out_text(o, "%s", c->about);
-    out_lines(o, c->help);
+    out_prose(o, c->help);
     if (strstr(c->grammar, "GENERATOR")) out_generators(o);
     if (out_mode(o) != OUT_TEXT) out_command(o, c);
+}
+
+static void out_kernels_of(struct out *o, const struct format *f)
+{
+    const char *name[64];
+    char line[512] = "";
+    int n = 0;
+    for (int i = 0; kernels[i] && n < COUNT(name); i++) {
+        if (strcmp(kernels[i]->format, f->name)) continue;
+        size_t at = strlen(line);
+        snprintf(line + at, sizeof line - at, "%s%s", n ? " " : "", kernels[i]->name);
+        name[n++] = kernels[i]->name;
+    }
+    out_strs(o, "kernels", n, name);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "kernels", line);
 }
 
 static void help_format(struct out *o, const struct format *f)
@@ -75,6 +107,7 @@ static void help_format(struct out *o, const struct format *f)
     out_str(o, "name", "format", f->name);
     out_str(o, "about", "about", f->about);
     out_str(o, "source", "source", f->source);
+    out_kernels_of(o, f);
     out_params(o, f->params);
 }
 
@@ -88,7 +121,7 @@ static void help_kernel(struct out *o, const struct kernel *k)
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_str(o, "lesson", NULL, k->lesson);
-    out_lines(o, k->lesson);
+    out_prose(o, k->lesson);
 }
 
 static void help_solver(struct out *o, const struct solver *v)
@@ -123,6 +156,7 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
     const struct kernel *k = kernel_find(name);
     const struct solver *v = solver_find(name);
     const struct generator *g = generator_find(name);
+    if (!strcmp(name, "sources")) help_sources(s->out);
     if (c) help_command(s->out, c);
     if (f) help_format(s->out, f);
     if (k) help_kernel(s->out, k);
@@ -136,6 +170,6 @@ const struct command command_help = {
     .grammar = "[TOPIC]",
     .about = "the commands, or one command, format, kernel, solver or generator",
     .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
-            "    help spmv; help ell",
+            "    help spmv; help ell; help sources",
     .run = run_help,
 };

@@ -184,12 +184,13 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
     list_kernels(s, a, give, user);
     list_solvers(s, a, give, user);
     list_generators(s, a, give, user);
+    give(user, "sources");
 }
 
 static bool check_topic(const struct session *s, const char *text)
 {
     return check_command(s, text) || check_format(s, text) || check_kernel(s, text) || check_solver(s, text) ||
-           check_generator(s, text);
+           check_generator(s, text) || !strcmp(text, "sources");
 }
 
 const struct param *params_of(const struct args *a)
@@ -225,7 +226,7 @@ const struct kind kinds[] = {
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
-    {"TOPIC", "topic", "a command, format, kernel, solver or generator", NULL, check_topic, list_topics},
+    {"TOPIC", "topic", "a command, format, kernel, solver, generator or `sources`", NULL, check_topic, list_topics},
     {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
     {"FILE", "file", "a file", NULL, any, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 struct out {
     FILE *data, *messages;
@@ -114,6 +116,14 @@ void out_progress_clear(struct out *o)
     o->progress = 0;
 }
 
+/* Columns of the terminal that data goes to; 0: it goes elsewhere. */
+static int columns(const struct out *o)
+{
+    struct winsize size;
+    if (!isatty(fileno(o->data))) return 0;
+    return ioctl(fileno(o->data), TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+}
+
 /* Print the rows gathered so far. */
 static void flush(struct out *o)
 {
@@ -125,7 +135,7 @@ static void flush(struct out *o)
         table_csv(&o->table, o->data);
         o->csv_before = true;
     } else {
-        (o->records ? table_records : table_text)(&o->table, o->data);
+        (o->records ? table_records : table_text)(&o->table, o->data, columns(o));
     }
     table_clear(&o->table);
 }
@@ -290,13 +300,23 @@ void out_strs(struct out *o, const char *key, int n, const char *const *values)
     json_put(o, key, list);
 }
 
+enum { LINE_MOST = 4096 };
+
 /* A line of prose with whatever foreign text it quotes made safe. */
-static void say(FILE *f, const char *prefix, const char *fmt, va_list ap)
+static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
 {
-    char line[2048], safe[4 * sizeof line];
+    char line[LINE_MOST];
     vsnprintf(line, sizeof line, fmt, ap);
-    print_safe(line, strlen(line), sizeof line, safe, sizeof safe);
-    fprintf(f, "%s%s%s\n", prefix, *prefix ? ": " : "", safe);
+    print_safe(line, strlen(line), sizeof line, safe, size);
+}
+
+/* Where a line goes on when it is wrapped: below what stands behind its last gap in the first half of 80 columns. */
+static int hang_of(const char *line)
+{
+    int hang = 0;
+    for (int i = 0; i < 40 && line[i]; i++)
+        if (i && line[i] != ' ' && line[i - 1] == ' ' && (i == 1 || line[i - 2] == ' ')) hang = i;
+    return hang;
 }
 
 void out_text(struct out *o, const char *fmt, ...)
@@ -304,20 +324,45 @@ void out_text(struct out *o, const char *fmt, ...)
     if (o->mode != OUT_TEXT) return;
     flush(o);
     out_progress_clear(o);
+    char safe[4 * LINE_MOST];
     va_list ap;
     va_start(ap, fmt);
-    say(o->data, "", fmt, ap);
+    safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
+    table_wrapped(o->data, safe, 0, hang_of(safe), columns(o));
+}
+
+static bool flows(const char *line)
+{
+    return *line && *line != ' ' && *line != '\n';
+}
+
+void out_prose(struct out *o, const char *text)
+{
+    char line[LINE_MOST];
+    bool fill = columns(o) > 0;
+    while (*text) {
+        int n = (int)strcspn(text, "\n");
+        size_t at = (size_t)snprintf(line, sizeof line, "%.*s", n, text);
+        bool more = fill && flows(text);
+        for (text += n + (text[n] == '\n'); more && flows(text) && at < sizeof line; text += n + (text[n] == '\n')) {
+            n = (int)strcspn(text, "\n");
+            at += (size_t)snprintf(line + at, sizeof line - at, " %.*s", n, text);
+        }
+        out_text(o, "%s", line);
+    }
 }
 
 void out_note(struct out *o, const char *fmt, ...)
 {
     out_progress_clear(o);
     fflush(o->data);
+    char safe[4 * LINE_MOST];
     va_list ap;
     va_start(ap, fmt);
-    say(o->messages, o->command, fmt, ap);
+    safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
+    fprintf(o->messages, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
     fflush(o->messages);
 }
 

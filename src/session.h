@@ -33,6 +33,8 @@ void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
 void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
+/* Lines of prose: on a terminal those that begin without a blank flow together. */
+void out_prose(struct out *o, const char *text);
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
 void out_progress(struct out *o, const char *text); /* a line on the terminal, replaced by the next, gone before other output */
 void out_progress_clear(struct out *o); /* before writing to out_file by hand */

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, GAP = 2 };
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, DOTS = 3 }; /* LEAST: columns that a text is cut to, at least */
 
 struct column {
     const char *name;
     int width;
-    bool right;
+    bool right, prose; /* prose: of several words, which may be cut */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
@@ -54,7 +54,7 @@ static struct column *column_find(struct columns *k, const char *name)
     for (int i = 0; i < k->n; i++)
         if (!strcmp(k->c[i].name, name)) return &k->c[i];
     if (k->n == COLUMNS_MAX) return NULL;
-    k->c[k->n] = (struct column){name, text_width(name), false};
+    k->c[k->n] = (struct column){name, text_width(name), false, false};
     return &k->c[k->n++];
 }
 
@@ -70,6 +70,7 @@ static void columns_of(const struct table *t, bool by_key, struct columns *k)
         int width = text_width(t->cell[i].text);
         c->width = c->width > width ? c->width : width;
         c->right |= t->cell[i].right;
+        c->prose |= !t->cell[i].right && strchr(t->cell[i].text, ' ');
     }
 }
 
@@ -93,11 +94,14 @@ static int row_end(const struct table *t, int first)
 /* One cell of a line; the last one leaves no blanks behind it. */
 static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
 {
-    int blanks = c->width - text_width(text);
+    int shown = text_width(text);
+    bool cut = shown > c->width;
+    size_t n = cut ? text_fit(text, c->width - DOTS, &shown) : strlen(text);
+    int blanks = c->width - shown - (cut ? DOTS : 0);
     if (c->right)
         fprintf(f, "%*s%s", blanks, "", text);
     else
-        fprintf(f, "%s%*s", text, last ? 0 : blanks, "");
+        fprintf(f, "%.*s%s%*s", (int)n, text, cut ? "..." : "", last ? 0 : blanks, "");
     if (!last) fprintf(f, "%*s", GAP, "");
 }
 
@@ -108,11 +112,33 @@ static int last_shown(const struct table *t, int first, int end, const struct co
     return last;
 }
 
-void table_text(const struct table *t, FILE *f)
+/* Columns that the table takes, or would take with its prose cut down. */
+static int width_of(const struct columns *k, bool cut)
+{
+    int sum = (k->n - 1) * GAP;
+    for (int c = 0; c < k->n; c++) sum += cut && k->c[c].prose && k->c[c].width > LEAST ? LEAST : k->c[c].width;
+    return sum;
+}
+
+/* Leave out the last columns as long as prose that is cut down would not make the table fit; then cut it as needed. */
+static void fit(struct columns *k, int width)
+{
+    while (width && k->n > 1 && width_of(k, true) > width) k->n--;
+    while (width && width_of(k, false) > width) {
+        struct column *widest = NULL;
+        for (int c = 0; c < k->n; c++)
+            if (k->c[c].prose && (!widest || k->c[c].width > widest->width)) widest = &k->c[c];
+        if (!widest || widest->width <= LEAST) return;
+        widest->width--;
+    }
+}
+
+void table_text(const struct table *t, FILE *f, int width)
 {
     struct columns k;
     columns_of(t, false, &k);
     if (!k.n) return;
+    fit(&k, width);
     for (int c = 0; c < k.n; c++) put_aligned(f, &k.c[c], k.c[c].name, c == k.n - 1);
     fputc('\n', f);
     for (int i = 0, end; i < t->n; i = end) {
@@ -123,7 +149,29 @@ void table_text(const struct table *t, FILE *f)
     }
 }
 
-void table_records(const struct table *t, FILE *f)
+void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
+{
+    bool first = true; /* word of the line */
+    while (*text) {
+        int blanks = (int)strspn(text, " "), word = (int)strcspn(text + blanks, " "), wide;
+        char one[160];
+        snprintf(one, sizeof one, "%.*s", word, text + blanks);
+        wide = text_width(one);
+        if (width && !first && at + blanks + wide > width) {
+            fprintf(f, "\n%*s", indent, "");
+            at = indent;
+            text += blanks;
+            blanks = 0;
+        }
+        fprintf(f, "%.*s", blanks + word, text);
+        text += blanks + word;
+        at += blanks + wide;
+        first = false;
+    }
+    fputc('\n', f);
+}
+
+void table_records(const struct table *t, FILE *f, int terminal)
 {
     int width = 0;
     for (int i = 0; i < t->n; i++) {
@@ -133,7 +181,9 @@ void table_records(const struct table *t, FILE *f)
     for (int i = 0; i < t->n; i++) {
         const struct cell *c = &t->cell[i];
         if (i && c->row != c[-1].row) fputc('\n', f);
-        if (c->heading) fprintf(f, "%s%*s%s\n", c->heading, width - text_width(c->heading) + GAP, "", c->text);
+        if (!c->heading) continue;
+        fprintf(f, "%s%*s", c->heading, width - text_width(c->heading) + GAP, "");
+        table_wrapped(f, c->text, width + GAP, width + GAP, terminal);
     }
 }
 

@@ -19,8 +19,12 @@ struct table {
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
-void table_text(const struct table *t, FILE *f);    /* columns aligned, with headings */
-void table_records(const struct table *t, FILE *f); /* "heading  value" lines, rows apart */
+/* Columns aligned, with headings; "heading  value" lines, rows apart. width: of the terminal, in which long texts are
+   cut and the last columns left out, or values go on in the next line; 0: as wide as it gets. */
+void table_text(const struct table *t, FILE *f, int width);
+void table_records(const struct table *t, FILE *f, int width);
+/* Text from column `at` on, going on at column `indent` of the next line where a word would pass the width. */
+void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
 void table_csv(const struct table *t, FILE *f);     /* RFC 4180, with a header */
 void table_clear(struct table *t);
 

@@ -101,6 +101,23 @@ char *show_count(int64_t n, char *out, size_t size)
     return out;
 }
 
+size_t text_fit(const char *text, int columns, int *taken)
+{
+    size_t n = 0;
+    *taken = 0;
+    while (text[n]) {
+        char one[8];
+        uint32_t point;
+        int len = utf8_decode(text + n, strlen(text + n), &point);
+        snprintf(one, sizeof one, "%.*s", len ? len : 1, text + n);
+        int width = text_width(one);
+        if (*taken + width > columns) break;
+        *taken += width;
+        n += strlen(one);
+    }
+    return n;
+}
+
 int text_width(const char *text)
 {
     mbstate_t state = {0};

@@ -68,6 +68,8 @@ char *print_lines(const char *text, char *out, size_t size);
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Columns of a terminal that text takes. */
 int text_width(const char *text);
+/* The bytes of text that fit in so many columns, and their columns, which may be fewer, in *taken. */
+size_t text_fit(const char *text, int columns, int *taken);
 /* "1.23 MB", "417 B": SI bytes. Returns out. */
 char *show_bytes(double bytes, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */

@@ -1,4 +1,5 @@
 /* Lines, grammars, errors, completion and output: what is understood, and what is said. */
+#include "../src/table.h"
 #include "talk.h"
 
 #include <locale.h>
@@ -473,6 +474,60 @@ static void tables_are_aligned(void **state)
     talk_close(&t);
 }
 
+/* Print by `print` in so many columns; to be freed. */
+static char *printed(const struct table *t, void (*print)(const struct table *, FILE *, int), int width)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    print(t, f, width);
+    fclose(f);
+    return text;
+}
+
+static void tables_fit_a_terminal(void **state)
+{
+    static const struct {
+        void (*print)(const struct table *, FILE *, int);
+        int width;
+        const char *text;
+    } cases[] = {
+        {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
+        {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
+        {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix...   5\n"},
+        {table_text, 27, "kernel  work\ncsr     one row of the m...\n"},
+        {table_text, 10, "kernel\ncsr\n"},
+        {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
+    };
+    struct table t = {0};
+    (void)state;
+    table_row(&t);
+    assert_true(table_add(&t, "k", "kernel", "csr", false, false, NULL));
+    assert_true(table_add(&t, "w", "work", "one row of the matrix per warp", false, false, NULL));
+    assert_true(table_add(&t, "u", "us", "5", true, false, NULL));
+    for (int i = 0; i < COUNT(cases); i++) {
+        char *text = printed(&t, cases[i].print, cases[i].width);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+    table_clear(&t);
+}
+
+static void help_names_kernels_and_sources(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "help ell"));
+    assert_non_null(strstr(t.out, "\nkernels  ell ell-serial ell-openmp\n"));
+    assert_true(talk_line(&t, "help sources"));
+    assert_non_null(strstr(t.out, "Huazhong"));
+    assert_false(talk_line(&t, "help CSR"));
+    assert_non_null(strstr(t.err, "did you mean `csr`?"));
+    talk_close(&t);
+}
+
 static void csv_is_quoted(void **state)
 {
     struct talk t;
@@ -548,6 +603,8 @@ int main(void)
         cmocka_unit_test(completion_follows_the_grammar),
         cmocka_unit_test(files_complete_with_escapes),
         cmocka_unit_test(tables_are_aligned),
+        cmocka_unit_test(tables_fit_a_terminal),
+        cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(csv_is_quoted),
         cmocka_unit_test(json_is_one_object_a_line),
         cmocka_unit_test(lines_stay_lines),
