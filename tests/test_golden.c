@@ -63,6 +63,7 @@ static const struct screen_case cases[] = {
     {.name = "spy_full_go", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++++:200 220\n"},
     {.name = "spy_full_asks", .setup = "gen poisson2d 20", .view = "spy", .keys = ":39"},
     {.name = "spy_full_beyond", .setup = "gen poisson2d 20", .view = "spy", .keys = ":400\n"},
+    {.name = "spy_full_squares", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++"},
     {.name = "spy_full_low", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++++++++", .h = 14},
     {.name = "spy_complex", .setup = "load tests/golden/complex.mtx", .script = "spy"},
     {.name = "spy_colours", .setup = "gen band 2000 6 1", .view = "spy", .keys = "+++", .colours = COLOURS_16},

@@ -398,9 +398,27 @@ def test_stop_in_a_view():
     stops_and_goes_on(True)
 
 
+def test_stop_in_a_command():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; solve jacobi tol 1e-30 maxit 100000000 force")
+    s.wait("residual ")
+    s.child.send("\x1a")
+    s.wait("shell$ ")
+    s.settle()
+    s.child.sendline("clear; stty -g; echo mo''des")
+    s.wait("modes")
+    assert s.stty(s.text()) == s.modes, "terminal modes differ while stopped"
+    s.child.sendline("clear; fg")
+    s.wait("residual ")
+    s.keys("typed", "\x03")
+    s.wait("stopped by the user")
+    assert "typed" not in s.text(), s.text()
+    quits(s)
+
+
 def test_shell_escape():
     s = at_prompt()
-    s.line("!stty -a | grep -c ' icanon'; echo sh''ell")
+    s.line("!stty -a | grep -c ' icanon iexten echo '; echo sh''ell")
     s.wait("shell")
     assert re.search(r"^1$", s.text(), re.M), s.text()
     quits(s)

@@ -229,6 +229,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.views = sc->names;
     s->front = &sc->front;
     if (s->interactive) term_signals();
+    echo(s, false); /* until the prompt */
     return true;
 }
 
@@ -275,6 +276,7 @@ int ui_run(struct session *s)
     char *line;
     prompt_open(s);
     greet(s);
+    term_quiet(false);
     while (!s->quit && (line = prompt_line(s))) {
         work(s, line);
         mem_free(line);

@@ -68,7 +68,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (s->nruns) snprintf(about, sizeof about, "on %s", s->runs[0].dev->name);
     draw_title(c, "bench", s->runs_of, "%s", about);
     if (!s->nruns) {
-        canvas_text(c, 1, 2, ST_PLAIN, "nothing was measured yet: `bench` times every kernel that fits, `spmv` one");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN,
+                     "nothing was measured yet: `bench` times every kernel that fits, `spmv` one");
         return;
     }
     int room = c->h - TOP - (st->full ? 1 + NOTE : 0);

@@ -221,7 +221,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     const struct solve *v = s->solve;
     draw_title(c, v ? v->solver->name : "solve", v ? v->matrix : NULL, "%s", "");
     if (!v || !v->hist) {
-        canvas_text(c, 1, 2, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
         return;
     }
     int lines = draw_figures(c, v, c->h) - c->h; /* outside, only to count them */

@@ -309,7 +309,7 @@ static void draw_legend(struct canvas *c, const struct picture *p, const struct 
     char rows[48], cols[48];
     if (p->values) return;
     if (p->exact) {
-        canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 ? "dot" : "block");
+        canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 && p->down.repeat == 1 ? "dot" : "block");
         return;
     }
     show_length(&p->down, rows, sizeof rows);
