@@ -171,6 +171,7 @@ enum {
     S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
     S_TICKET,         /* blocks that have arrived: an unsigned, kept in the place of a double */
     S_OMEGA, S_RHO, S_HALF, S_SHADOW, /* bicgstab, qmrcgstab: half-step residual, squared; norm of r0 */
+    S_TAU, S_MIX, S_FIRST, S_SECOND, S_ETA1, S_ETA2, /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
     S_COLUMNS, S_SCALE, /* gmres: columns of the cycle under way; 1 / the length of the vector that comes next */
     S_WHAT,           /* which number broke down: its value is in S_PQ */
     S_FREE, SCALARS = 64,
@@ -212,6 +213,13 @@ struct bicg_ops {
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
                    void *x);
     void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p); /* p = r + beta (p - omega v) */
+    /* qmrcgstab: rest = r, d = ad = 0, where rest is the residual of its x, and ad = A d */
+    void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *rest, void *dir, void *adir);
+    /* r -= omega t, and the scalars of both quasi-minimisations */
+    void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);
+    /* Both steps of x, with their directions; rest likewise; p as in direction; record of rest.rest */
+    void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
+                       void *dir, void *adir, void *x, void *rest);
 };
 
 /* GMRES(m) (k_gmres.cu). V: m vectors, one after another; q: A times the last. w: GMRES_WORK(m) doubles on the device,

@@ -12,23 +12,34 @@ static bool init(struct solve *v, struct err *e)
     return true;
 }
 
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, p, q, e)) return false;
+    phase_begin(v, "dot");
+    v->bicg->alpha(v->dev, v->n, v->s, shadow, q);
+    phase_begin(v, "update");
+    v->bicg->half(v->dev, v->n, v->s, q, r);
+    return true;
+}
+
+bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, r, t, e)) return false;
+    phase_begin(v, "dot");
+    v->bicg->omega(v->dev, v->n, v->s, t, r);
+    return true;
+}
+
 static bool step(struct solve *v, struct err *e)
 {
-    const struct bicg_ops *ops = v->bicg;
-    phase_begin(v, "spmv");
-    if (!solve_spmv(v, v->v[P], v->v[V], e)) return false;
-    phase_begin(v, "dot");
-    ops->alpha(v->dev, v->n, v->s, v->v[SHADOW], v->v[V]);
+    if (!bicg_half_step(v, v->v[P], v->v[V], v->v[SHADOW], v->v[R], e)) return false;
+    if (!bicg_second_product(v, v->v[R], v->v[T], e)) return false;
     phase_begin(v, "update");
-    ops->half(v->dev, v->n, v->s, v->v[V], v->v[R]);
-    phase_begin(v, "spmv");
-    if (!solve_spmv(v, v->v[R], v->v[T], e)) return false;
-    phase_begin(v, "dot");
-    ops->omega(v->dev, v->n, v->s, v->v[T], v->v[R]);
-    phase_begin(v, "update");
-    ops->update(v->dev, v->n, v->s, v->v[P], v->v[T], v->v[SHADOW], v->v[R], v->v[X]);
+    v->bicg->update(v->dev, v->n, v->s, v->v[P], v->v[T], v->v[SHADOW], v->v[R], v->v[X]);
     phase_begin(v, "direction");
-    ops->direction(v->dev, v->n, v->s, v->v[R], v->v[V], v->v[P]);
+    v->bicg->direction(v->dev, v->n, v->s, v->v[R], v->v[V], v->v[P]);
     return true;
 }
 

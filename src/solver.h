@@ -103,8 +103,6 @@ bool solve_slice(struct solve *v, double us, struct err *e);
 /* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
-/* The explain of bicgstab and of qmrcgstab. */
-void bicg_explain(const struct solve *v, char *out, size_t size);
 /* Give back what it holds on its device; the history and x stay. */
 void solve_release(struct solve *v);
 
@@ -118,6 +116,10 @@ bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 void phase_begin(struct solve *v, const char *name); /* ends the one before; NULL ends the last */
 /* The bytes of a matrix as CSR. */
 double csr_bytes(const struct csr *A, size_t real);
+/* What bicgstab and qmrcgstab share (slv_bicgstab.c): q = A p and r -= alpha q; t = A r and omega; the explanation. */
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e);
+bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e);
+void bicg_explain(const struct solve *v, char *out, size_t size);
 /* n doubles of the host to and from a device vector of v->real. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);

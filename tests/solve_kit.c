@@ -176,6 +176,31 @@ const struct known_end known_ends[] = {
      .why = "broke down",
      DENSE(2, 1, -1, -1, 1),
      B(1, 1)},
+    {.name = "qmrcgstab, diagonal", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
+    {.name = "one unknown, qmrcgstab", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
+    {.name = "no unknown, qmrcgstab", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "qmrcgstab on a grid", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "qmrcgstab, convection", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "qmrcgstab, indefinite",
+     .solver = "qmrcgstab",
+     .reason = CONVERGED,
+     .iterations = 2,
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "qmrcgstab, r0.A r0 = 0",
+     .solver = "qmrcgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "r0.Ap = 0.00e+00 is 0 but for rounding",
+     DENSE(2, 0, 1, -1, 0),
+     B(1, 1)},
+    {.name = "qmrcgstab, inconsistent",
+     .solver = "qmrcgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "broke down",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
     {.name = "gmres, diagonal", .solver = "gmres", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
     {.name = "one unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
     {.name = "no unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
@@ -626,6 +651,9 @@ static void check_bicg_guard(struct vectors *t)
     ops->omega(t->d, t->n, t->s, a, a);
     ops->update(t->d, t->n, t->s, a, a, a, b, b);
     ops->direction(t->d, t->n, t->s, a, a, b);
+    ops->qmr_begin(t->d, t->n, t->s, a, b, b, b);
+    ops->qmr_residual(t->d, t->n, t->s, a, a, b);
+    ops->qmr_update(t->d, t->n, t->s, a, a, a, b, b, b, b, b);
 }
 
 static void check_gmres_guard(struct vectors *t)

@@ -94,36 +94,42 @@ static void test_steps(void **state)
     }
 }
 
+/* A solve of which the nth allocation fails; true when it did not have so many. */
+static bool solve_failing(const struct solver *solver, int64_t nth)
+{
+    struct bed bed;
+    struct err e = {0};
+    double b[20] = {1};
+    struct solve_options o = {.solver = solver, .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+    o.dev = device_open("cpu", &e);
+    mem_fail_at(nth);
+    bool done = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
+    while (done && bed.s.solve->reason == RUNNING) done = solve_slice(bed.s.solve, 1e9, &e);
+    done = done && solve_end(bed.s.solve, &e);
+    mem_fail_at(0);
+    if (!done) assert_int_equal(e.code, E_MEMORY);
+    bed_free(&bed);
+    return done;
+}
+
 /* Each allocation of a solve fails in its turn, and each failure is reported and leaks nothing. */
 static void test_failing_allocations(void **state)
 {
     (void)state;
-    static const struct problem small = {.generator = "poisson2d", .p = {5, 4}};
-    int64_t failed = 0;
-    for (bool done = false; !done; failed++) {
-        struct bed bed;
-        struct err e = {0};
-        double b[20] = {1};
-        struct solve_options o = {.solver = solver_find("jacobi"), .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b};
-        bed_make(&bed, &small);
-        o.dev = device_open("cpu", &e);
-        mem_fail_at(failed + 1);
-        done = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
-        while (done && bed.s.solve->reason == RUNNING) done = solve_slice(bed.s.solve, 1e9, &e);
-        done = done && solve_end(bed.s.solve, &e);
-        mem_fail_at(0);
-        if (!done) assert_int_equal(e.code, E_MEMORY);
-        bed_free(&bed);
+    for (int i = 0; solvers[i]; i++) {
+        int64_t nth = 1;
+        while (!solve_failing(solvers[i], nth)) nth++;
+        assert_true(nth > 10);
     }
-    assert_true(failed > 10);
 }
 
 /* The nth call of a kind fails on the device: said, nothing left behind there, and the session can go on. */
-static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, struct err *e)
+static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call call, int64_t nth, struct err *e)
 {
     struct bed bed;
     double b[20] = {1};
-    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-6, .maxit = 50, .b = b};
+    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-6, .maxit = 50, .b = b};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = &f->dev;
     f->fail_in[call] = nth;
@@ -137,25 +143,29 @@ static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, stru
     return ok;
 }
 
+static void check_failing_calls(struct fake *f, const char *solver, enum fake_call call)
+{
+    struct err e = {0};
+    int64_t nth = 1;
+    for (; !solve_on_fake(f, solver, call, nth, &e); nth++) {
+        assert_true(e.code == E_DEVICE || e.code == E_MEMORY);
+        assert_true(*e.text && !f->dev.lost);
+        err_clear(&e);
+    }
+    assert_true(nth > 2);
+}
+
 static void test_failing_device(void **state)
 {
     (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    static const char *const some[] = {"cg", "gmres"};
     static struct fake f;
     struct err e = {0};
     if (!fake_open(&f, "fake", "emu", 1 << 20, &e)) fail_msg("%s", e.text);
     for (int lose = 0; lose < 2; lose++) {
         f.sticky = lose;
-        for (int i = 0; i < COUNT(calls); i++) {
-            int64_t nth = 1;
-            while (!solve_on_fake(&f, calls[i], nth, &e)) {
-                assert_true(e.code == E_DEVICE || e.code == E_MEMORY);
-                assert_true(*e.text && !f.dev.lost);
-                err_clear(&e);
-                nth++;
-            }
-            assert_true(nth > 2);
-        }
+        for (int i = 0; i < COUNT(calls) * COUNT(some); i++) check_failing_calls(&f, some[i % 2], calls[i / 2]);
     }
 }
 
@@ -168,6 +178,7 @@ static void test_bytes(void **state)
     assert_true(solver_find("cg")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 72 * 1000);
     assert_true(solver_find("bicgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
     assert_true(solver_find("gmres")->bytes(&A, 8, 10) == 1.1 * (12 * 5000 + 4 * 1000) + 8000 * (2 * 10 + 13 + 1.8));
+    assert_true(solver_find("qmrcgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 200 * 1000);
     assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
