@@ -92,8 +92,9 @@ static void say_times(struct out *o, const struct solve *v)
     double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m), gbs = v->dev->ceilings.read_gbs;
     double bound = timed && v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
     double queued = some ? v->us_iteration : NAN;
-    out_num(o, "time_ms", "time", timed ? v->us / 1000 : NAN, "%.3f ms");
-    out_num(o, "us_per_iteration", "an iteration", some ? v->us / (double)v->iterations : NAN, "%.2f us");
+    out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);
+    out_time(o, NULL, "time", timed ? v->us : NAN);
+    out_time(o, "us_per_iteration", "an iteration", some ? v->us / (double)v->iterations : NAN);
     out_num(o, "us_queued", NULL, queued, NULL);
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");

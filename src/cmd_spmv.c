@@ -45,15 +45,24 @@ bool measure(struct session *s, const struct wanted *w, const struct kernel *k, 
     return ok;
 }
 
+/* A record has room for units, a table has them in its headings; column NULL: not there. */
+static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
+{
+    if (long_form)
+        out_time(o, key, record, us);
+    else
+        out_num(o, key, column, us, "%.2f");
+}
+
 static void out_times(struct out *o, const struct run *r, bool long_form)
 {
-    out_num(o, "time_us", "us", r->us, "%.2f");
-    out_num(o, "spread_us", "+-", r->reps > 1 ? r->spread_us : NAN, "%.2f");
-    out_num(o, "first_us", long_form ? "first, cold us" : NULL, r->first_us, "%.2f");
-    out_num(o, "prep_us", "prep us", r->prep_us, "%.1f");
-    out_num(o, "ready_us", long_form && r->ready_us > 0 ? "of that on the device us" : NULL, r->ready_us, "%.1f");
-    out_num(o, "copy_us", long_form ? "copy us" : NULL, r->put_us, "%.1f");
-    out_num(o, "total_us", long_form ? "total us" : NULL, total_us(r), "%.2f");
+    put_time(o, "time_us", "time", "us", r->us, long_form);
+    put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
+    put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
+    put_time(o, "prep_us", "prep", "prep us", r->prep_us, long_form);
+    put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
+    put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
+    put_time(o, "total_us", "total", NULL, total_us(r), long_form);
     out_bytes(o, "bytes", "bytes", r->bytes);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
     out_num(o, "share", NULL, r->share > 0 ? r->share : NAN, NULL);

@@ -262,6 +262,13 @@ void out_num(struct out *o, const char *key, const char *heading, double value, 
         json_put(o, key, known ? cJSON_CreateRaw(text) : cJSON_CreateNull());
 }
 
+void out_time(struct out *o, const char *key, const char *heading, double us)
+{
+    bool scale = o->mode == OUT_TEXT && us >= 1e4;
+    double unit = !scale ? 1 : us < 1e6 ? 1e3 : 1e6;
+    out_num(o, key, heading, us / unit, unit == 1 ? "%.2f us" : unit == 1e3 ? "%.2f ms" : "%.2f s");
+}
+
 void out_bool(struct out *o, const char *key, const char *heading, bool value)
 {
     static const char *const words[2][2] = {{"no", "yes"}, {"false", "true"}};

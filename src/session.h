@@ -29,6 +29,8 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* in text as "1.23 MB" */
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
+/* Microseconds; in text as "417.25 us", "12.34 ms" or "1.50 s". */
+void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
 void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */

@@ -3,6 +3,7 @@
 #include "talk.h"
 
 #include <locale.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -528,6 +529,30 @@ static void help_names_kernels_and_sources(void **state)
     talk_close(&t);
 }
 
+static void times_have_units(void **state)
+{
+    static const struct {
+        double us;
+        const char *said;
+    } cases[] = {{0.5, "time  0.50 us\n"},
+                 {9999, "time  9999.00 us\n"},
+                 {12345, "time  12.35 ms\n"},
+                 {2.5e6, "time  2.50 s\n"},
+                 {NAN, "time  -\n"}};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_forget(&t);
+        out_record(t.s.out);
+        out_time(t.s.out, "us", "time", cases[i].us);
+        assert_true(out_end(t.s.out, NULL));
+        talk_heard(&t);
+        assert_string_equal(t.out, cases[i].said);
+    }
+    talk_close(&t);
+}
+
 static void csv_is_quoted(void **state)
 {
     struct talk t;
@@ -605,6 +630,7 @@ int main(void)
         cmocka_unit_test(tables_are_aligned),
         cmocka_unit_test(tables_fit_a_terminal),
         cmocka_unit_test(help_names_kernels_and_sources),
+        cmocka_unit_test(times_have_units),
         cmocka_unit_test(csv_is_quoted),
         cmocka_unit_test(json_is_one_object_a_line),
         cmocka_unit_test(lines_stay_lines),
