@@ -33,7 +33,7 @@ template <bool MOST> __device__ double vec_over_block(double v)
 
 /* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
    grid has read the scalars it needs, so that the last block may change them. */
-__device__ bool vec_last_block(GPTR(unsigned) ticket)
+static __device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
     SHARED(int, last, 1);
     __syncthreads(); /* all of the block: it arrives as a whole */
@@ -87,12 +87,12 @@ template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
     s[S_NEXT_DIFF] = diff;
 }
 
-__device__ int64_t vec_first()
+static __device__ int64_t vec_first()
 {
     return (int64_t)blockIdx.x * VEC_BLOCK + threadIdx.x;
 }
 
-__device__ int64_t vec_stride()
+static __device__ int64_t vec_stride()
 {
     return (int64_t)gridDim.x * VEC_BLOCK;
 }
