@@ -245,6 +245,7 @@ static bool rows_in_order(const struct stored *S, struct err *e)
 
 static bool whole_blocks(const struct stored *S, struct err *e)
 {
+    if (S->param[0] < 2) return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes blocks of 2 x 2 and more");
     if (S->rows % S->param[0] == 0 && S->cols % S->param[0] == 0) return not_empty(S, e);
     return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes whole blocks: %lld x %lld is no multiple of %lld",
                 (long long)S->rows, (long long)S->cols, (long long)S->param[0]);

@@ -175,7 +175,8 @@ static int draw_figures(struct canvas *c, const struct solve *v, int y)
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
     item(c, &at, "rate", text);
     item(c, &at, "time", show_time(v->us, text, sizeof text));
-    if (v->us_iteration > 0) item(c, &at, "each", show_time(v->us_iteration, text, sizeof text));
+    if (v->us > 0 && v->iterations > 0)
+        item(c, &at, "each", show_time(v->us / (double)v->iterations, text, sizeof text));
     return at.y + 1;
 }
 
