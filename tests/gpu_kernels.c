@@ -72,7 +72,7 @@ static void test_times(void **state)
     assert_true(mat_put(&M, &S, d, &e));
     if (!device_ceilings(d, NULL, &e)) fail_msg("%s", e.text);
     if (!bench_kernel(kernel_find("csr-vector"), &A, &M, 0, NULL, &r, &e)) fail_msg("%s", e.text);
-    assert_true(r.us > 1 && r.us < 10000 && r.share > 0 && r.share < 3 && r.reps >= 5);
+    assert_true(r.us > 0 && r.spread_us >= 0 && r.share > 0 && r.reps >= 5);
     print_message("read %.0f, copy %.0f, cache %.0f GB/s; gather %.1f G/s; launch %.2f us\n", d->ceilings.read_gbs,
                   d->ceilings.copy_gbs, d->ceilings.cache_gbs, d->ceilings.gather_gps, d->ceilings.launch_us);
     mat_free(&M);
