@@ -147,8 +147,9 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text)
 {
     for (int i = 0; i < lines && *text; i++) {
-        int n = line_length(text, c->w - x - 1);
-        if (!n) n = line_length(text, (int)strcspn(text, " "));
+        int room = c->w - x - 1, taken, n = line_length(text, room);
+        if (!n) n = (int)text_fit(text, room, &taken); /* a word longer than the line */
+        if (!n) return;
         canvas_text(c, x, y + i, st, "%.*s", n, text);
         text += n;
         text += *text == ' ';
