@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { FIT_NNZ = 20000, FIT_SLOTS = 1000000 };
+enum { FIT_NNZ = 100000, FIT_SLOTS = 1000000 };
 
 /* ---- the shapes ---- */
 
