@@ -118,10 +118,10 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
     const struct stored *S = &p->S;
     int64_t slots = stored_slots(S), padding = slots - S->nnz;
     show_params(S, params, sizeof params);
-    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %lld slots padding (%.1f%%), packed in %.1f us", m->name,
+    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %lld slots padding (%.1f%%), packed in %.2f ms", m->name,
              S->format->name, *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
              show_bytes((double)stored_bytes(S), bytes, sizeof bytes), (long long)padding, (long long)slots,
-             slots ? 100 * (double)padding / (double)slots : 0.0, p->prep_us);
+             slots ? 100 * (double)padding / (double)slots : 0.0, p->prep_us / 1000);
 }
 
 /* In text, for a format of diagonals: how balanced it is. */

@@ -12,22 +12,33 @@ static int64_t block_rows(const struct csr *A, int64_t b)
     return (A->rows + b - 1) / b;
 }
 
+/* The block column of entry k of a row that ends at `end`; none is beyond all. */
+static int block_of(const struct csr *A, int k, int end, int b)
+{
+    return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
+}
+
 /* How many block columns block row I occupies; they go to list, ascending, unless it is NULL. Merges the rows. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {
     int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;
     const int *end = A->rowptr + first + 1;
-    int at[BLOCK_MAX];
-    for (int64_t r = 0; r < rows; r++) at[r] = A->rowptr[first + r];
-    for (;; n++) {
-        int next = INT32_MAX;
-        for (int64_t r = 0; r < rows; r++)
-            if (at[r] < end[r] && A->col[at[r]] / b < next) next = A->col[at[r]] / b;
-        if (next == INT32_MAX) return n;
-        if (list) list[n] = next;
-        for (int64_t r = 0; r < rows; r++)
-            while (at[r] < end[r] && A->col[at[r]] / b == next) at[r]++;
+    int at[BLOCK_MAX], block[BLOCK_MAX], next = INT32_MAX;
+    for (int64_t r = 0; r < rows; r++) {
+        at[r] = A->rowptr[first + r];
+        block[r] = block_of(A, at[r], end[r], b);
+        if (block[r] < next) next = block[r];
     }
+    for (; next != INT32_MAX; n++) {
+        int least = next;
+        if (list) list[n] = least;
+        next = INT32_MAX;
+        for (int64_t r = 0; r < rows; r++) {
+            while (block[r] == least) block[r] = block_of(A, ++at[r], end[r], b);
+            if (block[r] < next) next = block[r];
+        }
+    }
+    return n;
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
