@@ -68,8 +68,9 @@ class Session:
             self.pump()
 
     def wait(self, what):
-        """Until the screen shows `what`; lines there have no trailing blanks."""
-        self.wait_for(lambda: what.rstrip() in self.text(), what)
+        """Until the screen shows `what`; lines there have no trailing blanks. pyte has no alternate screen: what is
+        printed after a view begins where its cursor was, and may go on in the next line."""
+        self.wait_for(lambda: what.rstrip() in self.text() or what in "".join(self.screen.display), what)
 
     def settle(self):
         while self.pump(0.1):
