@@ -11,14 +11,6 @@
 /* What fits a GPU many times over, and what the emulator does in seconds. */
 enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_SLOTS = 20000 };
 
-static struct device *open_or_fail(const char *name)
-{
-    struct err e = {0};
-    struct device *d = device_open(name, &e);
-    if (!d) fail_msg("%s", e.text);
-    return d;
-}
-
 static void test_about(void **state)
 {
     (void)state;
@@ -122,13 +114,6 @@ static void test_loss(void **state)
     assert_true(d->lost);
     assert_non_null(strstr(e.text, "cannot be reset"));
     check_exact(open_or_fail("cpu"), 2000);
-}
-
-static int close_devices(void **state)
-{
-    (void)state;
-    devices_close();
-    return 0;
 }
 
 int main(void)

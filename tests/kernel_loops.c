@@ -350,3 +350,18 @@ void check_files(struct device *d, int64_t most, int64_t slots)
     else
         printf("skip: no matrices in %s\n", dir);
 }
+
+struct device *open_or_fail(const char *name)
+{
+    struct err e = {0};
+    struct device *d = device_open(name, &e);
+    if (!d) fail_msg("%s", e.text);
+    return d;
+}
+
+int close_devices(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}

@@ -17,4 +17,7 @@ void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int ro
    where there are no files. */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
+struct device *open_or_fail(const char *name); /* the test fails with the reason there is none */
+int close_devices(void **state);               /* a group's teardown */
+
 #endif

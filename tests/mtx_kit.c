@@ -52,6 +52,13 @@ void scratch_remove(void)
     dir[0] = 0;
 }
 
+int tidy(void **state)
+{
+    (void)state;
+    scratch_remove();
+    return 0;
+}
+
 const char *write_file(const char *name, const void *data, size_t n)
 {
     const char *path = scratch_path(name);

@@ -11,14 +11,6 @@
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 
-static struct device *open_or_fail(const char *name)
-{
-    struct err e = {0};
-    struct device *d = device_open(name, &e);
-    if (!d) fail_msg("%s", e.text);
-    return d;
-}
-
 static void test_shapes_on_cpu(void **state)
 {
     (void)state;
@@ -130,13 +122,6 @@ static void test_usual_for_rows(void **state)
         assert_string_equal(kernel_usual(format_find("csr"), &A, open_or_fail("emu"))->name, cases[k].kernel);
         csr_free(&A);
     }
-}
-
-static int close_devices(void **state)
-{
-    (void)state;
-    devices_close();
-    return 0;
 }
 
 int main(void)

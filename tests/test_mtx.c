@@ -412,13 +412,6 @@ static void a_locale_with_commas_changes_nothing(void **state)
     assert_string_equal(out, taken[0].result);
 }
 
-static int tidy(void **state)
-{
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

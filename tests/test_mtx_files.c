@@ -412,13 +412,6 @@ static void the_whole_collection_loads(void **state)
     assert_true(n > 1);
 }
 
-static int tidy(void **state)
-{
-    (void)state;
-    scratch_remove();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
