@@ -1,6 +1,6 @@
 /* The kinds of values that grammars name: how one is checked and which there are to choose from. */
 #include "grammar.h"
-#include "solver.h"
+#include "precond.h"
 
 #include <errno.h>
 #include <math.h>
@@ -138,6 +138,19 @@ static bool check_solver(const struct session *s, const char *text)
     return solver_find(text) != NULL;
 }
 
+static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; preconds[i]; i++) give(user, preconds[i]->name);
+    give(user, "none");
+}
+
+static bool check_precond(const struct session *s, const char *text)
+{
+    (void)s;
+    return precond_find(text) || !strcmp(text, "none");
+}
+
 static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -223,6 +236,7 @@ const struct kind kinds[] = {
     {"KERNEL", "kernel", "a kernel", NULL, check_kernel, list_kernels},
     {"DEVICE", "device", "a device", NULL, check_device, list_devices},
     {"SOLVER", "solver", "a solver", NULL, check_solver, list_solvers},
+    {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},

@@ -1,25 +1,16 @@
 /* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2); and the
    weighted one, x' = x + omega D^-1 (b - A x). */
-#include "solver.h"
+#include "precond.h"
 
 enum { X, B, OTHER, Q, DINV };
 
-/* omega / a_ii, refusing a diagonal that is missing or 0. */
+/* omega / a_ii */
 static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
 {
-    const struct csr *A = &v->matrix->csr;
     double omega = v->omega > 0 ? v->omega : 1;
-    int64_t zeros = 0, first = 0;
-    for (int64_t i = A->rows - 1; i >= 0; i--) {
-        int64_t k = csr_find(A, i, i);
-        double a = k < 0 ? 0 : A->val[k];
-        if (a == 0) zeros++, first = i;
-        dinv[i] = omega / a;
-    }
-    if (!zeros) return true;
-    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
-                v->solver->name, (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
-                (long long)zeros, zeros == 1 ? "" : "s");
+    if (!diagonal_of(&v->matrix->csr, v->solver->name, dinv, e)) return false;
+    for (int64_t i = 0; i < v->n; i++) dinv[i] = omega / dinv[i];
+    return true;
 }
 
 static bool put_diagonal(struct solve *v, struct err *e)

@@ -4,11 +4,13 @@
 
 #include "session.h"
 
+struct precond; /* precond.h */
+
 /* enum reason, how a solve ended, is in device.h: the device decides it. */
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
-enum { SOLVE_VECTORS = 12, SOLVE_PHASES = 8 };
+enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
 /* Where the time goes: measured in one iteration of each slice, by waiting for the device before and after each
    phase. On a GPU that adds the cost of a wait to each, some microseconds; all other iterations run unwatched. */
@@ -35,12 +37,29 @@ struct solve {
     const struct gmres_ops *gmres;
     double *s;                /* device scalars and work space, VEC_WORK of them */
     double *hist;             /* host: ||r|| / ||b|| by iteration, iterations + 1 of them */
+    /* host, as long as hist: the coefficients alpha and beta of that iteration (cg: x += alpha p, p = r + beta p; 0 of
+       solvers that have none, and of iteration 0), and when its record was written, in us since the first. */
+    double *alpha, *beta, *stamp;
+    /* The residual b - A x as computed now and then from x, in the precision of the solve, relative to ||b||. */
+    struct truth { int64_t iteration; double residual; } *truth;
+    int64_t ntruth;
+    int64_t parted;           /* iteration where the two residuals were first seen to part; 0: they did not */
     int64_t iterations;       /* done and known to the host */
     int64_t queued;
     double b_norm, r0;
     double residual, residual_true, max_diff; /* recursive and b - A x in double, relative to ||b|| */
     enum reason reason;
     char why[400];            /* after solve_end: the reason as a sentence, with its numbers and advice */
+    const struct precond *pre; /* NULL: none */
+    int64_t pre_block;
+    void *pre_part[PRE_PARTS]; /* on the device, what the preconditioner keeps */
+    int64_t pre_note[PRE_PARTS]; /* numbers to go with them: lengths, levels */
+    void *pre_host;           /* on the host; for drop */
+    double pre_us;            /* time that making it took */
+    bool modified;            /* gmres: modified Gram-Schmidt instead of classical twice */
+    bool sums_host;           /* gmres: sums of blocks added up by the host, as the thesis did */
+    int64_t base;             /* the iteration at which the vectors were last begun anew: 0, or where something changed */
+    bool keeps;               /* makes checkpoints, so that one can go back quickly */
     bool paused;
     int64_t steps_left;       /* when stepping: pause after so many; 0 = run on */
     double us;                /* time spent iterating */
@@ -71,6 +90,10 @@ struct solver {
     bool diff;                /* measures max |x' - x|, so that eps can be its stop rule */
     double omega;             /* the usual relaxation; 0: it has none */
     bool restarts;            /* every m iterations */
+    bool turns;               /* two vectors take turns: its launches repeat after two iterations */
+    bool own_precond;         /* applies the preconditioner by itself, which must be symmetric */
+    bool no_precond;          /* can take none */
+    bool probes;              /* v[0] is the x of the last record, so that b - A x can be looked at between */
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* no iteration can move fewer (solvers.md) */
     bool (*init)(struct solve *v, struct err *e);  /* checks, first residual */
     bool (*step)(struct solve *v, struct err *e);  /* queue one iteration */
@@ -93,6 +116,10 @@ struct solve_options {
     double omega;                /* 0: the solver's usual one */
     int64_t m;                   /* 0: as the solver estimates */
     int64_t maxit;
+    const struct precond *pre;   /* NULL: none */
+    int64_t pre_block;           /* rows of a block, of a preconditioner that has blocks; 0: the usual */
+    bool modified, sums_host;    /* gmres: see struct solve */
+    bool keeps;                  /* make checkpoints on the way */
     const double *b, *x0;        /* host, n values; x0 NULL = 0 */
     bool known_ones;             /* b = A * ones: the solution is known */
     bool force;                  /* take NaN and inf, go on through divergence and stagnation */
@@ -103,6 +130,24 @@ bool solve_slice(struct solve *v, double us, struct err *e);
 /* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
+/* Back by n iterations, 0 at the least: the nearest checkpoint before, and forward from there; the same bits where the
+   kernel is deterministic. The solve is RUNNING and paused then. */
+bool solve_back(struct solve *v, int64_t n, struct err *e);
+/* Change what is given and go on from the x that is reached: tol and maxit in place, the others by beginning anew at this
+   x, with the iterations counted on. Checkpoints of before are gone. */
+struct solve_change {
+    double tol, omega;           /* NaN: as it is */
+    int64_t m, maxit;            /* -1: as it is */
+    const struct precond *pre;   /* where change_pre is set; NULL: none from now on */
+    bool change_pre;
+    int64_t pre_block;
+};
+bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
+/* Bytes that the solve holds on its device: vectors, matrix, preconditioner, work space. */
+int64_t solve_memory(const struct solve *v);
+/* gmres: H, m + 1 rows of a column one after another, k = *columns of them, of the cycle under way (or of the last one);
+   to[(m + 1) * m]. false: this solver has none. Waits for the device. */
+bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
 /* Give back what it holds on its device; the history and x stay. */
 void solve_release(struct solve *v);
 

@@ -1,0 +1,34 @@
+/* The registry of preconditioners, and the diagonal that several methods divide by. */
+#include "precond.h"
+
+#include <string.h>
+
+#define PRECOND(id) extern const struct precond precond_##id;
+#include "preconds.def"
+#undef PRECOND
+#define PRECOND(id) &precond_##id,
+const struct precond *const preconds[] = {
+#include "preconds.def"
+    NULL};
+#undef PRECOND
+
+const struct precond *precond_find(const char *name)
+{
+    for (int i = 0; preconds[i]; i++)
+        if (!strcmp(preconds[i]->name, name)) return preconds[i];
+    return NULL;
+}
+
+bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
+{
+    int64_t zeros = 0, first = 0;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        int64_t k = csr_find(A, i, i);
+        diag[i] = k < 0 ? 0 : A->val[k];
+        if (diag[i] == 0) zeros++, first = i;
+    }
+    if (!zeros) return true;
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
+                who, (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero", (long long)zeros,
+                zeros == 1 ? "" : "s");
+}
