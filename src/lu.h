@@ -1,0 +1,167 @@
+/* Dense LU with partial pivoting: P A = L U, its methods, what one leaves behind, and solving with it. One method is
+   one file, lu_NAME.c, and one line in lus.def. */
+#ifndef LU_H
+#define LU_H
+
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where the time of the blocked method goes. */
+enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
+extern const char *const lu_part_name[LU_PARTS];
+
+/* What the functions below work on: n x n values of v->real, column by column: element (i, j) is a[j * n + i]. */
+struct lu_method;
+struct lu_ops;
+struct lu {
+    const struct lu_method *method;
+    struct device *dev;
+    enum type real;
+    int64_t n;
+    int b;            /* width of a tile (lu-paper), of the outer panel (lu); 0 where the method has none */
+    void *A;          /* on the device: A, and after lu_factor L (its ones left out) below the diagonal of U */
+    int *piv;         /* on the device, n: in step k row k changed places with row piv[k] >= k, counted from 0 */
+    int *info;        /* on the device: the first column without a pivot, or -1 */
+    void *work;       /* on the device: method->work(v) bytes */
+    const struct lu_ops *ops;
+    void *given;      /* host: A as it was given, n * n of v->real; lu_factor begins from it */
+    const struct csr *of;
+    bool sampling;    /* wait for the device at each part, and add up what it took */
+    double part_us[LU_PARTS];
+    double part_from;
+    int part;         /* of the one under way, or -1 */
+
+    /* after lu_factor */
+    double us;        /* of the last factorisation, the copy of A to the device not counted */
+    double put_us;    /* the copy */
+    int64_t singular; /* the first column (from 0) in which no pivot but 0 was left, or -1 */
+    int *swap;        /* host, n: piv */
+    /* after lu_measure */
+    int sign;         /* of the determinant: -1, 0, 1 */
+    double log10_det; /* log10 |det A|; -inf where it is 0 */
+    double growth;    /* max |U| / max |A| */
+    double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
+    double error;     /* max |x_i - 1| of the same x; both NaN for a singular matrix */
+    double solve_us;  /* forward and back substitution */
+};
+
+struct lu_method {
+    const char *name, *about, *source;
+    const char *lesson;  /* how the threads lie over the matrix; lines of at most 100 columns, divided by \n */
+    bool host;           /* loops for the cpu device; else kernels for cuda and emu */
+    bool vendor;         /* a library's, for cuda alone */
+    int (*width)(const struct lu *v);                    /* the usual b; NULL: it has none */
+    int width_most;                                      /* b is a power of two of 1 .. width_most */
+    bool (*work)(struct lu *v, int64_t *bytes, struct err *e); /* on the device beside A, piv and info; NULL: none */
+    bool (*factor)(struct lu *v, struct err *e);         /* queue it: v->A, v->piv, v->info */
+};
+extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the order of lus.def */
+const struct lu_method *lu_find(const char *name);
+bool lu_runs_on(const struct lu_method *m, const struct device *d);
+/* The one taken on d when none is named: our fastest. */
+const struct lu_method *lu_usual(const struct device *d);
+/* Of a library: its version, "cuSOLVER 11.7.2"; NULL when it cannot be opened or m is ours. */
+const char *lu_version(const struct lu_method *m);
+double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: multiplications, additions, divisions */
+
+struct lu_options {
+    const struct lu_method *method; /* NULL: lu_usual */
+    struct device *dev;
+    enum type real;
+    int b;      /* 0: the usual */
+    bool force; /* take NaN and inf */
+};
+/* Check A (square, real, no NaN or inf, not empty), the options and the memory there is, and expand A on the host. A must
+   outlive v. E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY say what does not suit. */
+bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
+/* Copy A to the device and factor it; may be called again. A singular matrix is no error: see v->singular. */
+bool lu_factor(struct lu *v, struct err *e);
+/* A factorisation that is watched part by part, in v->part_us: slower by the waits. */
+bool lu_sample(struct lu *v, struct err *e);
+/* x = A^-1 b by forward and back substitution on v's own device; b, x: n doubles of the host, which may be the same.
+   Takes place after lu_factor; E_NUMERIC, naming the column, where the matrix is singular. */
+bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
+/* Fill in sign, log10_det, growth, backward, error, solve_us. */
+bool lu_measure(struct lu *v, struct err *e);
+/* L and U, n * n doubles on the host, column by column, as v->A. */
+bool lu_get(struct lu *v, double *out, struct err *e);
+void lu_free(struct lu *v);
+/* Bytes on the device and on the host, before anything is allocated. */
+int64_t lu_bytes(int64_t n, enum type real);
+
+/* ---- the textbook's algorithm a column at a time, for looking at ---- */
+
+struct lu_steps {
+    int64_t n, k; /* k columns are done */
+    double *a;    /* n * n, column by column: L and U in the first k columns and rows, the rest not done yet below */
+    double *given;
+    int *row;     /* which row of A stands in row i now */
+    int64_t pivot;    /* the row that changed places with row k-1 in the last step, -1 before the first */
+    int64_t singular; /* as in struct lu */
+    char name[64];    /* of the matrix */
+};
+bool lu_steps_new(struct lu_steps **s, const struct csr *A, const char *name, struct err *e);
+/* Go to the state after k columns, 0 .. n; going back computes it anew from A. */
+void lu_steps_to(struct lu_steps *s, int64_t k);
+void lu_steps_free(struct lu_steps *s);
+
+/* ---- the launches (gpu/k_lu.cu), by device kind and precision; host tables have only what says so ---- */
+
+/* One matrix on a device. */
+struct lu_at {
+    void *a; /* n * n */
+    int64_t n;
+    int *piv, *info;
+};
+struct lu_ops {
+    /* cpu: the whole factorisation by loops, on one thread or all */
+    void (*serial)(struct lu_at A);
+    void (*openmp)(struct lu_at A);
+    /* the others: kernels */
+    void (*begin)(struct device *d, struct lu_at A); /* info = -1 */
+    void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
+    /* The widest panel, up to `most`, that one block can hold of so many rows; 0: none, columns come one by one. */
+    int (*panel_width)(int64_t rows, int most);
+    /* Columns j .. j+w-1 below row j, by one block; swaps happen in these columns alone. */
+    void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
+    /* Columns from .. to-1 but for j .. j+w-1: those swaps; and right of the panel, rows j.. of U and the update below. */
+    void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+    /* Columns from .. to-1: the swaps of columns j .. j+w-1; with `solve` also rows j .. j+w-1 of U. */
+    void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, bool solve);
+    /* Columns from .. to-1 below row j+w: minus L U. Ours. */
+    void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+    /* all: L y = b, then U x = y, where b comes in the rows' new order and is lost; x, b: n values */
+    void (*solve)(struct device *d, struct lu_at A, void *b, void *x);
+    /* all: out[j] = max |U(:, j)|, out[n + j] = U(j, j) */
+    void (*measure)(struct device *d, struct lu_at A, double *out);
+};
+const struct lu_ops *lu_ops_of(const struct device *d, enum type real);
+
+/* Libraries (gpu/vendor_lu.cu); without CUDA all of them fail. */
+struct lu_vendor {
+    /* The trailing update by cuBLAS; false, once and for all, where it cannot be opened: then take lu_ops.gemm. */
+    bool (*gemm)(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+    const char *(*blas_version)(void); /* NULL: not opened */
+    bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
+    bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, int64_t bytes, struct err *e);
+    const char *(*version)(void);
+    /* A second stream beside d's: a copy of d that launches there; what one queues after `after` waits for the other. */
+    bool (*side)(struct device *d, struct device *side, struct err *e);
+    void (*after)(struct device *waits, struct device *on);
+};
+extern const struct lu_vendor lu_vendor_cuda;
+
+/* For lu_NAME.c: a part begins, and ends the one before; LU_PARTS ends the last. */
+bool lu_part(struct lu *v, enum lu_part part, struct err *e);
+/* Tests: the outer panel's width, the threads of a panel's block (a multiple of 32), and the rows beyond which columns
+   come one by one, as the emulator's matrices are small; 0: the usual. */
+void lu_hooks(int outer, int threads, int64_t rows);
+extern struct lu_hook { int outer, threads; int64_t rows; } lu_hook;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
