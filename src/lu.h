@@ -11,6 +11,7 @@ extern "C" {
 
 /* Where the time of the blocked method goes. */
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
+enum { LU_WIDEST = 128 };
 extern const char *const lu_part_name[LU_PARTS];
 
 /* What the functions below work on: n x n values of v->real, column by column: element (i, j) is a[j * n + i]. */
@@ -21,18 +22,18 @@ struct lu {
     struct device *dev;
     enum type real;
     int64_t n;
-    int b;            /* width of a tile (lu-paper), of the outer panel (lu); 0 where the method has none */
-    void *A;          /* on the device: A, and after lu_factor L (its ones left out) below the diagonal of U */
-    int *piv;         /* on the device, n: in step k row k changed places with row piv[k] >= k, counted from 0 */
-    int *info;        /* on the device: the first column without a pivot, or -1 */
-    void *work;       /* on the device: method->work(v) bytes */
+    int b;      /* width of a tile (lu-paper), of the outer panel (lu); 0 where the method has none */
+    void *A;    /* on the device: A, and after lu_factor L (its ones left out) below the diagonal of U */
+    int *piv;   /* on the device, n: in step k row k changed places with row piv[k] >= k, counted from 0 */
+    int *info;  /* on the device: the first column without a pivot, or -1 */
+    void *work; /* on the device: method->work(v) bytes */
     const struct lu_ops *ops;
-    void *given;      /* host: A as it was given, n * n of v->real; lu_factor begins from it */
+    void *given; /* host: A as it was given, n * n of v->real; lu_factor begins from it */
     const struct csr *of;
-    bool sampling;    /* wait for the device at each part, and add up what it took */
+    bool sampling; /* wait for the device at each part, and add up what it took */
     double part_us[LU_PARTS];
     double part_from;
-    int part;         /* of the one under way, or -1 */
+    int part; /* of the one under way, or -1 */
 
     /* after lu_factor */
     double us;        /* of the last factorisation, the copy of A to the device not counted */
@@ -50,13 +51,13 @@ struct lu {
 
 struct lu_method {
     const char *name, *about, *source;
-    const char *lesson;  /* how the threads lie over the matrix; lines of at most 100 columns, divided by \n */
-    bool host;           /* loops for the cpu device; else kernels for cuda and emu */
-    bool vendor;         /* a library's, for cuda alone */
-    int (*width)(const struct lu *v);                    /* the usual b; NULL: it has none */
-    int width_most;                                      /* b is a power of two of 1 .. width_most */
+    const char *lesson; /* how the threads lie over the matrix; lines of at most 100 columns, divided by \n */
+    bool host;          /* loops for the cpu device; else kernels for cuda and emu */
+    bool vendor;        /* a library's, for cuda alone */
+    int (*width)(const struct lu *v);                          /* the usual b; NULL: it has none */
+    int width_most;                                            /* b is a power of two of 1 .. width_most */
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e); /* on the device beside A, piv and info; NULL: none */
-    bool (*factor)(struct lu *v, struct err *e);         /* queue it: v->A, v->piv, v->info */
+    bool (*factor)(struct lu *v, struct err *e);               /* queue it: v->A, v->piv, v->info */
 };
 extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the order of lus.def */
 const struct lu_method *lu_find(const char *name);
@@ -74,8 +75,8 @@ struct lu_options {
     int b;      /* 0: the usual */
     bool force; /* take NaN and inf */
 };
-/* Check A (square, real, no NaN or inf, not empty), the options and the memory there is, and expand A on the host. A must
-   outlive v. E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY say what does not suit. */
+/* Check A (square, real, no NaN or inf, not empty), the options and the memory there is, and expand A on the host. A
+   must outlive v. E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY say what does not suit. */
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
 /* Copy A to the device and factor it; may be called again. A singular matrix is no error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
@@ -98,7 +99,7 @@ struct lu_steps {
     int64_t n, k; /* k columns are done */
     double *a;    /* n * n, column by column: L and U in the first k columns and rows, the rest not done yet below */
     double *given;
-    int *row;     /* which row of A stands in row i now */
+    int *row;         /* which row of A stands in row i now */
     int64_t pivot;    /* the row that changed places with row k-1 in the last step, -1 before the first */
     int64_t singular; /* as in struct lu */
     char name[64];    /* of the matrix */
@@ -121,20 +122,22 @@ struct lu_ops {
     void (*serial)(struct lu_at A);
     void (*openmp)(struct lu_at A);
     /* the others: kernels */
-    void (*begin)(struct device *d, struct lu_at A); /* info = -1 */
+    void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
     /* The widest panel, up to `most`, that one block can hold of so many rows; 0: none, columns come one by one. */
     int (*panel_width)(int64_t rows, int most);
     /* Columns j .. j+w-1 below row j, by one block; swaps happen in these columns alone. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
-    /* Columns from .. to-1 but for j .. j+w-1: those swaps; and right of the panel, rows j.. of U and the update below. */
+    /* Columns from .. to-1 but for j .. j+w-1: those swaps; and right of the panel, rows j.. of U and the update below.
+     */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Columns from .. to-1: the swaps of columns j .. j+w-1; with `solve` also rows j .. j+w-1 of U. */
-    void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, bool solve);
+    /* Columns from .. to-1, all left or all right of the panel: the swaps of columns j .. j+w-1; right of it also rows
+       j .. j+w-1 of U. w <= LU_WIDEST. */
+    void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* Columns from .. to-1 below row j+w: minus L U. Ours. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* all: L y = b, then U x = y, where b comes in the rows' new order and is lost; x, b: n values */
-    void (*solve)(struct device *d, struct lu_at A, void *b, void *x);
+    /* all: L y = b, then U x = y. b: n values, in the rows' new order, in whose place x is left; room: n more */
+    void (*solve)(struct device *d, struct lu_at A, void *b, void *room);
     /* all: out[j] = max |U(:, j)|, out[n + j] = U(j, j) */
     void (*measure)(struct device *d, struct lu_at A, double *out);
 };
@@ -148,7 +151,8 @@ struct lu_vendor {
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
     bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, int64_t bytes, struct err *e);
     const char *(*version)(void);
-    /* A second stream beside d's: a copy of d that launches there; what one queues after `after` waits for the other. */
+    /* A second stream beside d's: a copy of d that launches there; what one queues after `after` waits for the other.
+     */
     bool (*side)(struct device *d, struct device *side, struct err *e);
     void (*after)(struct device *waits, struct device *on);
 };
@@ -156,10 +160,14 @@ extern const struct lu_vendor lu_vendor_cuda;
 
 /* For lu_NAME.c: a part begins, and ends the one before; LU_PARTS ends the last. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);
-/* Tests: the outer panel's width, the threads of a panel's block (a multiple of 32), and the rows beyond which columns
-   come one by one, as the emulator's matrices are small; 0: the usual. */
-void lu_hooks(int outer, int threads, int64_t rows);
-extern struct lu_hook { int outer, threads; int64_t rows; } lu_hook;
+/* Tests and benches; 0: the usual. outer: the outer panel's width. threads: of a panel's block, a multiple of 32. rows:
+   beyond so many, columns come one by one. ahead: 1 always, -1 never looks ahead. The emulator's matrices are small. */
+struct lu_hook {
+    int outer, threads;
+    int64_t rows;
+    int ahead;
+};
+extern struct lu_hook lu_hook;
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,664 @@
+/* Dense LU with partial pivoting: the paper's kernels, one thread an element, and those of the blocked method, whose
+   panel one block holds in its registers. Matrices are stored column by column; neighbours work on rows. */
+#include "kernel.h"
+
+#include "../src/lu.h"
+
+#include <cfloat>
+
+namespace KERNEL_SPACE
+{
+
+enum { LU_BLOCK = 256, LU_THREADS = 512, LU_WIDTH = 16, LU_ROWS = 32, LU_STRETCH = 32 };
+
+/* Values that a thread of the panel holds; as many registers as 128 a thread leave for them. */
+template <typename T> struct lu_room {
+    enum { VALUES = 256 / sizeof(T) };
+};
+/* Columns of a panel of which each thread holds R rows. */
+template <typename T, int R> struct lu_shape {
+    enum { FIT = lu_room<T>::VALUES / R, W = FIT > LU_WIDTH ? +LU_WIDTH : +FIT };
+};
+
+template <typename T> __device__ T lu_abs(T v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* Its reciprocal would overflow. */
+static __device__ bool lu_tiny(double v)
+{
+    return lu_abs(v) < DBL_MIN;
+}
+static __device__ bool lu_tiny(float v)
+{
+    return lu_abs(v) < FLT_MIN;
+}
+
+/* The larger of two candidates for a pivot; of equal ones the upper. */
+template <typename T> __device__ void lu_better(T &best, int &at, T other, int where)
+{
+    if (!(other > best || (other == best && where < at))) return;
+    best = other;
+    at = where;
+}
+
+template <typename T> __device__ void lu_best_of_warp(T &best, int &at)
+{
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        T other = __shfl_xor_sync(FULL_MASK, best, d);
+        int where = __shfl_xor_sync(FULL_MASK, at, d);
+        lu_better(best, at, other, where);
+    }
+}
+
+/* The best of the block, known to all of its threads after one barrier; high and where: a slot a warp, not in use. */
+template <typename T, typename H, typename P> __device__ void lu_best_of_block(T &best, int &at, H high, P where)
+{
+    int lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
+    lu_best_of_warp(best, at);
+    if (lane == 0) {
+        high[threadIdx.x / WARP] = best;
+        where[threadIdx.x / WARP] = at;
+    }
+    __syncthreads(); /* all of the block: each warp has named its best */
+    best = lane < warps ? high[lane] : (T)-1;
+    at = lane < warps ? where[lane] : INT32_MAX;
+    lu_best_of_warp(best, at);
+}
+
+/* The row that `row` of the panel comes from, after the swaps of its w columns. */
+template <typename P> __device__ int lu_origin(P swap, int w, int row)
+{
+#pragma unroll 1
+    for (int k = w - 1; k >= 0; k--) row = row == k ? swap[k] : row == swap[k] ? k : row;
+    return row;
+}
+
+__global__ void lu_begin(GPTR(int) info)
+{
+    info[0] = -1;
+}
+
+/* ---- lu-paper ---- */
+
+/* One block: the pivot of column k, brought to its place in this column. */
+template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    SHARED(T, high, WARP);
+    SHARED(int, where, WARP);
+    T best = -1;
+    int at = INT32_MAX;
+    for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_better(best, at, lu_abs(a[k * n + i]), (int)i);
+    lu_best_of_block(best, at, high, where);
+    if (threadIdx.x != 0) return;
+    int64_t p = at < n ? at : k;
+    T top = a[k * n + k], pivot = a[k * n + p];
+    a[k * n + p] = top;
+    a[k * n + k] = pivot;
+    piv[k] = (int)p;
+    if (pivot == 0 && info[0] < 0) info[0] = (int)k;
+}
+
+/* Row k of U, which changes places with the pivot's, and column k of L, in parallel: a thread for each element. */
+template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, GPTR(T) a, GPTR(const int) piv)
+{
+    SHARED(T, pivot, 1);
+    int64_t at = (int64_t)blockIdx.x * LU_BLOCK + threadIdx.x;
+    if (threadIdx.x == 0) pivot[0] = a[k * n + k];
+    __syncthreads(); /* all of the block: the pivot is there */
+    if (at < n) {
+        int64_t p = piv[k];
+        if (at == k || p == k) return;
+        T top = a[at * n + k];
+        a[at * n + k] = a[at * n + p];
+        a[at * n + p] = top;
+    } else if (k + 1 + at - n < n && pivot[0] != 0) {
+        a[k * n + k + 1 + at - n] /= pivot[0];
+    }
+}
+
+/* The trailing update: one thread an element, in tiles of b x b whose piece of the pivot row is shared. */
+template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR(T) a)
+{
+    SHARED(T, row, WARP);
+    int64_t i = k + 1 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t j = k + 1 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (threadIdx.x == 0 && j < n) row[threadIdx.y] = a[j * n + k];
+    __syncthreads(); /* all of the block: its piece of the row is there */
+    if (i < n && j < n) a[j * n + i] -= a[k * n + i] * row[threadIdx.y];
+}
+
+/* ---- the panel ---- */
+
+/* Columns j .. j+w-1 from row j on, by one block; thread t holds rows t, t + threads, ... of them in registers. A
+   column costs two barriers: the best of each warp; the pivot row and the row it changes places with. What a barrier
+   guards is written in two places by turns, so that a fast warp does not overtake a slow one. */
+template <typename T, int R>
+__global__ void __launch_bounds__(LU_THREADS)
+    lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    enum { W = lu_shape<T, R>::W };
+    SHARED(T, high, 2 * WARP);
+    SHARED(int, where, 2 * WARP);
+    SHARED(T, pivots, 2 * W);
+    SHARED(T, tops, 2 * W);
+    int threads = blockDim.x, me = threadIdx.x, m = (int)(n - j);
+    T x[R][W];
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++)
+            x[r][c] = c < w && me + r * threads < m ? a[(j + c) * n + j + me + r * threads] : (T)0;
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+        if (k >= w) break;
+        int turn = k % 2;
+        T best = -1;
+        int at = INT32_MAX;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            int i = me + r * threads;
+            if (i >= k && i < m) lu_better(best, at, lu_abs(x[r][k]), i);
+        }
+        lu_best_of_block(best, at, high + turn * WARP, where + turn * WARP);
+        int p = at < m ? at : k;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (me + r * threads != p) continue;
+#pragma unroll
+            for (int c = 0; c < W; c++) pivots[turn * W + c] = x[r][c];
+        }
+        if (me == k)
+#pragma unroll
+            for (int c = 0; c < W; c++) tops[turn * W + c] = x[0][c];
+        __syncthreads(); /* all of the block: both rows are there */
+        if (p != k) {
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                if (me + r * threads != p) continue;
+#pragma unroll
+                for (int c = 0; c < W; c++) x[r][c] = tops[turn * W + c];
+            }
+            if (me == k)
+#pragma unroll
+                for (int c = 0; c < W; c++) x[0][c] = pivots[turn * W + c];
+        }
+        T pivot = pivots[turn * W + k];
+        if (me == 0) {
+            piv[j + k] = (int)j + p;
+            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+        }
+        if (pivot == 0) continue;
+        bool tiny = lu_tiny(pivot);
+        T inverse = tiny ? (T)0 : (T)1 / pivot;
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (me + r * threads <= k) continue;
+            T l = tiny ? x[r][k] / pivot : x[r][k] * inverse;
+            x[r][k] = l;
+#pragma unroll
+            for (int c = k + 1; c < W; c++) x[r][c] -= l * pivots[turn * W + c];
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++)
+            if (c < w && me + r * threads < m) a[(j + c) * n + j + me + r * threads] = x[r][c];
+}
+
+/* A panel of one column that no block can hold: one block strides through it. */
+template <typename T>
+__global__ void __launch_bounds__(LU_THREADS) lu_column(int64_t n, int64_t j, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    SHARED(T, high, WARP);
+    SHARED(int, where, WARP);
+    T best = -1;
+    int at = INT32_MAX;
+#pragma unroll 4
+    for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_better(best, at, lu_abs(a[j * n + i]), (int)i);
+    lu_best_of_block(best, at, high, where);
+    int64_t p = at < n ? at : j;
+    T top = a[j * n + j], pivot = a[j * n + p];
+    __syncthreads(); /* all of the block: both are read before either is written */
+    if (threadIdx.x == 0) {
+        a[j * n + j] = pivot;
+        piv[j] = (int)p;
+        if (pivot == 0 && info[0] < 0) info[0] = (int)j;
+    }
+    if (pivot == 0) return; /* in all threads alike; then p is j */
+    bool tiny = lu_tiny(pivot);
+    T inverse = tiny ? (T)0 : (T)1 / pivot;
+#pragma unroll 4
+    for (int64_t i = j + 1 + threadIdx.x; i < n; i += blockDim.x) {
+        T v = i == p ? top : a[j * n + i];
+        a[j * n + i] = tiny ? v / pivot : v * inverse;
+    }
+}
+
+/* ---- within the outer panel ---- */
+
+/* A block takes COLUMNS columns of the outer panel from row j on: the swaps of the inner panel's w columns; and, right
+   of it, w rows of U and the update with them. No other block touches these columns, so that nothing need wait. */
+template <typename T, int W>
+__global__ void lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
+{
+    SHARED(int, swap, W);
+    SHARED(T, u, W);
+    int64_t c = from + blockIdx.x;
+    if (c >= j) c += w;
+    int me = threadIdx.x, m = (int)(n - j), row = 0;
+    int64_t col = c * n + j, left = j * n + j; /* where the column and the panel begin */
+    T v = 0;
+    if (me < w) swap[me] = piv[j + me] - (int)j;
+    __syncthreads(); /* all of the block: the swaps are known */
+    if (me < 2 * w) {
+        row = me < w ? me : swap[me - w];
+        v = a[col + lu_origin(swap, w, row)];
+    }
+    __syncthreads(); /* all of the block: what changes places is read */
+    if (me < 2 * w) a[col + row] = v;
+    if (c < j) return; /* the whole block */
+    if (me < WARP) {
+        for (int k = 0; k < w; k++) {
+            T above = __shfl_sync(FULL_MASK, v, k);
+            if (me > k && me < w) v -= a[left + k * n + me] * above;
+        }
+        if (me < w) a[col + me] = v;
+        if (me < W) u[me] = me < w ? v : (T)0;
+    }
+    __syncthreads(); /* all of the block: the rows of U are there, and every swap is done */
+#pragma unroll 2
+    for (int i = w + me; i < m; i += LU_BLOCK) {
+        T sum = a[col + i];
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            if (k < w) sum -= a[left + k * n + i] * u[k];
+        a[col + i] = sum;
+    }
+}
+
+/* ---- beside the outer panel ---- */
+
+/* A warp takes a column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and what goes to the rows that
+   they came from; right of the panel the lanes then solve with the panel's triangle, row by row. */
+template <typename T, int E>
+__global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
+{
+    SHARED(int, swap, LU_WIDEST);
+    SHARED(int, origin, 2 * LU_WIDEST);
+    for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
+    __syncthreads(); /* all of the block: the swaps are known */
+    for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, w, t < w ? t : swap[t - w]);
+    __syncthreads(); /* all of the block: and where each row comes from */
+    int lane = threadIdx.x % WARP;
+    int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
+    if (c >= to) return; /* the whole warp */
+    int64_t col = c * n + j, left = j * n + j;
+    T top[E], low[E];
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        int t = lane + e * WARP;
+        top[e] = t < w ? a[col + origin[t]] : (T)0;
+        low[e] = t < w ? a[col + origin[w + t]] : (T)0;
+    }
+    __syncwarp(); /* the whole warp: what changes places is read */
+#pragma unroll
+    for (int e = 0; e < E; e++) {
+        int t = lane + e * WARP;
+        if (t < w && swap[t] >= w) a[col + swap[t]] = low[e];
+    }
+    if (c > j) {
+#pragma unroll
+        for (int from_e = 0; from_e < E; from_e++)
+#pragma unroll 8
+            for (int l = 0; l < WARP; l++) {
+                int k = from_e * WARP + l;
+                if (k >= w) break;
+                T above = __shfl_sync(FULL_MASK, top[from_e], l);
+#pragma unroll
+                for (int e = from_e; e < E; e++) {
+                    int t = lane + e * WARP;
+                    if (t > k && t < w) top[e] -= a[left + k * n + t] * above;
+                }
+            }
+    }
+#pragma unroll
+    for (int e = 0; e < E; e++)
+        if (lane + e * WARP < w) a[col + lane + e * WARP] = top[e];
+}
+
+/* The trailing update where no library does it: a block of 16 x 16 threads makes a tile of 64 x 64, each thread 4 x 4
+   of it, from stretches of 8 columns of L and 8 rows of U in shared memory. */
+enum { TILE = 64, DEEP = 8, EACH = 4, ACROSS = TILE / EACH };
+
+template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a)
+{
+    SHARED(T, l, DEEP * TILE);
+    SHARED(T, u, DEEP * TILE);
+    int me = threadIdx.x, x = me % ACROSS, y = me / ACROSS;
+    int64_t row = j + w + (int64_t)blockIdx.x * TILE, col = from + (int64_t)blockIdx.y * TILE;
+    T sum[EACH][EACH];
+    for (int p = 0; p < EACH; p++)
+        for (int q = 0; q < EACH; q++) sum[p][q] = 0;
+    for (int k = 0; k < w; k += DEEP) {
+        for (int t = me; t < DEEP * TILE; t += ACROSS * ACROSS) {
+            int64_t i = row + t % TILE, c = col + t / DEEP;
+            int deep = k + t / TILE, down = k + t % DEEP;
+            l[t] = i < n && deep < w ? a[(j + deep) * n + i] : (T)0;
+            u[t % DEEP * TILE + t / DEEP] = c < to && down < w ? a[c * n + j + down] : (T)0;
+        }
+        __syncthreads(); /* all of the block: the stretches are there */
+        for (int d = 0; d < DEEP; d++)
+            for (int p = 0; p < EACH; p++)
+                for (int q = 0; q < EACH; q++) sum[p][q] += l[d * TILE + x + p * ACROSS] * u[d * TILE + y + q * ACROSS];
+        __syncthreads(); /* all of the block: the stretches were used */
+    }
+    for (int q = 0; q < EACH; q++)
+        for (int p = 0; p < EACH; p++) {
+            int64_t i = row + x + p * ACROSS, c = col + y + q * ACROSS;
+            if (i < n && c < to) a[c * n + i] -= sum[p][q];
+        }
+}
+
+/* ---- solving ---- */
+
+/* Unknowns first .. first+w-1: each block's first warp finds them, lane by lane, and all threads take what they
+   contribute from the rows still to come, a row a thread. The first block also writes them down. */
+template <typename T, bool UPPER>
+__global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, GPTR(T) b, GPTR(T) x)
+{
+    SHARED(T, found, LU_STRETCH);
+    int me = threadIdx.x;
+    int64_t at = first * n + first;
+    if (me < WARP) {
+        T v = me < w ? b[first + me] : (T)0;
+        for (int s = 0; s < w; s++) {
+            int k = UPPER ? w - 1 - s : s;
+            if (UPPER && me == k) v /= a[at + k * n + k];
+            T known = __shfl_sync(FULL_MASK, v, k);
+            if (me < w && (UPPER ? me < k : me > k)) v -= a[at + k * n + me] * known;
+        }
+        if (me < w) found[me] = v;
+        if (me < w && blockIdx.x == 0) x[first + me] = v;
+    }
+    __syncthreads(); /* all of the block: the unknowns are found */
+    int64_t i = (int64_t)blockIdx.x * LU_BLOCK + me + (UPPER ? 0 : first + w);
+    if (i >= (UPPER ? first : n)) return;
+    T sum = b[i];
+#pragma unroll 8
+    for (int k = 0; k < w; k++) sum -= a[(first + k) * n + i] * found[k];
+    b[i] = sum;
+}
+
+/* A block a column: its largest element of U, and its diagonal element. */
+template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPTR(double) out)
+{
+    SHARED(T, high, WARP);
+    SHARED(int, where, WARP);
+    int64_t j = blockIdx.x;
+    T best = -1;
+    int at = 0;
+    for (int64_t i = threadIdx.x; i <= j; i += LU_BLOCK) lu_better(best, at, lu_abs(a[j * n + i]), 0);
+    lu_best_of_block(best, at, high, where);
+    if (threadIdx.x != 0) return;
+    out[j] = (double)best;
+    out[n + j] = (double)a[j * n + j];
+}
+
+/* ---- the launches ---- */
+
+#define MATRIX(A) VECTOR("A", (A).a, (A).n *(A).n, T)
+#define READ_MATRIX(A) VECTOR("A", (A).a, (A).n *(A).n, const T)
+#define PIVOTS(A) VECTOR("piv", (A).piv, (A).n, int)
+#define READ_PIVOTS(A) VECTOR("piv", (A).piv, (A).n, const int)
+#define INFO(A) VECTOR("info", (A).info, 1, int)
+
+static void begin(struct device *d, struct lu_at A)
+{
+    LAUNCH(d, 1, 1, lu_begin)(INFO(A));
+}
+
+template <typename T> static void paper(struct device *d, struct lu_at A, int64_t k, int b)
+{
+    unsigned tiles = blocks_for(A.n - k - 1, b);
+    LAUNCH(d, 1, LU_BLOCK, lu_paper_pivot<T>)(A.n, k, MATRIX(A), PIVOTS(A), INFO(A));
+    LAUNCH(d, blocks_for(A.n + A.n - k - 1, LU_BLOCK), LU_BLOCK, lu_paper_row_column<T>)
+    (A.n, k, MATRIX(A), READ_PIVOTS(A));
+    if (tiles) LAUNCH(d, dim3(tiles, tiles), dim3(b, b), lu_paper_update<T>)(A.n, k, MATRIX(A));
+}
+
+static int panel_threads(int64_t rows)
+{
+    int most = lu_hook.threads ? lu_hook.threads : +LU_THREADS;
+    return rows >= most ? most : (int)(rows + WARP - 1) / WARP * WARP;
+}
+
+/* Rows a thread must hold, a power of two; more than LU_ROWS: too many. */
+static int rows_each(int64_t rows)
+{
+    int64_t each = 1, need = (rows + panel_threads(rows) - 1) / panel_threads(rows);
+    while (each < need) each *= 2;
+    return each > LU_ROWS || (lu_hook.rows && rows > lu_hook.rows) ? LU_ROWS + 1 : (int)each;
+}
+
+template <typename T> static int panel_width(int64_t rows, int most)
+{
+    int fit = lu_room<T>::VALUES / rows_each(rows);
+    if (rows_each(rows) > LU_ROWS || fit < 1) return 0;
+    if (fit > LU_WIDTH) fit = LU_WIDTH;
+    return fit < most ? fit : most;
+}
+
+template <typename T> using panel_launch = void(struct device *d, struct lu_at A, int64_t j, int w);
+
+template <typename T, int R> static void launch_panel(struct device *d, struct lu_at A, int64_t j, int w)
+{
+    LAUNCH(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
+}
+
+template <typename T> static void launch_column(struct device *d, struct lu_at A, int64_t j, int)
+{
+    LAUNCH(d, 1, lu_hook.threads ? lu_hook.threads : +LU_THREADS, lu_column<T>)(A.n, j, MATRIX(A), PIVOTS(A), INFO(A));
+}
+
+template <typename T> static void panel(struct device *d, struct lu_at A, int64_t j, int w)
+{
+    static const struct {
+        int rows;
+        panel_launch<T> *launch;
+    } shape[] = {{1, launch_panel<T, 1>}, {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
+                 {8, launch_panel<T, 8>}, {16, launch_panel<T, 16>}, {32, launch_panel<T, 32>}};
+    if (!panel_width<T>(A.n - j, w)) return launch_column<T>(d, A, j, w);
+    for (int i = 0; i < COUNT(shape); i++)
+        if (shape[i].rows == rows_each(A.n - j)) shape[i].launch(d, A, j, w);
+}
+
+template <typename T, int W>
+static void launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    LAUNCH(d, (unsigned)(to - from - w), LU_BLOCK, lu_inner<T, W>)(A.n, j, w, from, MATRIX(A), READ_PIVOTS(A));
+}
+
+template <typename T> static void inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    if (to - from == w) return;
+    if (w == 1) return launch_inner<T, 1>(d, A, j, w, from, to);
+    if (w == 2) return launch_inner<T, 2>(d, A, j, w, from, to);
+    if (w <= 4) return launch_inner<T, 4>(d, A, j, w, from, to);
+    if (w <= 8) return launch_inner<T, 8>(d, A, j, w, from, to);
+    launch_inner<T, LU_WIDTH>(d, A, j, w, from, to);
+}
+
+template <typename T, int E>
+static void launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    LAUNCH(d, blocks_for(to - from, LU_BLOCK / WARP), LU_BLOCK, lu_swap<T, E>)
+    (A.n, j, w, from, to, MATRIX(A), READ_PIVOTS(A));
+}
+
+template <typename T> static void swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    if (from >= to) return;
+    if (w <= WARP) return launch_swap<T, 1>(d, A, j, w, from, to);
+    if (w <= 2 * WARP) return launch_swap<T, 2>(d, A, j, w, from, to);
+    launch_swap<T, LU_WIDEST / WARP>(d, A, j, w, from, to);
+}
+
+template <typename T> static void gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    if (from >= to || j + w >= A.n) return;
+    LAUNCH(d, dim3(blocks_for(A.n - j - w, TILE), blocks_for(to - from, TILE)), ACROSS * ACROSS, lu_gemm<T>)
+    (A.n, j, w, from, to, MATRIX(A));
+}
+
+#define UNKNOWNS(name, p) VECTOR(name, p, n, T)
+
+/* L y = b leaves y in room; U x = y leaves x in b. */
+template <typename T> static void solve(struct device *d, struct lu_at A, void *b, void *room)
+{
+    int64_t n = A.n, last = (n - 1) / LU_STRETCH * LU_STRETCH;
+    for (int64_t k = 0; k < n; k += LU_STRETCH) {
+        int w = (int)(n - k < LU_STRETCH ? n - k : +LU_STRETCH);
+        unsigned blocks = blocks_for(n - k - w, LU_BLOCK);
+        LAUNCH(d, blocks ? blocks : 1, LU_BLOCK, lu_substitute<T, false>)
+        (n, k, w, READ_MATRIX(A), UNKNOWNS("b", b), UNKNOWNS("y", room));
+    }
+    for (int64_t k = last; k >= 0; k -= LU_STRETCH) {
+        int w = (int)(n - k < LU_STRETCH ? n - k : +LU_STRETCH);
+        unsigned blocks = blocks_for(k, LU_BLOCK);
+        LAUNCH(d, blocks ? blocks : 1, LU_BLOCK, lu_substitute<T, true>)
+        (n, k, w, READ_MATRIX(A), UNKNOWNS("y", room), UNKNOWNS("x", b));
+    }
+}
+
+template <typename T> static void measure(struct device *d, struct lu_at A, double *out)
+{
+    LAUNCH(d, (unsigned)A.n, LU_BLOCK, lu_measure<T>)(A.n, READ_MATRIX(A), VECTOR("out", out, 2 * A.n, double));
+}
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
+{
+    T best = -1;
+    int64_t at = k;
+    for (int64_t i = k; i < n; i++) {
+        if (!(lu_abs(column[i]) > best)) continue;
+        best = lu_abs(column[i]);
+        at = i;
+    }
+    return at;
+}
+
+/* Column k: its pivot brought up, and divided by it; false where that is 0. */
+template <typename T> static bool column(struct lu_at A, int64_t k)
+{
+    T *c = (T *)A.a + k * A.n;
+    int64_t p = pivot_row(A.n, k, c);
+    A.piv[k] = (int)p;
+    std::swap(c[k], c[p]);
+    if (c[k] == 0) {
+        if (A.info[0] < 0) A.info[0] = (int)k;
+        return false;
+    }
+    for (int64_t i = k + 1; i < A.n; i++) c[i] /= c[k];
+    return true;
+}
+
+/* Step k in column j: the swap, and right of column k the update. */
+template <typename T> static void update(struct lu_at A, int64_t k, int64_t j)
+{
+    T *c = (T *)A.a + j * A.n;
+    const T *l = (const T *)A.a + k * A.n;
+    std::swap(c[k], c[A.piv[k]]);
+    if (j < k) return;
+    T u = c[k];
+#pragma omp simd
+    for (int64_t i = k + 1; i < A.n; i++) c[i] -= l[i] * u;
+}
+
+template <typename T> static void factor(struct lu_at A, int threads)
+{
+    A.info[0] = -1;
+    for (int64_t k = 0; k < A.n; k++) {
+        column<T>(A, k); /* with a pivot of 0 all that lies below is 0: the update changes nothing */
+        int team = A.n - k < 64 ? 1 : threads;
+#pragma omp parallel for num_threads(team) schedule(static)
+        for (int64_t j = 0; j < A.n; j++)
+            if (j != k) update<T>(A, k, j);
+    }
+}
+
+template <typename T> static void serial(struct lu_at A)
+{
+    factor<T>(A, 1);
+}
+
+template <typename T> static void openmp(struct lu_at A)
+{
+    factor<T>(A, omp_get_max_threads());
+}
+
+template <typename T> static void solve(struct device *, struct lu_at A, void *b, void *)
+{
+    const T *a = (const T *)A.a;
+    T *x = (T *)b;
+    for (int64_t k = 0; k < A.n; k++)
+        for (int64_t i = k + 1; i < A.n; i++) x[i] -= a[k * A.n + i] * x[k];
+    for (int64_t k = A.n - 1; k >= 0; k--) {
+        x[k] /= a[k * A.n + k];
+        for (int64_t i = 0; i < k; i++) x[i] -= a[k * A.n + i] * x[k];
+    }
+}
+
+template <typename T> static void measure(struct device *, struct lu_at A, double *out)
+{
+    const T *a = (const T *)A.a;
+#pragma omp parallel for if (A.n > 256)
+    for (int64_t j = 0; j < A.n; j++) {
+        T most = -1;
+        for (int64_t i = 0; i <= j; i++) most = std::max(most, lu_abs(a[j * A.n + i]));
+        out[j] = (double)most;
+        out[A.n + j] = (double)a[j * A.n + j];
+    }
+}
+
+} // namespace host
+#endif
+
+} // namespace KERNEL_SPACE
+
+#define LU_KERNELS(id, space, T)              \
+    extern "C" const struct lu_ops id;        \
+    const struct lu_ops id = {                \
+        .begin = space::begin,                \
+        .paper = space::paper<T>,             \
+        .panel_width = space::panel_width<T>, \
+        .panel = space::panel<T>,             \
+        .inner = space::inner<T>,             \
+        .swap = space::swap<T>,               \
+        .gemm = space::gemm<T>,               \
+        .solve = space::solve<T>,             \
+        .measure = space::measure<T>,         \
+    }
+#define LU_LOOPS(id, space, T)         \
+    extern "C" const struct lu_ops id; \
+    const struct lu_ops id = {         \
+        .serial = space::serial<T>,    \
+        .openmp = space::openmp<T>,    \
+        .solve = space::solve<T>,      \
+        .measure = space::measure<T>,  \
+    }
+
+LU_KERNELS(VEC_SYMBOL(lu_f32), KERNEL_SPACE, float);
+LU_KERNELS(VEC_SYMBOL(lu_f64), KERNEL_SPACE, double);
+#ifndef __CUDACC__
+LU_LOOPS(cpu_vec_lu_f32, KERNEL_SPACE::host, float);
+LU_LOOPS(cpu_vec_lu_f64, KERNEL_SPACE::host, double);
+#endif
