@@ -151,6 +151,19 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_find(text) || !strcmp(text, "none");
 }
 
+/* For a race: once one was named, the others are of its sort. */
+static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *first = a ? arg(a, "racer") : NULL;
+    if (!first || solver_find(first)) list_solvers(s, a, give, user);
+    if (!first || kernel_find(first)) list_kernels(s, a, give, user);
+}
+
+static bool check_racer(const struct session *s, const char *text)
+{
+    return check_solver(s, text) || check_kernel(s, text) || is_real(text, NULL);
+}
+
 static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -237,6 +250,7 @@ const struct kind kinds[] = {
     {"DEVICE", "device", "a device", NULL, check_device, list_devices},
     {"SOLVER", "solver", "a solver", NULL, check_solver, list_solvers},
     {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
+    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, check_racer, list_racers},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},

@@ -1,5 +1,5 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
-#include "solver.h"
+#include "race.h"
 
 #include <signal.h>
 #include <string.h>
@@ -83,6 +83,12 @@ static void end_solve(struct session *s)
     s->solve = NULL;
 }
 
+static void forget_race(struct session *s)
+{
+    race_free(s->race);
+    s->race = NULL;
+}
+
 static void forget_runs(struct session *s)
 {
     mem_free(s->runs);
@@ -97,6 +103,7 @@ bool session_drop(struct session *s, struct matrix *m)
     while (*at && *at != m) at = &(*at)->next;
     if (!*at) return false;
     if (s->solve && s->solve->matrix == m) end_solve(s);
+    if (s->race && s->race->matrix == m) forget_race(s);
     if (s->runs_of == m) forget_runs(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
@@ -262,7 +269,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
 
 static bool in_use(const struct session *s, const struct mat *M)
 {
-    return s->solve && s->solve->A == M;
+    return (s->solve && s->solve->A == M) || race_uses(s->race, M);
 }
 
 /* Take mat i out of the product; the last one moves into its place, and the solve that uses it follows. */
@@ -270,7 +277,8 @@ static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
     if (in_use(s, &p->mat[i])) end_solve(s);
-    if (in_use(s, &p->mat[last])) s->solve->A = &p->mat[i];
+    if (s->solve && s->solve->A == &p->mat[last]) s->solve->A = &p->mat[i];
+    race_moved(s->race, &p->mat[last], &p->mat[i]);
     mat_free(&p->mat[i]);
     p->mat[i] = p->mat[last];
     p->put_us[i] = p->put_us[last];

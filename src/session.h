@@ -121,6 +121,7 @@ struct matrix {
 };
 
 struct solve; /* solver.h */
+struct race;  /* race.h */
 struct front;
 struct session {
     struct matrix *matrices, *current;
@@ -132,6 +133,7 @@ struct session {
     int nruns;
     struct matrix *runs_of;  /* the matrix they belong to */
     struct solve *solve;     /* the solve that goes on or went last */
+    struct race *race;       /* that goes on or went last */
     bool plain, batch, quit;
     bool interactive;        /* stdin and stdout are terminals */
     bool terminal;           /* messages go to one: show progress */
@@ -154,6 +156,9 @@ struct front {
     /* Called between slices of a solve: draw the live line, or the screen if it is paused or was asked for by
        show(s, "solve", true) while it runs; read keys. */
     enum turn (*live)(struct session *s);
+    /* Called between steps of other long work that the view `name` shows: draw it on the whole screen once the work has
+       taken a while, read keys; false: stop. */
+    bool (*live_view)(struct session *s, const char *name);
     /* Show what is typed, for a command of the shell, or not. */
     void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
@@ -193,7 +198,7 @@ struct args;
 /* A command is one entry at the end of its file and one line in commands.def.
    grammar: space separated. UPPER = a value of that kind, in its place; lower = a word that must be there;
    [..] optional; [key KIND] an optional pair, in any order; [word] an optional flag; A... one or more.
-   Kinds: MATRIX FORMAT KERNEL DEVICE SOLVER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
+   Kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
    (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name, *grammar;

@@ -275,7 +275,7 @@ const struct command command_view = {
     .name = "view",
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
-    .help = "spy, rows, layout, bench, solve; ? in a view tells its keys, q leaves it.\n"
+    .help = "spy, rows, layout, bench, solve, race; ? in a view tells its keys, q leaves it.\n"
             "    view spy",
     .run = run_view,
 };

@@ -1,5 +1,6 @@
 /* The one thread's loop: the prompt, full-screen views, and a solve while it goes on. */
 #include "ui.h"
+#include "../src/race.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +15,9 @@ struct screen {
     struct view_state state[VIEWS_MAX];
     struct canvas canvas;
     const char *names[VIEWS_MAX + 1];
-    double drawn; /* when the line or screen of a solve was drawn last */
-    bool live;    /* the full screen belongs to a solve that goes on */
+    double drawn;            /* when the line or screen of a solve was drawn last */
+    const struct view *live; /* the full screen belongs to work that goes on */
+    double left;             /* s->began_us of the work whose screen was left */
 };
 
 static struct screen *screen_of(struct session *s)
@@ -128,7 +130,8 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 static bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     if (!term_open(e)) return false;
-    return front_state(s, v)->full = screen_of(s)->live = true;
+    screen_of(s)->live = v;
+    return front_state(s, v)->full = true;
 }
 
 static bool show(struct session *s, const char *name, bool full, struct err *e)
@@ -165,7 +168,7 @@ static void live_line(struct session *s)
 
 static void leave_screen(struct session *s)
 {
-    screen_of(s)->live = false;
+    screen_of(s)->live = NULL;
     term_close();
 }
 
@@ -201,13 +204,45 @@ static enum turn live(struct session *s)
     return session_take_interrupt() ? TURN_STOP : TURN_ON;
 }
 
+/* ---- other work that goes on ---- */
+
+/* The screen, once the work has taken a while; who left it is not shown it again. */
+static bool live_view(struct session *s, const char *name)
+{
+    const struct view *v = view_find(name);
+    struct screen *sc = screen_of(s);
+    bool early = now_us() - s->began_us < QUIET_US || sc->left == s->began_us;
+    if (!sc->live && early) return watch_tick(&s->watch, name, 0, 0, NULL);
+    if (!sc->live) {
+        view_reset(front_state(s, v), s->current);
+        if (!live_open(s, v, NULL)) return false;
+    }
+    if (now_us() - sc->drawn > REDRAW_US / 3) {
+        if (!draw_screen(s, v, NULL)) return false;
+        sc->drawn = now_us();
+    }
+    int key = term_key(0);
+    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return false;
+    if (key < 0 || view_key(s, v, key)) return true;
+    sc->left = s->began_us;
+    leave_screen(s);
+    return true;
+}
+
+/* Work that ended by itself stays on the screen until a key. */
+static bool ended(const struct session *s, const struct view *v)
+{
+    if (!strcmp(v->name, "solve")) return s->solve && s->solve->reason != STOPPED;
+    return s->race && !s->race->stopped;
+}
+
 /* Take away what was drawn while a command worked, before it prints. */
 static void calm(struct session *s)
 {
     struct screen *sc = screen_of(s);
-    const struct view *v = view_find("solve");
-    if (!sc->live) return;
-    if (s->solve && s->solve->reason != STOPPED)
+    const struct view *v = sc->live;
+    if (!v) return;
+    if (ended(s, v))
         while (draw_screen(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);
 }
@@ -223,7 +258,8 @@ bool ui_attach(struct session *s, struct err *e)
 {
     struct screen *sc = mem_zero(1, sizeof *sc, "the screen", e);
     if (!sc) return false;
-    sc->front = (struct front){.show = show, .live = live, .echo = echo, .calm = calm, .width = 80, .height = 24};
+    sc->front = (struct front){
+        .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
     sc->front.ascii = s->plain || !utf8_locale();
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;

@@ -1,0 +1,304 @@
+/* race: several solvers, or several kernels, on one matrix in turns of equal time, watched together; a table at the
+   end. */
+#include "cmd.h"
+#include "grammar.h"
+#include "race.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- who races ---- */
+
+static bool add_racer(struct race *r, const char *word, struct err *e)
+{
+    const struct solver *solver = solver_find(word);
+    const struct kernel *kernel = kernel_find(word);
+    if (r->n == RACERS_MOST)
+        return fail(e, E_USAGE, "expected at most %d to race, found `%s` beyond", RACERS_MOST, word);
+    if (r->n && r->kernels != (kernel != NULL))
+        return fail(e, E_USAGE, "expected %s as before, found the %s %s", r->kernels ? "kernels" : "solvers",
+                    kernel ? "kernel" : "solver", word);
+    r->kernels = kernel != NULL;
+    struct racer *x = &r->racer[r->n++];
+    x->solver = solver;
+    x->kernel = kernel;
+    snprintf(x->name, sizeof x->name, "%s", word);
+    return true;
+}
+
+/* The m of a solver that restarts, the omega of one that has it. */
+static bool set_number(struct race *r, const char *word, struct err *e)
+{
+    struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
+    if (!x || !x->solver || x->m || x->omega > 0)
+        return fail(e, E_USAGE, "expected a %s, found the number %s", x && x->kernel ? "kernel" : "solver", word);
+    bool m = x->solver->restarts && is_integer(word, &x->m) && x->m > 0;
+    bool omega = !x->solver->restarts && x->solver->omega > 0 && is_real(word, &x->omega) && x->omega > 0;
+    size_t n = strlen(x->name);
+    if (x->solver->restarts && !m)
+        return fail(e, E_USAGE, "expected after %s the iterations between restarts, found %s", x->name, word);
+    if (!m && !omega)
+        return fail(e, E_USAGE,
+                    x->solver->omega > 0 ? "expected after %s an omega above 0, found %s"
+                                         : "%s takes no number: it has neither m nor omega, found %s",
+                    x->name, word);
+    snprintf(x->name + n, sizeof x->name - n, " %.20s", word);
+    return true;
+}
+
+static bool read_racers(struct race *r, const struct args *a, struct err *e)
+{
+    const char *word;
+    for (int i = 0; (word = arg_at(a, "racer", i)); i++)
+        if (!(like_number(word) ? set_number : add_racer)(r, word, e)) return false;
+    return true;
+}
+
+/* What is for solvers alone, and what for kernels. */
+static bool check_options(const struct race *r, const struct args *a, struct err *e)
+{
+    static const char *const of_solvers[] = {"using", "tol", "maxit", "b", "seed", "force"}, *const of_kernels[] = {
+                                                                                                 "reps"};
+    const char *const *not_for = r->kernels ? of_solvers : of_kernels;
+    int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
+    for (int i = 0; i < n; i++)
+        if (arg(a, not_for[i]))
+            return fail(e, E_USAGE, "`%s` means nothing when %s race", not_for[i], r->kernels ? "kernels" : "solvers");
+    int64_t reps = arg_int(a, "reps", 0);
+    if (reps >= 0 && reps <= 1000000) return true;
+    return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+}
+
+/* ---- beginning ---- */
+
+/* The right side: aones is A * ones, whose solution is known. */
+static bool make_b(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
+{
+    bool known = !strcmp(word, "aones"), random = !strcmp(word, "random");
+    uint64_t state = seed;
+    if (!known && !random && strcmp(word, "ones")) return mtx_load_vector(word, A->rows, b, e);
+    for (int64_t i = 0; i < A->rows; i++) b[i] = random ? random_unit(&state) : 1;
+    double *ones = known ? mem_new(A->cols, sizeof *ones, "a vector of ones", e) : NULL;
+    for (int64_t i = 0; ones && i < A->cols; i++) ones[i] = 1;
+    if (ones) reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
+    mem_free(ones);
+    return ones || !known;
+}
+
+/* The needs of a solver that it cannot check by itself cheaply. */
+static bool warn(struct session *s, const struct race *r, struct err *e)
+{
+    const struct csr *A = &r->matrix->csr;
+    for (int i = 0; i < r->n; i++) {
+        const struct solver *solver = r->racer[i].solver;
+        if (!solver || !solver->symmetric || A->rows != A->cols || A->imag) continue;
+        const struct stats *stats = session_stats(s, r->matrix, e);
+        if (!stats) return false;
+        if (!stats->value_symmetric)
+            out_note(s->out, "warning: %s is not symmetric, and %s needs %s", r->matrix->name, solver->name,
+                     solver->needs);
+    }
+    return true;
+}
+
+static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
+{
+    const char *word = arg(a, "b") ? arg(a, "b") : "aones";
+    const struct csr *A = &r->matrix->csr;
+    double *b = mem_new(A->rows, sizeof *b, "the right side", e);
+    struct solve_options o = {
+        .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
+        .dev = r->dev,
+        .real = r->real,
+        .tol = r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8),
+        .maxit = arg_int(a, "maxit", 10000),
+        .b = b,
+        .known_ones = !strcmp(word, "aones"),
+        .force = arg_flag(a, "force"),
+    };
+    bool ok = b && warn(s, r, e) && make_b(A, word, (uint64_t)arg_int(a, "seed", 1), b, e) && race_solvers(r, &o, e);
+    mem_free(b);
+    return ok;
+}
+
+static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
+{
+    r->session = s;
+    r->real = arg_precision(a);
+    r->reps = (int)arg_int(a, "reps", 0);
+    r->matrix = session_matrix(s, arg(a, "of"), e);
+    if (!r->matrix || !read_racers(r, a, e) || !check_options(r, a, e)) return false;
+    if (r->kernels && r->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", r->matrix->name);
+    r->dev = session_device(s, arg(a, "on"), e);
+    if (!r->dev) return false;
+    return r->kernels ? race_kernels(r, e) : begin_solvers(s, r, a, e);
+}
+
+/* ---- running ---- */
+
+/* Let the screen and the keyboard have their turn; false: stop. */
+static bool goes_on(struct session *s)
+{
+    if (s->interactive && s->front && s->front->live_view) return s->front->live_view(s, "race");
+    return watch_tick(&s->watch, "race", 0, 0, NULL);
+}
+
+static bool run_turns(struct session *s, struct race *r, struct err *e)
+{
+    while (r->running && !r->stopped) {
+        if (!race_turn(r, e)) return false;
+        r->stopped = r->running && !goes_on(s);
+    }
+    return race_end(r, e);
+}
+
+/* ---- what is printed ---- */
+
+/* With the m that a solver chose itself. */
+static const char *called(const struct racer *x, char *out, size_t size)
+{
+    bool chose = x->v && x->solver->restarts && !x->m;
+    snprintf(out, size, chose ? "%s (%lld)" : "%s", x->name, chose ? (long long)x->v->m : 0);
+    return out;
+}
+
+static void out_head(struct out *o, const struct race *r, const struct racer *x, int place)
+{
+    char name[80];
+    out_row(o);
+    out_int(o, "place", "#", place);
+    out_str(o, "matrix", NULL, r->matrix->name);
+    if (x->solver) out_str(o, "solver", NULL, x->solver->name);
+    out_str(o, x->kernel ? "kernel" : NULL, x->kernel ? "kernel" : "solver", called(x, name, sizeof name));
+    out_str(o, "device", NULL, r->dev->name);
+    out_str(o, "precision", NULL, type_name(r->real));
+    out_str(o, "refused", NULL, *x->why ? x->why : NULL);
+}
+
+static void out_solver(struct out *o, const struct race *r, const struct racer *x)
+{
+    const struct solve *v = x->v;
+    bool timed = v && r->dev->kind != DEV_EMU;
+    out_int(o, "m", NULL, v && x->solver->restarts ? v->m : 0);
+    out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->omega : NAN, NULL);
+    out_bool(o, "converged", NULL, v && v->reason == CONVERGED);
+    out_str(o, "status", "ended", v ? reason_name(v->reason) : "refused");
+    out_str(o, "reason", NULL, v ? v->why : x->why);
+    out_num(o, "iterations", "iterations", v ? (double)v->iterations : NAN, "%.0f");
+    out_num(o, "time_us", NULL, timed ? v->us : NAN, NULL);
+    out_time(o, NULL, "time", timed ? v->us : NAN);
+    out_num(o, "us_per_iteration", "us each", timed && v->iterations ? v->us / (double)v->iterations : NAN, "%.1f");
+    out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
+    out_num(o, "residual_true", "residual", v ? v->residual_true : NAN, "%.2e");
+    out_num(o, "error_known", "error", v && v->known ? v->error_known : NAN, "%.2e");
+    if (v) out_nums(o, "history", v->iterations + 1, v->hist);
+}
+
+static void out_kernel(struct out *o, const struct race *r, const struct racer *x)
+{
+    (void)r;
+    double rate = x->us > 0 ? (double)x->nmarks / x->us : NAN;
+    out_int(o, "products", "products", x->nmarks);
+    out_num(o, "best_us", "best us", x->best_us, "%.2f");
+    out_num(o, "time_us", "median us", x->run.us, "%.2f");
+    out_num(o, "spread_us", "+-", x->nmarks > 1 ? x->run.spread_us : NAN, "%.2f");
+    out_num(o, "products_per_s", "products/s", 1e6 * rate, "%.0f");
+    out_num(o, "gbs", "GB/s", x->run.gbs, "%.2f");
+    out_num(o, "gflops", "GFLOP/s", x->run.gflops, "%.2f");
+    out_num(o, "error", "error", *x->why ? NAN : x->run.error.relative, "%.1e");
+}
+
+/* Below the table: why those that did not converge ended, and what was refused. */
+static void out_reasons(struct out *o, const struct race *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[r->place[i]];
+        bool named = !strncmp(x->why, x->name, strlen(x->name));
+        if (*x->why)
+            out_text(o, "%s%s%s", named ? "" : x->name, named ? "" : ": ", x->why);
+        else if (x->v && x->v->reason != CONVERGED && x->v->reason != STOPPED)
+            out_text(o, "%s: %s", x->name, x->v->why);
+    }
+    if (r->dev->kind != DEV_EMU) return;
+    if (r->kernels)
+        out_text(o, "The emulator models accesses, not time: the products are checked, nobody wins.");
+    else
+        out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
+}
+
+static void report(struct out *o, const struct race *r)
+{
+    char count[40];
+    out_text(o, "%s, %s nonzeros, %s, on %s (%s)", r->matrix->name, show_count(r->matrix->csr.nnz, count, sizeof count),
+             type_name(r->real), r->dev->name, r->dev->about);
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[r->place[i]];
+        out_head(o, r, x, i + 1);
+        (r->kernels ? out_kernel : out_solver)(o, r, x);
+    }
+    out_reasons(o, r);
+}
+
+/* So that `view bench` shows them as well. */
+static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
+{
+    struct run run[RACERS_MOST];
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) run[n++] = r->racer[i].run;
+    return keep_runs(s, r->matrix, run, n, e);
+}
+
+static bool check_results(const struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].wrong) return fail(e, E_NUMERIC, "a kernel's result is wrong, see above; it did not race");
+    return true;
+}
+
+static void forget(struct session *s)
+{
+    race_free(s->race);
+    s->race = NULL;
+}
+
+static bool run_race(struct session *s, const struct args *a, struct err *e)
+{
+    forget(s);
+    struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
+    if (!r || !begin(s, r, a, e) || !run_turns(s, r, e) || (r->kernels && !keep_kernels(s, r, e))) {
+        forget(s);
+        return false;
+    }
+    if (s->front && s->front->calm) s->front->calm(s);
+    report(s->out, r);
+    if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; what each has reached is above");
+    return check_results(r, e);
+}
+
+const struct command command_race = {
+    .name = "race",
+    .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [tol R] [maxit N] [b FILE] [seed N] [reps N] [force] "
+               "[f32|f64]",
+    .about = "solvers, or kernels, side by side in turns of equal time",
+    .help =
+        "Up to eight solvers, or eight kernels. A number behind a solver is its m where it restarts, its omega where "
+        "it\n"
+        "has one. Whoever has had the least time has the next turn, of about 10 ms, so that at any moment all have "
+        "had\n"
+        "the same; the time of a solver is that of its iterations, its beginning apart. On a terminal all residuals "
+        "are\n"
+        "drawn as they fall, after 0.3 s: t changes from time to iterations, q goes back, x or Ctrl-C stops those\n"
+        "still running; `view race` shows them again. The memory of all is held at once. b, tol, maxit, seed and "
+        "force\n"
+        "are as in solve; x0 is zero. In the table who converged stands first, by time, then the others by the "
+        "residual\n"
+        "they reached. Kernels are checked first, then each gets 0.2 s, or `reps` products; best, median and half the\n"
+        "distance between the quartiles are of single products. On the emulator, which has no time, solvers take "
+        "turns\n"
+        "by iterations.\n"
+        "    race cg gmres 30 bicgstab on cpu\n"
+        "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .run = run_race,
+};

@@ -1,0 +1,312 @@
+/* Races: who has the next turn, what is kept of each, and the places at the end. */
+#include "race.h"
+#include "cmd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A turn; what each kernel gets in all; products that are timed together at most. */
+static const double TURN_US = 10000, KERNEL_US = 200000;
+enum { TOGETHER = 64 };
+
+static bool timed(const struct race *r)
+{
+    return r->dev->kind != DEV_EMU;
+}
+
+static bool add_mark(struct racer *x, double us, int64_t iteration, struct err *e)
+{
+    if (x->nmarks == x->room) {
+        int64_t room = x->room ? 2 * x->room : 256;
+        struct mark *grown = mem_resize(x->mark, room, sizeof *grown, "the times of a race", e);
+        if (!grown) return false;
+        x->mark = grown;
+        x->room = room;
+    }
+    x->mark[x->nmarks++] = (struct mark){us, iteration};
+    return true;
+}
+
+/* ---- beginning ---- */
+
+/* What concerns one racer alone is noted; false when the race cannot go on. */
+static bool stays_out(struct racer *x, const struct err *why, struct err *e)
+{
+    bool alone = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
+    if (!alone) return fail_at(e, why->code, why->where, "%s", why->text);
+    x->wrong = x->kernel && why->code == E_NUMERIC;
+    snprintf(x->why, sizeof x->why, "%s", why->text);
+    return true;
+}
+
+static bool some_take_part(const struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) return true;
+    bool wrong = r->racer[0].wrong;
+    return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s", r->racer[0].why);
+}
+
+/* All of them hold their memory at once. */
+static bool too_much(const struct race *r, const struct err *why, struct err *e)
+{
+    if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
+    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: let fewer race, or in f32",
+                why->text, r->n);
+}
+
+bool race_solvers(struct race *r, const struct solve_options *o, struct err *e)
+{
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        struct solve_options own = *o;
+        struct err why = {0};
+        own.solver = x->solver;
+        own.m = x->m;
+        own.omega = x->omega;
+        if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
+        bool ok = solve_begin(&x->v, r->session, r->matrix, &own, &why);
+        if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;
+        if (ok && !add_mark(x, 0, 0, e)) return false;
+    }
+    r->running = true;
+    return some_take_part(r, e);
+}
+
+static bool make_vectors(struct race *r, struct err *e)
+{
+    const struct csr *A = &r->matrix->csr;
+    int64_t size = (int64_t)type_size(r->real);
+    uint64_t state = 1;
+    struct array x = {.type = r->real, .n = A->cols};
+    x.data = mem_new(A->cols, (size_t)size, "a vector to copy", e);
+    r->x = x.data ? r->dev->ops->alloc(r->dev, A->cols * size, "the vector x", e) : NULL;
+    r->y = r->x ? r->dev->ops->alloc(r->dev, A->rows * size, "the vector y", e) : NULL;
+    for (int64_t i = 0; r->y && i < A->cols; i++) put_real(&x, i, random_unit(&state));
+    bool ok = r->y && r->dev->ops->put(r->dev, r->x, x.data, A->cols * size, e);
+    mem_free(x.data);
+    return ok;
+}
+
+/* Check the kernel, which also warms it up. */
+static bool begin_kernel(struct race *r, struct racer *x, struct err *e)
+{
+    struct wanted w = {r->matrix, r->dev, r->real, 1, false, NULL};
+    if (!kernel_runs_on(x->kernel, r->dev))
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
+    if (!measure(r->session, &w, x->kernel, &x->run, e)) return false;
+    int64_t own[PARAMS_MAX];
+    const struct format *f = format_find(x->kernel->format);
+    const int64_t *param = x->kernel->param ? x->kernel->param : params_on(f, r->dev, own);
+    struct product *p = session_product(r->session, r->matrix, f, param, r->real, false, e);
+    x->M = p ? session_mat(r->session, p, r->dev, e) : NULL;
+    return x->M != NULL;
+}
+
+bool race_kernels(struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        struct err why = {0};
+        if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
+        bool ok = begin_kernel(r, x, &why);
+        if (!ok && why.code == E_MEMORY && !too_much(r, &why, e)) return false;
+        if (!ok && !stays_out(x, &why, e)) return false;
+        x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
+    }
+    r->running = timed(r);
+    return some_take_part(r, e) && make_vectors(r, e);
+}
+
+/* ---- turns ---- */
+
+static bool runs(const struct race *r, const struct racer *x)
+{
+    if (!r->kernels) return x->v && x->v->reason == RUNNING;
+    return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
+}
+
+/* What decides who is next. */
+static double had(const struct race *r, const struct racer *x)
+{
+    return timed(r) ? x->us : (double)x->v->iterations;
+}
+
+static struct racer *next_of(struct race *r)
+{
+    struct racer *next = NULL;
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (runs(r, x) && (!next || had(r, x) < had(r, next))) next = x;
+    }
+    return next;
+}
+
+static bool solver_turn(struct race *r, struct racer *x, struct err *e)
+{
+    if (!solve_slice(x->v, timed(r) ? TURN_US : 0, e)) return false;
+    x->us = x->v->us;
+    return add_mark(x, x->us, x->v->iterations, e);
+}
+
+struct product_run {
+    const struct kernel *kernel;
+    struct launch launch;
+};
+
+static bool multiply(void *ctx, struct err *e)
+{
+    const struct product_run *p = ctx;
+    return kernel_launch(p->kernel, &p->launch, e);
+}
+
+/* As many products as fit in a turn, by how long they took so far. */
+static int products_of(const struct race *r, const struct racer *x)
+{
+    double each = x->nmarks ? x->us / (double)x->nmarks : TURN_US, fit = TURN_US / (each + 0.1);
+    int n = fit < 1 ? 1 : fit > TOGETHER ? TOGETHER : (int)fit;
+    return r->reps && n > r->reps - x->nmarks ? (int)(r->reps - x->nmarks) : n;
+}
+
+static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
+{
+    double us[TOGETHER];
+    int n = products_of(r, x);
+    struct product_run p = {x->kernel, {.A = x->M, .alpha = 1, .beta = 0, .x = r->x, .y = r->y}};
+    if (!r->dev->ops->time(r->dev, multiply, &p, n, us, e)) return false;
+    for (int i = 0; i < n; i++) {
+        x->us += us[i];
+        if (!add_mark(x, us[i], x->nmarks + 1, e)) return false;
+    }
+    return true;
+}
+
+bool race_turn(struct race *r, struct err *e)
+{
+    struct racer *x = r->running ? next_of(r) : NULL;
+    if (x && !(r->kernels ? kernel_turn : solver_turn)(r, x, e)) return false;
+    r->running = next_of(r) != NULL;
+    return true;
+}
+
+double race_iteration_at(const struct racer *x, double us)
+{
+    int64_t low = 0, high = x->nmarks - 1;
+    if (high < 0 || us > x->mark[high].us) return -1;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        *(x->mark[middle].us > us ? &high : &low) = middle;
+    }
+    const struct mark *a = &x->mark[low], *b = &x->mark[high];
+    double share = b->us > a->us ? (us - a->us) / (b->us - a->us) : 1;
+    return (double)a->iteration + share * (double)(b->iteration - a->iteration);
+}
+
+/* ---- the end ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void rates(const struct race *r, struct run *run)
+{
+    const struct ceilings *c = &r->dev->ceilings;
+    run->gbs = (double)run->bytes / run->us / 1000;
+    run->gflops = 2.0 * (double)run->of->nnz / run->us / 1000;
+    run->share = c->measured && c->read_gbs > 0 ? run->gbs / c->read_gbs : 0;
+}
+
+/* The median of the products, and half the distance between the quartiles. */
+static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
+{
+    int64_t n = x->nmarks;
+    x->M = NULL;
+    if (!n) return true;
+    double *us = mem_new(n, sizeof *us, "the times of a race", e);
+    if (!us) return false;
+    for (int64_t i = 0; i < n; i++) us[i] = x->mark[i].us;
+    qsort(us, (size_t)n, sizeof *us, by_size);
+    x->run.reps = (int)n;
+    x->run.us = n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
+    x->run.spread_us = (us[3 * (n - 1) / 4] - us[(n - 1) / 4]) / 2;
+    x->best_us = us[0];
+    rates(r, &x->run);
+    mem_free(us);
+    return true;
+}
+
+/* Whether a comes before b: who did not take part comes last; who converged by time, the others by how near they came.
+ */
+static bool before(const struct race *r, const struct racer *a, const struct racer *b)
+{
+    if (*a->why || *b->why) return !*a->why;
+    if (r->kernels) return a->run.us < b->run.us;
+    bool first = a->v->reason == CONVERGED, second = b->v->reason == CONVERGED;
+    if (first != second) return first;
+    if (first) return had(r, a) < had(r, b);
+    return a->v->residual_true < b->v->residual_true || (isnan(b->v->residual_true) && !isnan(a->v->residual_true));
+}
+
+/* Insertion keeps the order in which they were named among equals. */
+static void find_places(struct race *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        int at = i;
+        for (; at > 0 && before(r, &r->racer[i], &r->racer[r->place[at - 1]]); at--) r->place[at] = r->place[at - 1];
+        r->place[at] = i;
+    }
+}
+
+static void release_vectors(struct race *r)
+{
+    if (r->x) r->dev->ops->free(r->dev, r->x);
+    if (r->y) r->dev->ops->free(r->dev, r->y);
+    r->x = r->y = NULL;
+}
+
+bool race_end(struct race *r, struct err *e)
+{
+    r->running = false;
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (x->v && !solve_end(x->v, e)) return false;
+        if (x->kernel && !end_kernel(r, x, e)) return false;
+    }
+    release_vectors(r);
+    find_places(r);
+    return true;
+}
+
+void race_free(struct race *r)
+{
+    if (!r) return;
+    release_vectors(r);
+    for (int i = 0; i < r->n; i++) {
+        solve_free(r->racer[i].v);
+        mem_free(r->racer[i].mark);
+    }
+    mem_free(r);
+}
+
+/* ---- for the session ---- */
+
+bool race_uses(const struct race *r, const struct mat *M)
+{
+    for (int i = 0; r && i < r->n; i++) {
+        const struct racer *x = &r->racer[i];
+        if (x->M == M || (x->v && x->v->reason == RUNNING && x->v->A == M)) return true;
+    }
+    return false;
+}
+
+void race_moved(struct race *r, const struct mat *from, struct mat *to)
+{
+    for (int i = 0; r && i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (x->M == from) x->M = to;
+        if (x->v && x->v->A == from) x->v->A = to;
+    }
+}

@@ -1,0 +1,301 @@
+/* A race as it goes on: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
+#include "../src/race.h"
+#include "ui.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of the scale at the left, of a name, of a bar's figures; letters along a curve are so far apart. */
+enum { LEFT = 8, NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
+
+static enum style colour_of(int i)
+{
+    return ST_ROW + (unsigned)(i % ROW_COLOURS);
+}
+
+static char letter_of(int i)
+{
+    return (char)('A' + i);
+}
+
+static char *show_span(double us, char *out, size_t size)
+{
+    double v = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
+    const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
+    snprintf(out, size, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, unit);
+    return out;
+}
+
+/* ---- the plot ---- */
+
+/* The canvas cells of the plot, the decades its height spans, and how far it reaches, in us or iterations. */
+struct plot {
+    int x, y, w, h;
+    double low, high, far;
+    bool by_time;
+};
+
+static bool can_plot(double residual)
+{
+    return residual > 0 && isfinite(residual);
+}
+
+/* Of residuals above 1 no more than six decades are shown. */
+static struct plot plot_of(const struct race *r, bool by_time, int y, int w, int h)
+{
+    struct plot p = {LEFT, y, w - LEFT - 2, h, 0, 0, 0, by_time};
+    double least = r->tol > 0 ? r->tol : 1, most = 1;
+    for (int k = 0; k < r->n; k++) {
+        const struct solve *v = r->racer[k].v;
+        if (!v) continue;
+        p.far = fmax(p.far, by_time ? r->racer[k].us : (double)v->iterations);
+        for (int64_t i = 0; i <= v->iterations; i++) {
+            if (!can_plot(v->hist[i])) continue;
+            least = fmin(least, v->hist[i]);
+            most = fmax(most, v->hist[i]);
+        }
+    }
+    p.low = floor(log10(least));
+    p.high = fmin(ceil(log10(most) - 0.01), 6);
+    if (p.high - p.low < 1) p.high = p.low + 1;
+    return p;
+}
+
+/* The dot, of `dots` from the top, at which a residual lies. */
+static int level(const struct plot *p, double residual, int dots)
+{
+    int d = (int)((p->high - log10(residual)) / (p->high - p->low) * dots);
+    return d < 0 ? 0 : d < dots ? d : dots - 1;
+}
+
+static void draw_tolerance(struct canvas *c, const struct plot *p, double tol)
+{
+    int y = p->y + level(p, tol, p->h);
+    for (int x = p->x; x < p->x + p->w; x += 2) canvas_put(c, x, y, ST_PLOT_B, 0xb7);
+    canvas_text(c, p->x, y, ST_PLOT_B, "tol ");
+}
+
+static void draw_scale(struct canvas *c, const struct plot *p, double tol)
+{
+    char text[32];
+    int every = (int)ceil((p->high - p->low) * 2 / p->h);
+    for (int d = (int)p->high; d >= p->low; d -= every > 0 ? every : 1) {
+        snprintf(text, sizeof text, "1e%+03d", d);
+        draw_right(c, p->x - 1, p->y + level(p, pow(10, d), p->h), ST_AXIS, text);
+    }
+    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
+    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
+    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
+    if (tol > 0) draw_tolerance(c, p, tol);
+}
+
+/* Where a curve lies at dot column k of n, in iterations; -1: it ended before. */
+static double iteration_of(const struct plot *p, const struct racer *x, int k, int n)
+{
+    double at = p->far * k / (n - 1);
+    if (p->by_time) return race_iteration_at(x, at);
+    return at <= (double)x->v->iterations ? at : -1;
+}
+
+/* Between two iterations the line is straight, on the log scale. */
+static double between(const struct solve *v, double at)
+{
+    int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
+    return i > v->iterations ? NAN : v->hist[i] * pow(v->hist[next] / v->hist[i], at - (double)i);
+}
+
+/* The range of residuals from one dot column to the next. */
+static bool column_range(const struct solve *v, double from, double to, double *low, double *high)
+{
+    double first = between(v, from), last = between(v, to);
+    if (!can_plot(first) || !can_plot(last)) return false;
+    *low = fmin(first, last);
+    *high = fmax(first, last);
+    for (int64_t i = (int64_t)ceil(from); (double)i < to && i <= v->iterations; i++) {
+        if (!can_plot(v->hist[i])) continue;
+        *low = fmin(*low, v->hist[i]);
+        *high = fmax(*high, v->hist[i]);
+    }
+    return true;
+}
+
+/* In ASCII a curve is drawn with its letter. */
+static void set_dot(struct canvas *c, const struct plot *p, int i, int x, int y)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    int cx = p->x + x / 2, cy = p->y + y / 4;
+    if (cx < 0 || cy < 0 || cx >= c->w || cy >= c->h) return;
+    uint32_t was = c->cell[cy * c->w + cx].glyph;
+    uint32_t dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
+    canvas_put(c, cx, cy, colour_of(i), c->ascii ? (uint32_t)letter_of(i) : dots | bit[y % 4][x % 2]);
+}
+
+/* A letter here and there where there are no colours, and one at the end. */
+static void put_letters(struct canvas *c, const struct plot *p, const struct race *r, int i)
+{
+    const struct racer *x = &r->racer[i];
+    int last = -1, shift = 2 + i * APART / r->n;
+    for (int k = 0; k < p->w; k++) {
+        double at = iteration_of(p, x, 2 * k, 2 * p->w), residual = at < 0 ? NAN : between(x->v, at);
+        if (!can_plot(residual)) continue;
+        last = k;
+        if (c->colours == COLOURS_NONE && !c->ascii && k % APART == shift)
+            canvas_put(c, p->x + k, p->y + level(p, residual, p->h), colour_of(i), (uint32_t)letter_of(i));
+    }
+    double end = last < 0 ? NAN : between(x->v, iteration_of(p, x, 2 * last, 2 * p->w));
+    if (can_plot(end)) canvas_put(c, p->x + last, p->y + level(p, end, p->h), colour_of(i), (uint32_t)letter_of(i));
+}
+
+/* Each dot column goes from where the curve is there to where the next one begins. */
+static void draw_curve(struct canvas *c, const struct plot *p, const struct racer *x, int i)
+{
+    int columns = p->w * 2;
+    for (int k = 0; k < columns; k++) {
+        double low, high, from = iteration_of(p, x, k, columns);
+        double to = from < 0 ? -1 : iteration_of(p, x, k + 1, columns);
+        if (from < 0 || !column_range(x->v, from, to < from ? (double)x->v->iterations : to, &low, &high)) continue;
+        for (int y = level(p, high, p->h * 4); y <= level(p, low, p->h * 4); y++) set_dot(c, p, i, k, y);
+    }
+}
+
+static void draw_plot(struct canvas *c, const struct race *r, const struct plot *p)
+{
+    char far[40];
+    draw_scale(c, p, r->tol);
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].v) draw_curve(c, p, &r->racer[i], i);
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].v) put_letters(c, p, r, i);
+    if (p->by_time)
+        show_span(p->far, far, sizeof far - 1);
+    else
+        show_count((int64_t)p->far, far, sizeof far - 1);
+    strcat(far, " ");
+    canvas_text(c, p->x, p->y + p->h, ST_AXIS, "0 ");
+    draw_right(c, p->x + p->w, p->y + p->h, ST_AXIS, far);
+    canvas_put(c, p->x + p->w - text_width(far) - 1, p->y + p->h, ST_AXIS, ' ');
+}
+
+/* ---- the legend ---- */
+
+static const char *state_of(const struct racer *x)
+{
+    return *x->why ? "refused" : reason_name(x->v->reason);
+}
+
+static void draw_solver(struct canvas *c, const struct race *r, int i, int y)
+{
+    const struct racer *x = &r->racer[i];
+    char text[40];
+    bool wide = c->w >= 76;
+    canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
+    canvas_text(c, 3, y, ST_BOLD, "%.*s", wide ? NAME - 2 : 12, x->name);
+    enum style st = *x->why || x->v->reason > CONVERGED ? ST_BAD : x->v->reason == CONVERGED ? ST_GOOD : ST_PLAIN;
+    canvas_text(c, wide ? 62 : 26, y, st, "%s", state_of(x));
+    if (!x->v) return;
+    if (wide) draw_right(c, 34, y, ST_PLAIN, show_count(x->v->iterations, text, sizeof text));
+    snprintf(text, sizeof text, "%.2e", x->v->residual);
+    draw_right(c, wide ? 47 : 24, y, ST_PLAIN, text);
+    if (wide) draw_right(c, 59, y, ST_PLAIN, r->dev->kind == DEV_EMU ? "-" : show_span(x->us, text, sizeof text));
+}
+
+static void draw_heading(struct canvas *c, int y)
+{
+    if (c->w < 76) return;
+    draw_right(c, 34, y, ST_DIM, "iteration");
+    draw_right(c, 47, y, ST_DIM, "residual");
+    draw_right(c, 59, y, ST_DIM, "time");
+    canvas_text(c, 62, y, ST_DIM, "state");
+}
+
+/* What there is room for: the legend always, then the plot, then what explains them. */
+static void draw_solvers(struct canvas *c, const struct race *r, const struct view_state *st)
+{
+    bool by_time = st->item == 0 && r->dev->kind != DEV_EMU;
+    int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, h = room - 2 * words - 1, y = 1 + words;
+    struct plot p = plot_of(r, by_time, y, c->w, h);
+    if (words)
+        canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
+                    !st->full || r->dev->kind == DEV_EMU ? ""
+                    : by_time                            ? "; t: by iteration"
+                                                         : "; t: by time");
+    if (h >= LEAST_PLOT && c->w >= 30) {
+        draw_plot(c, r, &p);
+        y += h + 1;
+    }
+    if (words) draw_heading(c, y);
+    for (int i = 0; i < r->n; i++) draw_solver(c, r, i, y + words + i);
+}
+
+/* ---- kernels ---- */
+
+/* Products that the kernel does in the time that each has had. */
+static double in_equal_time(const struct race *r, const struct racer *x)
+{
+    double least = INFINITY;
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) least = fmin(least, r->racer[i].us);
+    return x->us > 0 ? (double)x->nmarks * least / x->us : 0;
+}
+
+static void draw_kernel(struct canvas *c, const struct race *r, int i, int y, double most)
+{
+    const struct racer *x = &r->racer[i];
+    char text[40];
+    int bar = c->w - NAME - FIGURES - 4;
+    canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
+    canvas_text(c, 3, y, ST_BOLD, "%.*s", NAME - 1, x->name);
+    if (*x->why) {
+        canvas_text(c, NAME + 3, y, ST_BAD, "%.*s", c->w > NAME + 4 ? c->w - NAME - 4 : 0, x->why);
+        return;
+    }
+    double done = in_equal_time(r, x);
+    if (bar > 3 && most > 0) draw_bar(c, NAME + 3, y, bar, done / most, colour_of(i));
+    draw_right(c, c->w - (bar > 3 ? 22 : 11), y, ST_PLAIN, show_count((int64_t)done, text, sizeof text));
+    draw_right(c, c->w - 1, y, ST_PLAIN, x->nmarks ? show_span(x->us / (double)x->nmarks, text, sizeof text) : "-");
+}
+
+static void draw_kernels(struct canvas *c, const struct race *r)
+{
+    double most = 0;
+    bool wide = c->w - NAME - FIGURES - 4 > 3;
+    int lines = c->h >= 4 * r->n ? 2 : 1;
+    for (int i = 0; i < r->n; i++) most = fmax(most, in_equal_time(r, &r->racer[i]));
+    canvas_text(c, 1, 2, ST_DIM, "kernel");
+    draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "products in equal time" : "products");
+    draw_right(c, c->w - 1, 2, ST_DIM, "mean");
+    for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
+}
+
+/* ---- the view ---- */
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct race *r = s->race;
+    if (!r || !r->dev) {
+        draw_title(c, "race", NULL, "%s", "");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing has raced yet: `race cg gmres bicgstab` does");
+        return;
+    }
+    draw_title(c, "race", r->matrix, "on %s, %s", r->dev->name, type_name(r->real));
+    if (r->kernels)
+        draw_kernels(c, r);
+    else
+        draw_solvers(c, r, st);
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    (void)s;
+    if (k == 't') st->item = !st->item;
+    return true;
+}
+
+const struct view view_race = {
+    .name = "race",
+    .about = "solvers or kernels side by side in equal time: residuals, or products done",
+    .keys = "? help  q leave  t by time or by iteration  x stop those still running",
+    .any = true,
+    .draw = draw,
+    .key = key,
+};
