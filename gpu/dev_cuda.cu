@@ -190,7 +190,60 @@ static bool gpu_get(struct device *d, void *to, const void *from, int64_t bytes,
     return copy(d, to, from, bytes, cudaMemcpyDeviceToHost, e);
 }
 
+static void *gpu_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
+{
+    void *p = NULL;
+    (void)what;
+    if (!ready(d, e)) return NULL;
+    cudaError_t status = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocMapped);
+    if (status == cudaSuccess) status = cudaHostGetDevicePointer(on_device, p, 0);
+    if (status == cudaSuccess) return memset(p, 0, (size_t)bytes);
+    if (p) cudaFreeHost(p);
+    broken(d, "cudaHostAlloc", status, e);
+    return NULL;
+}
+
+static void gpu_unshare(struct device *d, void *host)
+{
+    if (host && !d->lost && ready(d, NULL) && cudaFreeHost(host) != cudaSuccess) cudaGetLastError();
+}
+
 /* ---- launches ---- */
+
+/* A lost device has nothing under way. */
+static bool gpu_idle(struct device *d)
+{
+    return !ready(d, NULL) || cudaStreamQuery(stream_of(d)) != cudaErrorNotReady;
+}
+
+static void *gpu_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    if (!ready(d, NULL) || cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        cudaGetLastError();
+        return NULL;
+    }
+    bool queued = go(ctx, NULL);
+    if (cudaStreamEndCapture(stream_of(d), &graph) == cudaSuccess && queued && graph &&
+        cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess)
+        exec = NULL;
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    return exec;
+}
+
+static bool gpu_replay(struct device *d, void *graph, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), stream_of(d)));
+    return true;
+}
+
+static void gpu_forget(struct device *d, void *graph)
+{
+    if (graph && !d->lost && ready(d, NULL)) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
+}
 
 static bool gpu_sync(struct device *d, struct err *e)
 {
@@ -286,6 +339,12 @@ static const struct device_ops gpu_ops = {
     .time = gpu_time,
     .memory = gpu_memory,
     .reset = gpu_reset,
+    .share = gpu_share,
+    .unshare = gpu_unshare,
+    .idle = gpu_idle,
+    .capture = gpu_capture,
+    .replay = gpu_replay,
+    .forget = gpu_forget,
     .close = gpu_close,
 };
 

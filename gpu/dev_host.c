@@ -62,6 +62,12 @@ static bool host_reset(struct device *d, struct err *e)
     return true;
 }
 
+static void *host_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
+{
+    (void)d;
+    return *on_device = mem_zero(bytes, 1, what, e);
+}
+
 static void host_close(struct device *d)
 {
     (void)d;
@@ -76,6 +82,8 @@ const struct device_ops host_ops = {
     .time = host_time,
     .memory = host_memory,
     .reset = host_reset,
+    .share = host_share,
+    .unshare = host_free,
     .close = host_close,
 };
 

@@ -13,27 +13,27 @@ __device__ int64_t gm_row(int m, int r)
 
 __device__ int64_t gm_parts(int m)
 {
-    return gm_row(m, GM_R + m);
+    return GMRES_PARTS(m);
 }
 
 /* Each block has a stretch of q, which stays in its cache while the columns of V pass by: V and q are read once. The
-   last block adds up the stretches, a warp for each column. */
+   last block adds up the stretches, a warp for each column, unless the host does. */
 template <typename T>
-__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int k, int row,
-                        GPTR(const T) V, GPTR(const T) q)
+__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
+                        int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
 {
     if (s[S_DONE] != 0) return;
     int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
-    for (int j = 0; j < k; j++) {
+    for (int j = first; j < last; j++) {
         double sum = 0;
 #pragma unroll 4
         for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) sum += (double)V[j * n + i] * (double)q[i];
         sum = vec_over_block<false>(sum);
         if (threadIdx.x == 0) w[parts + (int64_t)j * GM_BLOCKS + blockIdx.x] = sum;
     }
-    if (!vec_last_block(ticket)) return;
+    if (only_parts || !vec_last_block(ticket)) return;
     int lane = (int)(threadIdx.x % WARP);
-    for (int j = (int)(threadIdx.x / WARP); j < k; j += VEC_BLOCK / WARP) {
+    for (int j = first + (int)(threadIdx.x / WARP); j < last; j += VEC_BLOCK / WARP) {
         double sum = 0;
         for (int b = lane; b < (int)gridDim.x; b += WARP) sum += w[parts + (int64_t)j * GM_BLOCKS + b];
         for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
@@ -47,14 +47,14 @@ template <typename AT> struct pass_subtract {
     typename AT::out q;
     typename AT::scalars w;
     int64_t n;
-    int m, row, k;
+    int m, row, first, last;
     int64_t h; /* w[h + j] belongs to column j */
 
     __device__ void begin(typename AT::scalars) { h = gm_row(m, row); }
     __device__ vec_sums at(int64_t i) const
     {
         typename AT::real v = q[i];
-        for (int j = 0; j < k; j++) v -= (typename AT::real)w[h + j] * V[j * n + i];
+        for (int j = first; j < last; j++) v -= (typename AT::real)w[h + j] * V[j * n + i];
         q[i] = v;
         return {(double)v * (double)v, 0, 0};
     }
@@ -89,15 +89,16 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     vec_note(s, sine[k] * rest * (sine[k] * rest), s[S_MAXDIFF]);
 }
 
-/* One block, which brings what the rotations need nearer before one thread does them. */
-__global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, double tiny)
+/* One block, which brings what the rotations need nearer before one thread does them. H keeps the column as it is. */
+__global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
     SHARED(double, col, GM_MOST);
     SHARED(double, cosine, GM_MOST);
     SHARED(double, sine, GM_MOST);
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) {
-        col[j] = w[gm_row(m, GM_H) + j] + w[gm_row(m, GM_H2) + j];
+        col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
+        w[gm_row(m, GM_R + m + k) + j] = col[j];
         cosine[j] = w[gm_row(m, GM_COS) + j];
         sine[j] = w[gm_row(m, GM_SIN) + j];
     }
@@ -106,6 +107,7 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, double t
     __syncthreads(); /* all of the block: it is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
     if (threadIdx.x != 0) return;
+    w[gm_row(m, GM_R + m + k) + k + 1] = sqrt(s[S_PQ]);
     w[gm_row(m, GM_COS) + k] = cosine[k];
     w[gm_row(m, GM_SIN) + k] = sine[k];
 }
@@ -174,8 +176,8 @@ template <typename AT> struct pass_residual {
         s[S_COLUMNS] = 0;
         s[S_RR] = t.a;
         if (!records) return;
-        s[S_RECORD + (records - 1) % RECORDS] = t.a;
         s[S_DONE] = t.a != t.a ? NOT_A_NUMBER : t.a <= s[S_TOL2] ? CONVERGED : RUNNING;
+        vec_show(s, (double)(records - 1), t.a, s[S_DONE]);
     }
 };
 
@@ -207,9 +209,10 @@ template <typename T> static double gm_tiny()
 }
 
 template <typename AT>
-static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, void *q)
+static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
+                     void *q)
 {
-    AT::run(d, n, s, pass_subtract<AT>{PASS_COLUMNS(V, k), PASS_OUT(q), PASS_WORK(w), n, m, row, k, 0});
+    AT::run(d, n, s, pass_subtract<AT>{PASS_COLUMNS(V, to), PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
 }
 
 template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
@@ -228,17 +231,23 @@ template <typename AT> static void scale(struct device *d, int64_t n, double *s,
     AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
 }
 
-template <typename T>
-static void dots(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, const void *q)
+static int blocks(int64_t n)
 {
-    unsigned grid = vec_grid(n) < GM_BLOCKS ? vec_grid(n) : (unsigned)GM_BLOCKS;
-    LAUNCH(d, grid, VEC_BLOCK, gm_dots<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, k, row, VECTOR("V", V, k * n, const T), VECTOR("q", q, n, const T));
+    return vec_grid(n) < GM_BLOCKS ? (int)vec_grid(n) : (int)GM_BLOCKS;
 }
 
-template <typename T> static void column(struct device *d, double *s, double *w, int m, int k)
+template <typename T>
+static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
+                 const void *V, const void *q)
 {
-    LAUNCH(d, 1, VEC_BLOCK, gm_column)(SCALARS_OF(s), WORK_OF(w), m, k, gm_tiny<T>());
+    LAUNCH(d, (unsigned)blocks(n), VEC_BLOCK, gm_dots<T>)
+    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", V, to * n, const T),
+     VECTOR("q", q, n, const T));
+}
+
+template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
+{
+    LAUNCH(d, 1, VEC_BLOCK, gm_column)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
 }
 
 template <typename T> static void solve(struct device *d, double *s, double *w, int m)
@@ -252,30 +261,38 @@ template <typename T> static void solve(struct device *d, double *s, double *w, 
 namespace host
 {
 
+static int blocks(int64_t n)
+{
+    return stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
+}
+
 template <typename T>
-static void dots(struct device *, int64_t n, double *s, double *w, int m, int k, int row, const void *V, const void *q)
+static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, bool only_parts,
+                 const void *V, const void *q)
 {
     if (s[S_DONE] != 0) return;
     const T *from = (const T *)V, *with = (const T *)q;
     double *part = w + gm_parts(m), *to = w + gm_row(m, row);
-    int pieces = stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
+    int pieces = blocks(n);
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)
-        for (int j = 0; j < k; j++) {
+        for (int j = first; j < last; j++) {
             double sum = 0;
             int64_t end = n * (p + 1) / pieces;
 #pragma omp simd reduction(+ : sum)
             for (int64_t i = n * p / pieces; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
             part[(int64_t)j * GM_BLOCKS + p] = sum;
         }
-    for (int j = 0; j < k; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
+    for (int j = first; j < last && !only_parts; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
 }
 
-template <typename T> static void column(struct device *, double *s, double *w, int m, int k)
+template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)
 {
     if (s[S_DONE] != 0) return;
-    double *col = w + gm_row(m, GM_R + k);
-    for (int j = 0; j <= k; j++) col[j] = w[gm_row(m, GM_H) + j] + w[gm_row(m, GM_H2) + j];
+    double *col = w + gm_row(m, GM_R + k), *kept = w + gm_row(m, GM_R + m + k);
+    for (int j = 0; j <= k; j++)
+        kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
+    kept[k + 1] = sqrt(s[S_PQ]);
     gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>());
 }
 
@@ -300,6 +317,7 @@ template <typename T> static void solve(struct device *, double *s, double *w, i
 #define GMRES_ENTRY(id, space, AT, T)                                                     \
     extern "C" const struct gmres_ops id;                                                 \
     const struct gmres_ops id = {.dots = space::dots<T>,                                  \
+                                 .blocks = space::blocks,                                 \
                                  .subtract = KERNEL_SPACE::subtract<KERNEL_SPACE::AT<T>>, \
                                  .column = space::column<T>,                              \
                                  .solve = space::solve<T>,                                \

@@ -86,61 +86,25 @@ __global__ void vec_jacobi(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPT
     if (threadIdx.x == 0) vec_note_step(s, sum, most);
 }
 
-/* p'q as s[S_PQ] must be positive: else the matrix is not positive definite, or something is not a number. */
-template <typename P> __device__ bool vec_broken(P s)
-{
-    return !(s[S_PQ] > 0);
-}
+template <typename AT> struct pass_probe {
+    enum { SUMS = 1 };
+    typename AT::in b, q;
 
-template <typename P> __device__ int vec_breakdown(P s)
-{
-    return s[S_PQ] != s[S_PQ] ? NOT_A_NUMBER : BROKE_DOWN;
-}
-
-template <typename P> __device__ void vec_note_update(P s, double alpha, double rr)
-{
-    s[S_ALPHA] = alpha;
-    s[S_RR_OLD] = s[S_RR];
-    s[S_RR] = rr;
-    s[S_BETA] = rr / s[S_RR_OLD];
-}
-
-template <typename T>
-__global__ void vec_cg_update(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) q, GPTR(T) r)
-{
-    if (s[S_DONE] != 0) return;
-    if (vec_broken(s)) { /* in every thread alike, whether it saw S_DONE change or not */
-        if (blockIdx.x == 0 && threadIdx.x == 0) s[S_DONE] = vec_breakdown(s);
-        return;
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        double r = (double)b[i] - (double)q[i];
+        return {r * r, 0, 0};
     }
-    double alpha = s[S_RR] / s[S_PQ], sum = 0;
-#pragma unroll 4
-    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
-        T v = r[i] - (T)alpha * q[i];
-        r[i] = v;
-        sum += (double)v * (double)v;
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        s[S_TRUE] = t.a;
+        if (s[S_LIVE] == 0) return;
+        auto live = vec_live(s);
+        live[LIVE_TRUE] = t.a;
+        live[LIVE_TRUE_AT] = s[S_ITER] - 1;
     }
-    sum = vec_over_block<false>(sum);
-    if (threadIdx.x == 0) s[S_SUMS + blockIdx.x] = sum;
-    if (!vec_last_block(ticket)) return;
-    sum = vec_over_grid<false>(s, S_SUMS);
-    if (threadIdx.x == 0) vec_note_update(s, alpha, sum);
-}
-
-template <typename T>
-__global__ void vec_cg_direction(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const T) r, GPTR(T) p,
-                                 GPTR(T) x)
-{
-    if (s[S_DONE] != 0) return;
-    T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
-#pragma unroll 4
-    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
-        T v = p[i];
-        x[i] += alpha * v;
-        p[i] = r[i] + beta * v;
-    }
-    if (vec_last_block(ticket) && threadIdx.x == 0) vec_note(s, s[S_RR], s[S_MAXDIFF]);
-}
+};
 
 /* ---- the launches ---- */
 
@@ -191,14 +155,9 @@ static void jacobi(struct device *d, int64_t n, double *s, const void *b, const 
     (n, SCALARS_OF(s), TICKET_OF(s), IN(b), IN(q), IN(dinv), IN(x), OUT(next));
 }
 
-template <typename T> static void cg_update(struct device *d, int64_t n, double *s, const void *q, void *r)
+template <typename AT> static void probe(struct device *d, int64_t n, double *s, const void *b, const void *q)
 {
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_update<T>)(n, SCALARS_OF(s), TICKET_OF(s), IN(q), OUT(r));
-}
-
-template <typename T> static void cg_direction(struct device *d, int64_t n, double *s, const void *r, void *p, void *x)
-{
-    LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_cg_direction<T>)(n, SCALARS_OF(s), TICKET_OF(s), IN(r), OUT(p), OUT(x));
+    AT::run(d, n, s, pass_probe<AT>{PASS_IN(b), PASS_IN(q)});
 }
 
 /* ---- the same on the host ---- */
@@ -296,63 +255,25 @@ static void jacobi(struct device *, int64_t n, double *s, const void *b, const v
     vec_note_step(s, total(s + S_SUMS, stretches(n)), largest(s + S_MOSTS, stretches(n)));
 }
 
-template <typename T> static void cg_update(struct device *, int64_t n, double *s, const void *q, void *r)
-{
-    if (s[S_DONE] != 0) return;
-    if (vec_broken(s)) {
-        s[S_DONE] = vec_breakdown(s);
-        return;
-    }
-    double alpha = s[S_RR] / s[S_PQ];
-    const T *product = (const T *)q, scale = (T)alpha;
-    T *rest = (T *)r;
-#pragma omp parallel for if (n > ALONE)
-    for (int k = 0; k < stretches(n); k++) {
-        double sum = 0;
-        int64_t end = start(n, k + 1);
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = start(n, k); i < end; i++) {
-            rest[i] -= scale * product[i];
-            sum += (double)rest[i] * (double)rest[i];
-        }
-        s[S_SUMS + k] = sum;
-    }
-    vec_note_update(s, alpha, total(s + S_SUMS, stretches(n)));
-}
-
-template <typename T> static void cg_direction(struct device *, int64_t n, double *s, const void *r, void *p, void *x)
-{
-    if (s[S_DONE] != 0) return;
-    T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA], *way = (T *)p, *at = (T *)x;
-    const T *rest = (const T *)r;
-#pragma omp parallel for simd if (n > ALONE)
-    for (int64_t i = 0; i < n; i++) {
-        T v = way[i];
-        at[i] += alpha * v;
-        way[i] = rest[i] + beta * v;
-    }
-    vec_note(s, s[S_RR], s[S_MAXDIFF]);
-}
-
 } // namespace host
 #endif
 
 } // namespace KERNEL_SPACE
 
 /* One table from the functions of a namespace. */
-#define VEC_TABLE(space, T)                                                                                       \
+#define VEC_TABLE(space, AT, T)                                                                                       \
     {                                                                                                             \
         .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,             \
-        .dot = space::dot<T>, .div = space::divide, .jacobi = space::jacobi<T>, .cg_update = space::cg_update<T>, \
-        .cg_direction = space::cg_direction<T>, .record = space::record                                           \
+        .dot = space::dot<T>, .div = space::divide, .jacobi = space::jacobi<T>,                                   \
+        .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .record = space::record                                \
     }
-#define VEC_ENTRY(id, space, T)         \
+#define VEC_ENTRY(id, space, AT, T)         \
     extern "C" const struct vec_ops id; \
-    const struct vec_ops id = VEC_TABLE(space, T)
+    const struct vec_ops id = VEC_TABLE(space, AT, T)
 
-VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, float);
-VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, double);
+VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, on_gpu, float);
+VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, on_gpu, double);
 #ifndef __CUDACC__
-VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, float);
-VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, double);
+VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, on_host, float);
+VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, on_host, double);
 #endif

@@ -53,6 +53,18 @@ static inline int host_threads(const struct launch *L)
 }
 #endif
 
+/* The clock of whoever runs, in microseconds since some past moment. */
+static __device__ double clock_us()
+{
+#ifdef __CUDACC__
+    unsigned long long ns;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
+    return (double)(ns % 1000000000000000ull) * 1e-3; /* of 2^53 the nanoseconds fit */
+#else
+    return now_us();
+#endif
+}
+
 /* The entry that ends a kernel's file: KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ...}; */
 #define KERNEL_ENTRY(id)                              \
     extern "C" const struct kernel KERNEL_SYMBOL(id); \

@@ -1,5 +1,5 @@
 /* Which compilation of the vector operations a device's solvers use. */
-#include "../src/device.h"
+#include "../src/lu.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \
@@ -28,5 +28,7 @@
     }
 
 TABLES(vec_ops, vec)
+TABLES(cg_ops, vec_cg)
 TABLES(bicg_ops, vec_bicg)
 TABLES(gmres_ops, vec_gmres)
+TABLES(lu_ops, vec_lu)

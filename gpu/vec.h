@@ -6,6 +6,7 @@
 #include "kernel.h"
 
 #include <cfloat>
+#include <cmath>
 
 namespace KERNEL_SPACE
 {
@@ -55,6 +56,28 @@ template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
     return vec_over_block<MOST>(v);
 }
 
+/* The live record whose address s keeps, or NULL. */
+template <typename P> __device__ auto vec_live(P s)
+{
+    double bits = s[S_LIVE], *live;
+    memcpy(&live, &bits, sizeof live);
+    return VECTOR("live", live, live ? LIVE_SIZE : 0, double);
+}
+
+/* One thread: the slot of record k. That k are complete is true of the kernels before this one. */
+template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
+{
+    if (s[S_LIVE] == 0) return;
+    auto live = vec_live(s);
+    int64_t slot = LIVE_RING + (int64_t)k % RECORDS * LIVE_SLOT;
+    live[slot + LIVE_RR] = rr;
+    live[slot + LIVE_ALPHA] = s[S_ALPHA];
+    live[slot + LIVE_BETA] = s[S_BETA];
+    live[slot + LIVE_STAMP] = clock_us();
+    live[LIVE_KNOWN] = k;
+    live[LIVE_DONE] = done;
+}
+
 /* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
    one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
    than they must. */
@@ -62,21 +85,30 @@ template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
     double best = s[S_BEST], best_at = s[S_BEST_AT];
-    if (k == 0) limit2 = min(limit2 * rr, DBL_MAX);
-    if (k == 0 || rr <= 0.99 * 0.99 * best) {
+    if (best == HUGE_VAL) limit2 = min(limit2 * rr, DBL_MAX);
+    if (best == HUGE_VAL || rr <= 0.99 * 0.99 * best) {
         best = rr;
         best_at = k;
     }
     bool small = rr <= tol2 || diff < eps;
     int going = rr > limit2 ? DIVERGED : k - best_at >= window ? STAGNATED : RUNNING;
-    s[S_DONE] = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
+    double done = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
+    s[S_DONE] = done;
     s[S_ITER] = k + 1;
     s[S_RR] = rr;
     s[S_MAXDIFF] = diff;
     s[S_LIMIT2] = limit2;
     s[S_BEST] = best;
     s[S_BEST_AT] = best_at;
-    s[S_RECORD + (int64_t)k % RECORDS] = rr;
+    vec_show(s, k, rr, done);
+}
+
+/* One thread: the three sums beside q = A p of conjugate gradients. */
+template <typename P, typename S> __device__ void cg_keep(P s, S t)
+{
+    s[S_PQ] = t.a;
+    s[S_RQ] = t.b;
+    s[S_QQ] = t.c;
 }
 
 /* The change that led to the residual recorded now is the one that the step before measured. */

@@ -33,6 +33,16 @@ struct device_ops {
     /* bytes of memory free now and in all */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
     bool (*reset)(struct device *d, struct err *e); /* after loss; all device memory is gone */
+    /* Memory of the host, all zeros, that launches write to, at *on_device for them. What a launch wrote is there for the
+       host once a later one of the same stream has written. */
+    void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
+    void (*unshare)(struct device *d, void *host);
+    bool (*idle)(struct device *d); /* are all launches done? does not wait. NULL: each is done when it returns */
+    /* The launches of go(ctx) as a graph, instead of running them: replay runs them all for less than they cost one by
+       one. NULL: this device has no graphs. capture gives NULL where it did not work, with no harm done. */
+    void *(*capture)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
+    bool (*replay)(struct device *d, void *graph, struct err *e);
+    void (*forget)(struct device *d, void *graph);
     void (*close)(struct device *d);
 };
 
@@ -168,16 +178,30 @@ enum {
     S_LIMIT2,         /* before the first record: how much r.r may grow; then the limit itself */
     S_EPS,            /* converged when max |x' - x| is below; 0 = no such rule */
     S_NEXT_DIFF,      /* of the step under way; s[S_MAXDIFF] belongs to the recorded residual */
-    S_BEST, S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
+    S_BEST,           /* the least r.r but for 1%; infinite before the first record */
+    S_BEST_AT, S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
     S_TICKET,         /* blocks that have arrived: an unsigned, kept in the place of a double */
     S_OMEGA, S_RHO, S_HALF, S_SHADOW, /* bicgstab, qmrcgstab: half-step residual, squared; norm of r0 */
     S_TAU, S_MIX, S_FIRST, S_SECOND, S_ETA1, S_ETA2, /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
     S_COLUMNS, S_SCALE, /* gmres: columns of the cycle under way; 1 / the length of the vector that comes next */
     S_WHAT,           /* which number broke down: its value is in S_PQ */
+    S_LIVE,           /* the address of the live record, in the place of a double; 0: none is kept */
+    S_TRUE,           /* r.r of b - A x as last probed */
+    S_RQ, S_QQ,       /* cg: r.q and q.q, beside s[S_PQ] */
     S_FREE, SCALARS = 64,
-    S_RECORD = SCALARS, RECORDS = 4096, /* r.r of record k in slot k % RECORDS */
-    S_SUMS = S_RECORD + RECORDS, VEC_BLOCKS = 1024, S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
+    S_SUMS = SCALARS, VEC_BLOCKS = 1024, S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
     VEC_WORK = S_SUMS + 3 * VEC_BLOCKS
+};
+
+/* The live record, in memory that the host can read while launches run: doubles of which the first LIVE_KNOWN say how many
+   records are complete, and record k has a slot of its own until RECORDS later ones were written. */
+enum {
+    LIVE_KNOWN,
+    LIVE_DONE,                        /* s[S_DONE] */
+    LIVE_TRUE, LIVE_TRUE_AT,          /* s[S_TRUE], and of which record's x */
+    LIVE_RING = 8, LIVE_SLOT = 4,     /* slot k % RECORDS holds: */
+    LIVE_RR = 0, LIVE_ALPHA, LIVE_BETA, LIVE_STAMP, /* r.r, s[S_ALPHA], s[S_BETA], the device's clock in us */
+    RECORDS = 4096, LIVE_SIZE = LIVE_RING + RECORDS * LIVE_SLOT
 };
 
 struct vec_ops {
@@ -191,13 +215,25 @@ struct vec_ops {
        that the solution with the recorded residual is still there when the record ends the iteration. */
     void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv, const void *x,
                    void *next);
-    /* fused: alpha = rr / pq; r -= alpha q; s[S_RR_OLD] = rr; s[S_RR] = r.r; BROKE_DOWN unless pq > 0 */
-    void (*cg_update)(struct device *d, int64_t n, double *s, const void *q, void *r);
-    /* fused: x += alpha p; p = r + (rr / rr_old) p; record */
-    void (*cg_direction)(struct device *d, int64_t n, double *s, const void *r, void *p, void *x);
-    /* The residual of record number s[S_ITER], from 0: kept at S_RECORD, s[S_ITER] += 1, and s[S_DONE] = the reason
+    /* s[S_TRUE] = r.r of r = b - q, where q = A x: a look at the true residual. */
+    void (*probe)(struct device *d, int64_t n, double *s, const void *b, const void *q);
+    /* The residual of record number s[S_ITER], from 0: kept in the live record, s[S_ITER] += 1, and s[S_DONE] = the reason
        if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], it grew past the limit, stood still or is NaN. */
     void (*record)(struct device *d, double *s);
+};
+
+/* The fused passes of cg (k_cg.cu). The step is BROKE_DOWN unless s[S_PQ] > 0. */
+struct cg_ops {
+    /* s[S_PQ] = p.q, s[S_RQ] = r.q, s[S_QQ] = q.q */
+    void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);
+    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p, with the beta that the three sums foretell, so that one
+       pass does; s[S_RR] = r.r as it came out; record */
+    void (*step)(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x);
+    /* With a preconditioner, alpha = s[S_RHO] / pq: x += alpha p; r -= alpha q; s[S_RR] = r.r */
+    void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x);
+    /* beta = r.z / s[S_RHO], then s[S_RHO] = r.z; record */
+    void (*rho)(struct device *d, int64_t n, double *s, const void *r, const void *z);
+    void (*direction)(struct device *d, int64_t n, double *s, const void *z, void *p); /* p = z + beta p */
 };
 
 /* The fused passes of bicgstab and qmrcgstab (k_bicgstab.cu). Where a number that they divide by is 0 but for rounding,
@@ -223,15 +259,24 @@ struct bicg_ops {
 };
 
 /* GMRES(m) (k_gmres.cu). V: m vectors, one after another; q: A times the last. w: GMRES_WORK(m) doubles on the device,
-   rows of m + 1 (see GM_*), then the partial sums. k: columns of V in use. */
-enum { GM_H, GM_H2, GM_G, GM_COS, GM_SIN, GM_Y, GM_R, /* R's column c is row GM_R + c */ GM_BLOCKS = 512, GM_MOST = 500 };
-#define GMRES_WORK(m) (((int64_t)GM_R + (m) + GM_BLOCKS) * ((m) + 1))
+   rows of m + 1 (see GM_*), then the partial sums. */
+enum {
+    GM_H, GM_H2, GM_G, GM_COS, GM_SIN, GM_Y, GM_R, /* R's column c is row GM_R + c; H's, as it was, GM_R + m + c */
+    GM_BLOCKS = 512, GM_MOST = 500
+};
+#define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
+#define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* where the partial sums of column 0 begin */
 struct gmres_ops {
-    void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, const void *q); /* row = V'q */
-    void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int k, int row, const void *V, void *q); /* q -= V row; s[S_PQ] = q.q */
-    /* Column k of H, from rows GM_H and GM_H2 and s[S_PQ], rotated into R; the residual that is left; record. BROKE_DOWN
-       if R is singular with it: then the column is not taken. */
-    void (*column)(struct device *d, double *s, double *w, int m, int k);
+    /* row = V'q for the columns from .. to-1. `parts`: only the sums of the blocks, blocks(n) of them for each column at
+       GMRES_PARTS(m), GM_BLOCKS apart; the row is left to who adds them up. */
+    void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts, const void *V,
+                 const void *q);
+    int (*blocks)(int64_t n);
+    /* q -= V row for the same columns; s[S_PQ] = q.q */
+    void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V, void *q);
+    /* Column k of H, from row GM_H, or from GM_H and GM_H2 where q was made orthogonal twice, and s[S_PQ], rotated into R;
+       the residual that is left; record. BROKE_DOWN if R is singular with it: then the column is not taken. */
+    void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* R y = g, for s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
     /* q = b - q, the true residual, from which a cycle begins; it replaces the last record, and may end the solve. */
@@ -241,6 +286,7 @@ struct gmres_ops {
 
 /* real: T_F32 or T_F64 */
 const struct gmres_ops *gmres_ops_of(const struct device *d, enum type real);
+const struct cg_ops *cg_ops_of(const struct device *d, enum type real);
 const struct bicg_ops *bicg_ops_of(const struct device *d, enum type real);
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 

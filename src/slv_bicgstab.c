@@ -68,6 +68,7 @@ const struct solver solver_bicgstab = {
     .window = 100,
     .window_a_row = 3,
     .window_most = 2000,
+    .probes = true,
     .bytes = bytes,
     .init = init,
     .step = step,

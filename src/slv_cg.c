@@ -1,36 +1,65 @@
-/* Conjugate gradients for symmetric positive definite matrices, in four launches an iteration. */
-#include "solver.h"
+/* Conjugate gradients for symmetric positive definite matrices: two passes beside the product, or one where the kernel
+   takes the inner products along. */
+#include "precond.h"
 
 enum { X, B, R, P, Q };
 
-/* r = p = b - A x */
+/* rho = r.z for z = M^-1 r, and the record. */
+static bool precondition(struct solve *v, struct err *e)
+{
+    phase_begin(v, "precond");
+    if (!v->pre->apply(v, v->v[R], v->v[AT_Z], e)) return false;
+    phase_begin(v, "dot");
+    v->cg->rho(v->dev, v->n, v->s, v->v[R], v->v[AT_Z]);
+    return true;
+}
+
+/* r = b - A x, p = M^-1 r */
 static bool init(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
     v->ops->copy(v->dev, v->n, v->v[B], v->v[R]);
     v->ops->axpy(v->dev, v->n, v->s, S_ONE, -1, v->v[Q], v->v[R]);
-    v->ops->copy(v->dev, v->n, v->v[R], v->v[P]);
     v->ops->dot(v->dev, v->n, v->s, v->v[R], v->v[R], S_RR);
-    v->ops->record(v->dev, v->s);
+    if (v->pre && !precondition(v, e)) return false;
+    if (!v->pre) v->ops->record(v->dev, v->s);
+    v->ops->copy(v->dev, v->n, v->pre ? v->v[AT_Z] : v->v[R], v->v[P]);
     return true;
 }
 
-static bool step(struct solve *v, struct err *e)
+static bool step_preconditioned(struct solve *v, struct err *e)
 {
     phase_begin(v, "spmv");
     if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
     phase_begin(v, "dot");
     v->ops->dot(v->dev, v->n, v->s, v->v[P], v->v[Q], S_PQ);
     phase_begin(v, "update");
-    v->ops->cg_update(v->dev, v->n, v->s, v->v[Q], v->v[R]);
+    v->cg->update(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R], v->v[X]);
+    if (!precondition(v, e)) return false;
     phase_begin(v, "direction");
-    v->ops->cg_direction(v->dev, v->n, v->s, v->v[R], v->v[P], v->v[X]);
+    v->cg->direction(v->dev, v->n, v->s, v->v[AT_Z], v->v[P]);
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    if (v->pre) return step_preconditioned(v, e);
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
+    phase_begin(v, "dots");
+    v->cg->dots(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R]);
+    phase_begin(v, "step");
+    v->cg->step(v->dev, v->n, v->s, v->v[Q], v->v[R], v->v[P], v->v[X]);
     return true;
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size,
+    if (v->mirror[S_WHAT] == BROKE_RHO)
+        snprintf(out, size, "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld", v->pre->name,
+                 v->mirror[S_PQ], (long long)v->iterations);
+    else
+        snprintf(out, size,
              "not positive definite: p'Ap = %.2e at iteration %lld; cg needs a symmetric positive definite matrix",
              v->mirror[S_PQ], (long long)v->iterations + 1);
 }
@@ -53,6 +82,8 @@ const struct solver solver_cg = {
     .window_a_row = 3,
     .window_most = 2000,
     .symmetric = true,
+    .own_precond = true,
+    .probes = true,
     .bytes = bytes,
     .init = init,
     .step = step,

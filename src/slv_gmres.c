@@ -6,6 +6,8 @@
 
 enum { X, B, Q, V, W };
 
+extern const struct solver solver_gmres;
+
 enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; what m is clamped to */
 
 static void *column(const struct solve *v, int64_t j)
@@ -16,16 +18,14 @@ static void *column(const struct solve *v, int64_t j)
 static bool make_room(struct solve *v, int64_t m, struct err *e)
 {
     v->m = m;
-    v->v[V] = v->dev->ops->alloc(v->dev, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e);
-    v->v[W] = v->dev->ops->alloc(v->dev, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
-    return v->v[V] && v->v[W];
+    return solve_alloc(v, V, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
+           solve_alloc(v, W, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
 static void give_room(struct solve *v)
 {
-    v->dev->ops->free(v->dev, v->v[V]);
-    v->dev->ops->free(v->dev, v->v[W]);
-    v->v[V] = v->v[W] = NULL;
+    solve_dealloc(v, V);
+    solve_dealloc(v, W);
 }
 
 /* q = b - A x */
@@ -61,20 +61,50 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* A times column k, made orthogonal to the columns before by classical Gram-Schmidt, twice. */
+/* The sums of the blocks of columns from .. to-1 added up by the host, which waits for them, as the thesis did. */
+static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
+{
+    double *w = v->v[W], part[GM_BLOCKS], sum[GM_MOST];
+    const struct device_ops *ops = v->dev->ops;
+    int blocks = v->gmres->blocks(v->n);
+    for (int j = from; j < to; j++) {
+        const double *there = w + GMRES_PARTS(v->m) + (int64_t)j * GM_BLOCKS;
+        if (!ops->get(v->dev, part, there, blocks * (int64_t)sizeof *part, e)) return false;
+        sum[j] = 0;
+        for (int b = 0; b < blocks; b++) sum[j] += part[b];
+    }
+    return ops->put(v->dev, w + (int64_t)row * (v->m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum, e);
+}
+
+/* q made orthogonal to the columns from .. to-1; what was subtracted is in the row. */
+static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
+{
+    int m = (int)v->m;
+    phase_begin(v, "dots");
+    v->gmres->dots(v->dev, v->n, v->s, v->v[W], m, from, to, row, v->sums_host, v->v[V], v->v[Q]);
+    if (v->sums_host && !sums_of_host(v, from, to, row, e)) return false;
+    phase_begin(v, "subtract");
+    v->gmres->subtract(v->dev, v->n, v->s, v->v[W], m, from, to, row, v->v[V], v->v[Q]);
+    return true;
+}
+
+/* Against all columns at once, and again, because once leaves the rounding of all; or against one after the other. */
+static bool gram_schmidt(struct solve *v, int k, struct err *e)
+{
+    if (!v->modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
+    for (int j = 0; j <= k; j++)
+        if (!orthogonalise(v, j, j + 1, GM_H, e)) return false;
+    return true;
+}
+
+/* A times column k, made orthogonal to the columns before. */
 static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->m;
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, column(v, k), v->v[Q], e)) return false;
-    for (int row = GM_H; row <= GM_H2; row++) {
-        phase_begin(v, "dots");
-        v->gmres->dots(v->dev, v->n, v->s, v->v[W], m, k + 1, row, v->v[V], v->v[Q]);
-        phase_begin(v, "subtract");
-        v->gmres->subtract(v->dev, v->n, v->s, v->v[W], m, k + 1, row, v->v[V], v->v[Q]);
-    }
+    if (!solve_spmv(v, column(v, k), v->v[Q], e) || !gram_schmidt(v, k, e)) return false;
     phase_begin(v, "rotate");
-    v->gmres->column(v->dev, v->s, v->v[W], m, k);
+    v->gmres->column(v->dev, v->s, v->v[W], m, k, !v->modified);
     phase_begin(v, "scale");
     if (k + 1 < m) v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, k + 1));
     return true;
@@ -122,27 +152,30 @@ static bool init(struct solve *v, struct err *e)
     return make_room(v, m, e) && start(v, e);
 }
 
-static bool thaw(struct solve *v, struct err *e)
-{
-    double running = RUNNING;
-    return v->dev->ops->put(v->dev, v->s + S_DONE, &running, sizeof running, e);
-}
-
 /* The rotations say that it converged; the true residual decides, and if it is not small enough a new cycle begins. */
 static bool settle(struct solve *v, struct err *e)
 {
     if (v->mirror[S_COLUMNS] == 0) return true;
     v->cycle_from = v->queued;
-    return thaw(v, e) && restart(v, e);
+    return solve_thaw(v, e) && restart(v, e);
 }
 
 /* x with all columns of the cycle that was under way. */
 static bool finish(struct solve *v, struct err *e)
 {
     if (v->mirror[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
-    if (!thaw(v, e)) return false;
+    if (!solve_thaw(v, e)) return false;
     improve(v);
     return v->dev->ops->sync(v->dev, e);
+}
+
+bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
+{
+    if (v->solver != &solver_gmres || !v->v[W] || !solve_drain(v, e)) return false;
+    const double *H = (const double *)v->v[W] + (GM_R + v->m) * (v->m + 1);
+    bool whole = v->cycle_from == 0 && v->iterations - v->base >= v->m; /* at a restart: the cycle that went before */
+    *columns = v->mirror[S_COLUMNS] > 0 ? (int64_t)v->mirror[S_COLUMNS] : whole ? v->m : 0;
+    return v->dev->ops->get(v->dev, to, H, v->m * (v->m + 1) * (int64_t)sizeof *to, e);
 }
 
 static void explain(const struct solve *v, char *out, size_t size)

@@ -46,8 +46,9 @@ static bool step(struct solve *v, struct err *e)
 static bool finish(struct solve *v, struct err *e)
 {
     (void)e;
-    void *x = v->v[v->iterations % 2 ? OTHER : X];
-    v->v[OTHER] = v->v[v->iterations % 2 ? X : OTHER];
+    if ((v->iterations - v->base) % 2 == 0) return true;
+    void *x = v->v[OTHER];
+    v->v[OTHER] = v->v[X];
     v->v[X] = x;
     return true;
 }
@@ -68,6 +69,8 @@ const struct solver solver_jacobi = {
     .vectors = 3,
     .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
     .diff = true,
+    .turns = true,
+    .no_precond = true,
     .bytes = bytes,
     .init = init,
     .step = step,
@@ -83,6 +86,8 @@ const struct solver solver_wjacobi = {
     .vectors = 3,
     .window = 1000,
     .diff = true,
+    .turns = true,
+    .no_precond = true,
     .omega = 2. / 3,
     .bytes = bytes,
     .init = init,

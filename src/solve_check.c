@@ -1,5 +1,5 @@
 /* What no solver can take: a matrix that is not square or not real, and numbers that are none. */
-#include "solver.h"
+#include "precond.h"
 
 #include <math.h>
 
@@ -72,6 +72,27 @@ static bool check_m(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
 }
 
+static bool check_precond(const struct solve_options *o, struct err *e)
+{
+    if (!o->pre) return true;
+    if (o->solver->no_precond)
+        return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
+    if (o->solver->own_precond && !o->pre->symmetric)
+        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, and %s is none", o->solver->name, o->pre->name);
+    return true;
+}
+
+static bool check_gmres(const struct solve_options *o, struct err *e)
+{
+    if (o->solver->restarts || (!o->modified && !o->sums_host)) return true;
+    return fail(e, E_USAGE, "%s: `%s` is for gmres", o->solver->name, o->modified ? "orth modified" : "sums host");
+}
+
+bool solve_check_numbers(const struct solve_options *o, struct err *e)
+{
+    return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e);
+}
+
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, o->solver, e)) return false;
@@ -79,7 +100,7 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
         return fail(e, E_USAGE, "tol, eps and maxit must not be negative");
     if (o->eps > 0 && !o->solver->diff)
         return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
-    if (!check_omega(o, e) || !check_m(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    if (!solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
            (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

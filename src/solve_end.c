@@ -1,5 +1,5 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
-#include "solver.h"
+#include "precond.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,20 +31,56 @@ const char *reason_text(enum reason r)
     return reasons[r].text;
 }
 
+void precond_drop(struct solve *v)
+{
+    if (v->pre && v->pre->drop) v->pre->drop(v);
+    for (int i = 0; i < PRE_PARTS; i++) {
+        if (v->pre_part[i]) v->dev->ops->free(v->dev, v->pre_part[i]);
+        v->pre_part[i] = NULL;
+    }
+    v->pre_made = false;
+}
+
+void solve_forget(struct solve *v)
+{
+    if (v->graph) v->dev->ops->forget(v->dev, v->graph);
+    v->graph = NULL;
+    v->no_graph = false;
+    for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+}
+
 void solve_release(struct solve *v)
 {
-    for (int i = 0; i < SOLVE_VECTORS; i++) {
-        if (v->v[i]) v->dev->ops->free(v->dev, v->v[i]);
-        v->v[i] = NULL;
-    }
+    checkpoints_free(v);
+    solve_forget(v);
+    precond_drop(v);
     if (v->s) v->dev->ops->free(v->dev, v->s);
     v->s = NULL;
+    if (v->live) v->dev->ops->unshare(v->dev, (void *)v->live);
+    v->live = NULL;
+}
+
+/* x = x0 + M^-1 u */
+static bool undo_right(struct solve *v, struct err *e)
+{
+    void *u = v->v[0], *x0 = v->v[AT_START];
+    if (!x0) return true;
+    if (!solve_thaw(v, e) || !v->pre->apply(v, u, v->v[AT_Z], e)) return false;
+    v->ops->copy(v->dev, v->n, x0, u);
+    v->ops->axpy(v->dev, v->n, v->s, S_ONE, 1, v->v[AT_Z], u);
+    return v->dev->ops->sync(v->dev, e);
+}
+
+bool solve_x(struct solve *v, struct err *e)
+{
+    if (v->solver->finish && !v->solver->finish(v, e)) return false;
+    return undo_right(v, e);
 }
 
 static bool fetch_x(struct solve *v, struct err *e)
 {
     if (v->x) return true;
-    if (v->solver->finish && !v->solver->finish(v, e)) return false;
+    if (!solve_x(v, e)) return false;
     double *x = mem_new(v->n, sizeof *x, "the solution", e);
     if (!x || !solve_get(v, x, v->v[0], e)) {
         mem_free(x);
@@ -124,8 +160,9 @@ static void explain(const struct solve *v, char *out, size_t size)
 
 bool solve_end(struct solve *v, struct err *e)
 {
+    bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
-    bool ok = fetch_x(v, e) && measure(v, e);
+    ok = ok && fetch_x(v, e) && measure(v, e);
     if (ok) judge(v);
     explain(v, v->why, sizeof v->why);
     solve_release(v);

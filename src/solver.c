@@ -1,5 +1,5 @@
 /* The solver registry, and a solve as a state on a device that is begun and then advanced slice by slice. */
-#include "solver.h"
+#include "precond.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,10 +48,19 @@ void phase_begin(struct solve *v, const char *name)
     v->phase_from = now;
 }
 
-bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
+static bool multiply(struct solve *v, const void *p, void *q, struct err *e)
 {
     struct launch L = {.A = v->A, .alpha = 1, .beta = 0, .x = p, .y = q};
     return kernel_launch(v->kernel, &L, e);
+}
+
+bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
+{
+    if (!v->v[AT_START]) return multiply(v, p, q, e);
+    phase_begin(v, "precond");
+    if (!v->pre->apply(v, p, v->v[AT_Z], e)) return false;
+    phase_begin(v, "spmv");
+    return multiply(v, v->v[AT_Z], q, e);
 }
 
 double csr_bytes(const struct csr *A, size_t real)
@@ -114,76 +123,69 @@ static bool put_matrix(struct solve *v, const struct solve_options *o, struct er
     return v->A != NULL;
 }
 
-static void *device_vector(struct solve *v, int64_t bytes, const char *what, struct err *e)
+bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e)
 {
-    return v->dev->ops->alloc(v->dev, bytes, what, e);
+    v->v[i] = v->dev->ops->alloc(v->dev, bytes, what, e);
+    v->v_bytes[i] = v->v[i] ? bytes : 0;
+    return v->v[i] != NULL;
+}
+
+void solve_dealloc(struct solve *v, int i)
+{
+    if (v->v[i]) v->dev->ops->free(v->dev, v->v[i]);
+    v->v[i] = NULL;
+    v->v_bytes[i] = 0;
+}
+
+static bool right_sided(const struct solve *v)
+{
+    return v->pre && !v->solver->own_precond;
 }
 
 static bool new_vectors(struct solve *v, struct err *e)
 {
     int64_t bytes = v->n * (int64_t)type_size(v->real);
     for (int i = 0; i < 2 + v->solver->vectors; i++)
-        if (!(v->v[i] = device_vector(v, bytes, "a vector of the solver", e))) return false;
-    v->s = device_vector(v, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e);
-    v->mirror = mem_zero(SCALARS + RECORDS, sizeof *v->mirror, "the record of a solve", e);
-    return v->s && v->mirror;
+        if (!solve_alloc(v, i, bytes, "a vector of the solver", e)) return false;
+    if (v->pre && !solve_alloc(v, AT_Z, bytes, "a preconditioned vector", e)) return false;
+    if (right_sided(v) && !solve_alloc(v, AT_START, bytes, "the starting guess", e)) return false;
+    return !v->solver->probes || solve_alloc(v, AT_PROBE, bytes, "a vector for the true residual", e);
 }
 
-static bool put_scalars(struct solve *v, bool force, struct err *e)
+static bool put_scalars(struct solve *v, struct err *e)
 {
     double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
+    s[S_ITER] = (double)v->base;
     s[S_TOL2] = pow(v->tol * v->b_norm, 2);
-    s[S_LIMIT2] = force ? INFINITY : most_growth * most_growth;
-    s[S_WINDOW] = force ? INFINITY : (double)v->window;
+    s[S_LIMIT2] = v->force ? INFINITY : most_growth * most_growth;
+    s[S_BEST] = INFINITY;
+    s[S_BEST_AT] = (double)v->base;
+    s[S_WINDOW] = v->force ? INFINITY : (double)v->window;
+    memcpy(&s[S_LIVE], &v->live_there, sizeof v->live_there);
     return v->dev->ops->put(v->dev, v->s, s, sizeof s, e);
 }
 
-/* Room for `need` residuals. */
-static bool grow_history(struct solve *v, int64_t need, struct err *e)
+bool solve_thaw(struct solve *v, struct err *e)
 {
-    if (need <= v->hist_room) return true;
-    int64_t room = need > 2 * v->hist_room ? need + 64 : 2 * v->hist_room;
-    double *hist = mem_resize(v->hist, room, sizeof *hist, "the history of residuals", e);
-    if (!hist) return false;
-    v->hist = hist;
-    v->hist_room = room;
-    return true;
-}
-
-/* Wait for the device; take over its scalars and the residuals recorded since the last time. */
-static bool read_record(struct solve *v, struct err *e)
-{
-    const struct device_ops *ops = v->dev->ops;
-    if (!v->trouble.code && ops->get(v->dev, v->mirror, v->s, (SCALARS + RECORDS) * (int64_t)sizeof *v->s, &v->trouble))
-        ops->sync(v->dev, &v->trouble);
-    if (v->trouble.code) return fail_at(e, v->trouble.code, v->trouble.where, "%s", v->trouble.text);
-    int64_t known = (int64_t)v->mirror[S_ITER] - 1;
-    if (!grow_history(v, known + 1, e)) return false;
-    for (int64_t k = v->iterations + 1; k <= known; k++)
-        v->hist[k] = sqrt(v->mirror[S_RECORD + k % RECORDS]) / v->b_norm;
-    v->iterations = known;
-    v->residual = v->hist[known];
-    v->max_diff = v->mirror[S_MAXDIFF];
-    v->reason = (enum reason)v->mirror[S_DONE];
-    if (v->reason == RUNNING && known >= v->maxit) v->reason = MAX_ITERATIONS;
-    return true;
+    double running = RUNNING;
+    return v->dev->ops->put(v->dev, v->s + S_DONE, &running, sizeof running, e);
 }
 
 /* Let a solver look at the convergence that it recorded, and take over what it found. */
-static bool settle(struct solve *v, struct err *e)
+bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
     v->iterations--; /* its residual may be another now */
-    return read_record(v, e);
+    return live_read(v, e);
 }
 
 /* b = 0 (and an empty system): x = 0 is the solution, and no residual can be relative to ||b||. */
 static bool solve_trivially(struct solve *v, struct err *e)
 {
     v->x = mem_zero(v->n, sizeof *v->x, "the solution", e);
-    if (!v->x || !grow_history(v, 1, e)) return false;
-    v->hist[0] = 0;
+    v->hist = mem_zero(1, sizeof *v->hist, "the history of residuals", e);
+    if (!v->x || !v->hist) return false;
     v->iterations = 0;
     v->reason = CONVERGED;
     return true;
@@ -197,20 +199,55 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
     v->ops = vec_ops_of(v->dev, v->real);
+    v->cg = cg_ops_of(v->dev, v->real);
     v->bicg = bicg_ops_of(v->dev, v->real);
     v->gmres = gmres_ops_of(v->dev, v->real);
-    if (!put_matrix(v, o, e) || !new_vectors(v, e) || !put_scalars(v, o->force, e)) return false;
-    if (!solve_put(v, v->v[1], v->b, e)) return false;
-    if (o->x0 && !solve_put(v, v->v[0], o->x0, e)) return false;
-    if (!o->x0) {
-        double *zero = mem_zero(v->n, sizeof *zero, "a starting guess", e);
-        bool ok = zero && solve_put(v, v->v[0], zero, e);
-        mem_free(zero);
-        if (!ok) return false;
-    }
-    if (!v->solver->init(v, e) || !read_record(v, e) || !settle(v, e)) return false;
+    v->s = put_matrix(v, o, e) && live_new(v, e)
+               ? v->dev->ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e)
+               : NULL;
+    v->mirror = mem_zero(SCALARS, sizeof *v->mirror, "the record of a solve", e);
+    if (!v->s || !v->mirror || !solve_start(v, o->x0, e)) return false;
     v->r0 = v->residual;
     return true;
+}
+
+static bool put_x(struct solve *v, const double *x0, struct err *e)
+{
+    if (x0) return solve_put(v, v->v[0], x0, e);
+    double *zero = mem_zero(v->n, sizeof *zero, "a starting guess", e);
+    bool ok = zero && solve_put(v, v->v[0], zero, e);
+    mem_free(zero);
+    return ok;
+}
+
+/* From A x = b to A M^-1 u = b - A x0, u = 0. */
+static bool shift_right(struct solve *v, struct err *e)
+{
+    if (!right_sided(v)) return true;
+    void *x0 = v->v[AT_START];
+    v->ops->copy(v->dev, v->n, v->v[0], x0);
+    if (!multiply(v, x0, v->v[AT_Z], e)) return false;
+    v->ops->axpy(v->dev, v->n, v->s, S_ONE, -1, v->v[AT_Z], v->v[1]);
+    return put_x(v, NULL, e);
+}
+
+static bool make_precond(struct solve *v, struct err *e)
+{
+    double start = now_us();
+    if (!v->pre || v->pre_made) return true;
+    if (!v->pre->make(v, e)) return false;
+    v->pre_us = now_us() - start;
+    return v->pre_made = true;
+}
+
+bool solve_start(struct solve *v, const double *x0, struct err *e)
+{
+    v->queued = v->cycle_from = v->batch = 0;
+    v->iterations = v->base - 1;
+    if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
+    if (!solve_put(v, v->v[1], v->b, e) || !put_x(v, x0, e)) return false;
+    if (!make_precond(v, e) || !shift_right(v, e)) return false;
+    return v->solver->init(v, e) && live_read(v, e) && solve_settle(v, e);
 }
 
 static int64_t window_of(const struct solver *s, int64_t n)
@@ -237,7 +274,12 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
     v->m = o->m < v->n ? o->m : v->n;
     v->omega = o->omega > 0 ? o->omega : o->solver->omega;
     v->known = o->known_ones;
-    v->iterations = -1;
+    v->force = o->force;
+    v->pre = o->pre;
+    v->pre_block = o->pre_block;
+    v->modified = o->modified;
+    v->sums_host = o->sums_host;
+    v->keeps = o->keeps;
     v->residual_true = v->error_known = NAN;
     if (!prepare(v, o, e)) {
         solve_free(v);
@@ -253,58 +295,129 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
 static int64_t batch_of(const struct solve *v, double us)
 {
     int64_t most = v->batch ? GROWTH * v->batch : 1;
+    int64_t left = v->maxit - v->base - v->queued;
     double fit = v->rate_us > 0 ? us / v->rate_us : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
-    if (n > RECORDS) n = RECORDS;
+    if (n > RECORDS / 4) n = RECORDS / 4; /* what is under way fits the live record */
     if (v->steps_left && n > v->steps_left) n = v->steps_left;
-    return n < v->maxit - v->iterations ? n : v->maxit - v->iterations;
+    return n < left ? n : left;
 }
 
-static bool queue(struct solve *v, int64_t n, struct err *e)
+static bool queue_each(struct solve *v, int64_t n, struct err *e)
 {
     for (int64_t i = 0; i < n; i++, v->queued++)
         if (!v->solver->step(v, e)) return false;
     return true;
 }
 
+/* ---- graphs: on a GPU a launch costs more than many a pass ---- */
+
+enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
+
+/* After so many iterations the launches are the same again. */
+static int64_t period(const struct solve *v)
+{
+    return v->solver->restarts ? v->m : v->solver->turns ? 2 : 1;
+}
+
+static bool record_graph(void *ctx, struct err *e)
+{
+    struct solve *v = ctx;
+    return queue_each(v, v->graph_n, e);
+}
+
+static bool aligned(const struct solve *v)
+{
+    return (v->queued - v->cycle_from) % period(v) == 0;
+}
+
+/* Made once all launches of a period were run one by one. */
+static void want_graph(struct solve *v)
+{
+    const struct device_ops *ops = v->dev->ops;
+    if (v->graph || v->no_graph || v->queued - v->cycle_from < period(v) || !aligned(v)) return;
+    int64_t at = v->queued, periods = (GRAPH_LEAST + period(v) - 1) / period(v);
+    v->graph_n = periods * period(v);
+    v->no_graph = !ops->capture || v->sums_host || v->graph_n > GRAPH_MOST;
+    if (!v->no_graph) v->graph = ops->capture(v->dev, record_graph, v);
+    v->no_graph = !v->graph;
+    v->queued = at;
+}
+
+static bool queue(struct solve *v, int64_t n, struct err *e)
+{
+    while (n > 0) {
+        bool whole = v->graph && n >= v->graph_n && aligned(v);
+        if (!(whole ? v->dev->ops->replay(v->dev, v->graph, e) : queue_each(v, 1, e))) return false;
+        if (whole) v->queued += v->graph_n;
+        n -= whole ? v->graph_n : 1;
+    }
+    return true;
+}
+
+/* ---- a slice ---- */
+
+enum { SAMPLE_FIRST = 8, SAMPLE_EVERY = 16 }; /* slices with an iteration whose phases are timed */
+
 static bool queue_sampled(struct solve *v, struct err *e)
 {
     v->sampling = true;
-    bool ok = queue(v, 1, e);
+    bool ok = queue_each(v, 1, e);
     phase_begin(v, NULL);
     v->sampling = false;
     return ok;
 }
 
-/* The time of an iteration counts where n were queued without waiting and all of them were needed. */
-static void account(struct solve *v, int64_t n, int64_t done, double start, double from)
+bool solve_drain(struct solve *v, struct err *e)
+{
+    if (!v->ahead) return true;
+    v->ahead = false;
+    return live_read(v, e) && solve_settle(v, e);
+}
+
+/* Nobody waits where the next batch is queued before the one before it is done. */
+static bool may_run_ahead(const struct solve *v)
+{
+    return v->dev->ops->idle && !v->steps_left && v->queued < v->maxit - v->base;
+}
+
+/* Queue a batch; come back when the one before it is done, or this one where the device or the user waits for it. */
+static bool advance(struct solve *v, double us, bool sample, struct err *e)
+{
+    int64_t before = v->queued, n = batch_of(v, us);
+    if (sample) want_graph(v);
+    if (sample && !queue_sampled(v, e)) return false;
+    if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
+    v->batch = n;
+    v->ahead = true;
+    return may_run_ahead(v) ? live_poll(v, v->base + before, e) : solve_drain(v, e);
+}
+
+static void account(struct solve *v, double start, int64_t iterations)
 {
     double end = now_us();
     v->us += end - start;
-    v->batch = n;
-    v->rate_us = n > 1 ? (end - from) / (double)(n - 1) : end - start;
-    if (done == n && n > 1) {
-        v->free_us += end - from;
-        v->free_n += n - 1;
-    }
+    v->left_us = end;
+    v->slices++;
+    if (!v->free_n && iterations > 0) v->rate_us = (end - start) / (double)iterations;
     if (v->free_n)
         v->us_iteration = v->free_us / (double)v->free_n;
     else if (v->iterations)
         v->us_iteration = v->us / (double)v->iterations;
     if (!v->steps_left) return;
-    v->steps_left -= n;
-    v->paused = v->steps_left == 0;
+    v->steps_left -= v->batch;
+    v->paused = v->steps_left <= 0;
 }
 
 bool solve_slice(struct solve *v, double us, struct err *e)
 {
     if (v->reason != RUNNING) return true;
-    int64_t n = batch_of(v, us), before = v->iterations;
-    double start = now_us();
-    if (!queue_sampled(v, e)) return false;
-    double from = now_us();
-    if (!queue(v, n - 1, e) || !read_record(v, e) || !settle(v, e)) return false;
-    account(v, n, v->iterations - before, start, from);
+    int64_t before = v->iterations;
+    double start = v->ahead ? v->left_us : now_us(); /* a device that went on while the host looked away was busy */
+    bool sample = v->steps_left || v->slices < SAMPLE_FIRST || v->slices % SAMPLE_EVERY == 0;
+    if (sample && (!solve_drain(v, e) || (v->reason == RUNNING && !checkpoint_maybe(v, e)))) return false;
+    if (v->reason == RUNNING && !advance(v, us, sample, e)) return false;
+    account(v, start, v->iterations - before);
     return true;
 }
 
@@ -312,7 +425,7 @@ void solve_free(struct solve *v)
 {
     if (!v) return;
     solve_release(v);
-    mem_free(v->hist);
+    live_free(v);
     mem_free(v->mirror);
     mem_free(v->b);
     mem_free(v->x);

@@ -31,8 +31,12 @@ struct solve {
     double eps;               /* on max |x' - x|; 0 = not asked for */
     double omega;             /* relaxation, of a solver that has it */
     int64_t m, cycle_from;    /* of a solver that restarts: iterations a cycle; v->queued where the first began */
-    void *v[SOLVE_VECTORS];   /* on the device; v[0] = x, v[1] = b; the others are the solver's */
+    /* On the device: v[0] = x, v[1] = b; the others are the solver's, but for the last ones. A solve of A M^-1 u = r0 has u
+       for x and r0 for b, and keeps x0 apart. */
+    void *v[SOLVE_VECTORS];
+    int64_t v_bytes[SOLVE_VECTORS];
     const struct vec_ops *ops;
+    const struct cg_ops *cg;
     const struct bicg_ops *bicg;
     const struct gmres_ops *gmres;
     double *s;                /* device scalars and work space, VEC_WORK of them */
@@ -56,6 +60,7 @@ struct solve {
     int64_t pre_note[PRE_PARTS]; /* numbers to go with them: lengths, levels */
     void *pre_host;           /* on the host; for drop */
     double pre_us;            /* time that making it took */
+    void *own;                /* host: what the solver keeps there; freed with the solve */
     bool modified;            /* gmres: modified Gram-Schmidt instead of classical twice */
     bool sums_host;           /* gmres: sums of blocks added up by the host, as the thesis did */
     int64_t base;             /* the iteration at which the vectors were last begun anew: 0, or where something changed */
@@ -70,13 +75,24 @@ struct solve {
     double error_known;       /* relative error against the known solution (b = A*ones), NaN when there is none */
     bool known;
     /* what solver.c keeps from slice to slice */
-    double *b, *mirror;       /* host: the right side; s[0 .. SCALARS + RECORDS) as last read */
-    int64_t hist_room, batch, free_n;
-    double rate_us, free_us, phase_from;
+    double *b, *mirror;       /* host: the right side; the scalars as last read */
+    volatile double *live;    /* the live record, as the host sees it */
+    void *live_there;         /* and as launches do */
+    int64_t hist_room, truth_room, free_n, batch, probed, slices;
+    double rate_us, free_us, phase_from, left_us, clock0;
     struct phase *in_phase;   /* of the iteration being sampled */
-    bool sampling;
+    bool sampling, ahead;     /* launches may still run on the device */
+    void *graph;              /* of graph_n iterations */
+    int64_t graph_n;
+    bool no_graph;
+    struct checkpoint { int64_t iterations, queued, cycle_from, m; void *data; } checkpoint[CHECKPOINTS];
+    int ncheckpoints;
+    double checkpoint_us, checkpoint_at;
+    bool force, pre_made;
     struct err trouble;       /* met while sampling */
 };
+/* The last of the vectors: x0 and M^-1 times a vector of a preconditioned solve, A x while the true residual is probed. */
+enum { AT_PROBE = SOLVE_VECTORS - 3, AT_Z, AT_START };
 
 struct solver {
     const char *name, *about, *source;
@@ -127,6 +143,8 @@ struct solve_options {
 bool solve_begin(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);
 /* One slice, about `us` of work: queue iterations, read the record. RUNNING in v->reason means more to do. */
 bool solve_slice(struct solve *v, double us, struct err *e);
+/* Wait for what is still under way on the device, and take it over. */
+bool solve_drain(struct solve *v, struct err *e);
 /* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
@@ -156,7 +174,33 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
 /* ||x||_2 without overflow. */
 double norm2(int64_t n, const double *x);
 
-/* For slv_*.c: the phases of an iteration. q = A p by the chosen kernel. */
+/* A vector of the solve on its device, in v->v[i]. */
+bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
+void solve_dealloc(struct solve *v, int i);
+
+/* Between the files of a solve. solve_live.c: the live record. take: the records up to number `known`, which are complete. */
+bool live_new(struct solve *v, struct err *e);
+bool live_take(struct solve *v, int64_t known, struct err *e);
+bool live_read(struct solve *v, struct err *e);     /* wait for the device; take all, and its scalars */
+bool live_poll(struct solve *v, int64_t until, struct err *e); /* until the records up to that one are there */
+bool live_probe(struct solve *v, struct err *e);    /* queue a look at the true residual, now and then */
+void live_free(struct solve *v);
+/* solver.c: put x0 (NULL: 0) and the scalars, begin the solver from there, record number v->base again. */
+bool solve_start(struct solve *v, const double *x0, struct err *e);
+bool solve_settle(struct solve *v, struct err *e);
+/* Write to s[S_DONE]. */
+bool solve_thaw(struct solve *v, struct err *e);
+/* solve_end.c: x as it is now, of the system that was given, in v->v[0]; and give back the vectors and the graph. */
+bool solve_x(struct solve *v, struct err *e);
+void solve_forget(struct solve *v);
+void precond_drop(struct solve *v);
+/* solve_check.c: do omega, m, the preconditioner and the like go with the solver? */
+bool solve_check_numbers(const struct solve_options *o, struct err *e);
+/* solve_back.c: make a checkpoint if it is time for one; forget them all. */
+bool checkpoint_maybe(struct solve *v, struct err *e);
+void checkpoints_free(struct solve *v);
+
+/* For slv_*.c: the phases of an iteration. q = A p by the chosen kernel, or A M^-1 p. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 void phase_begin(struct solve *v, const char *name); /* ends the one before; NULL ends the last */
 /* The bytes of a matrix as CSR. */

@@ -99,6 +99,11 @@ static bool fake_reset(struct device *d, struct err *e)
     return true;
 }
 
+static void *fake_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
+{
+    return *on_device = fake_alloc(d, bytes, what, e);
+}
+
 static void fake_close(struct device *d)
 {
     drop_all(fake_of(d));
@@ -113,6 +118,8 @@ static const struct device_ops fake_ops = {
     .time = fake_time,
     .memory = fake_memory,
     .reset = fake_reset,
+    .share = fake_share,
+    .unshare = fake_free,
     .close = fake_close,
 };
 

@@ -656,14 +656,25 @@ static void check_bicg_guard(struct vectors *t)
     ops->qmr_update(t->d, t->n, t->s, a, a, a, b, b, b, b, b);
 }
 
+static void check_cg_guard(struct vectors *t)
+{
+    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    void *a = t->dev[0], *b = t->dev[1];
+    ops->dots(t->d, t->n, t->s, a, a, a);
+    ops->step(t->d, t->n, t->s, a, b, b, b);
+    ops->update(t->d, t->n, t->s, a, a, b, b);
+    ops->rho(t->d, t->n, t->s, a, a);
+    ops->direction(t->d, t->n, t->s, a, b);
+}
+
 static void check_gmres_guard(struct vectors *t)
 {
     const struct gmres_ops *ops = gmres_ops_of(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     double *w = t->d->ops->alloc(t->d, GMRES_WORK(2) * (int64_t)sizeof *w, "a work space", NULL);
-    ops->dots(t->d, t->n, t->s, w, 2, 1, GM_H, a, a);
-    ops->subtract(t->d, t->n, t->s, w, 2, 1, GM_H, a, b);
-    ops->column(t->d, t->s, w, 2, 1);
+    ops->dots(t->d, t->n, t->s, w, 2, 0, 1, GM_H, false, a, a);
+    ops->subtract(t->d, t->n, t->s, w, 2, 0, 1, GM_H, a, b);
+    ops->column(t->d, t->s, w, 2, 1, true);
     ops->solve(t->d, t->s, w, 2);
     ops->add(t->d, t->n, t->s, w, 2, a, b);
     ops->residual(t->d, t->n, t->s, w, 2, a, b);
@@ -682,14 +693,14 @@ static void check_guard(struct vectors *t)
     launch(t, AXPY);
     launch(t, XPBY);
     t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[0], S_FREE + 1);
-    t->ops->cg_update(t->d, t->n, t->s, t->dev[0], t->dev[1]);
-    t->ops->cg_direction(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[1]);
+    t->ops->probe(t->d, t->n, t->s, t->dev[0], t->dev[1]);
     t->ops->jacobi(t->d, t->n, t->s, t->dev[0], t->dev[0], t->dev[0], t->dev[0], t->dev[1]);
     t->ops->record(t->d, t->s);
+    check_cg_guard(t);
     check_bicg_guard(t);
     check_gmres_guard(t);
     assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0 &&
-                scalar(t, S_COLUMNS) == 0);
+                scalar(t, S_COLUMNS) == 0 && scalar(t, S_PQ) == 0 && scalar(t, S_TRUE) == 0);
     get(t, 1);
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }

@@ -1,0 +1,203 @@
+/* Going back in a solve, by checkpoints, and going on with something changed. */
+#include "precond.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double every_us = 1e6; /* between two checkpoints of a solve that runs; or 100 times what one takes */
+
+static int64_t vectors_bytes(const struct solve *v)
+{
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->s;
+    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->v_bytes[i];
+    return bytes;
+}
+
+/* Everything that iterations change, to or from one stretch of host memory. */
+static bool move_state(struct solve *v, char *data, bool save, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->s;
+    if (!(save ? ops->get(v->dev, data, v->s, bytes, e) : ops->put(v->dev, v->s, data, bytes, e))) return false;
+    data += bytes;
+    for (int i = 0; i < SOLVE_VECTORS; i++) {
+        bytes = v->v_bytes[i];
+        if (!bytes) continue;
+        if (!(save ? ops->get(v->dev, data, v->v[i], bytes, e) : ops->put(v->dev, v->v[i], data, bytes, e))) return false;
+        data += bytes;
+    }
+    return ops->sync(v->dev, e);
+}
+
+static void drop_checkpoint(struct solve *v, int i)
+{
+    mem_free(v->checkpoint[i].data);
+    memmove(v->checkpoint + i, v->checkpoint + i + 1, (size_t)(v->ncheckpoints - i - 1) * sizeof *v->checkpoint);
+    v->ncheckpoints--;
+}
+
+void checkpoints_free(struct solve *v)
+{
+    while (v->ncheckpoints) drop_checkpoint(v, v->ncheckpoints - 1);
+}
+
+/* All are taken: the one goes whose neighbours lie closest together, the oldest of such; never the first or the last. */
+static void thin_out(struct solve *v)
+{
+    int best = 1;
+    const struct checkpoint *c = v->checkpoint;
+    for (int i = 2; i < v->ncheckpoints - 1; i++)
+        if (c[i + 1].iterations - c[i - 1].iterations < c[best + 1].iterations - c[best - 1].iterations) best = i;
+    drop_checkpoint(v, best);
+}
+
+static bool take_checkpoint(struct solve *v, struct err *e)
+{
+    struct checkpoint c = {v->iterations, v->queued, v->cycle_from, v->m, NULL};
+    double start = now_us();
+    c.data = mem_new(vectors_bytes(v), 1, "a checkpoint of a solve", e);
+    if (!c.data || !move_state(v, c.data, true, e)) {
+        mem_free(c.data);
+        return false;
+    }
+    if (v->ncheckpoints == CHECKPOINTS) thin_out(v);
+    v->checkpoint[v->ncheckpoints++] = c;
+    v->checkpoint_at = now_us();
+    v->checkpoint_us = v->checkpoint_at - start;
+    return true;
+}
+
+bool checkpoint_maybe(struct solve *v, struct err *e)
+{
+    int n = v->ncheckpoints;
+    if (!v->keeps || (n && v->checkpoint[n - 1].iterations >= v->iterations)) return true;
+    double since = now_us() - v->checkpoint_at, wait = fmax(every_us, 100 * v->checkpoint_us);
+    if (n && !v->steps_left && since < wait) return true;
+    return take_checkpoint(v, e);
+}
+
+static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
+{
+    if (!move_state(v, c->data, false, e)) return false;
+    v->iterations = c->iterations;
+    v->residual = v->hist[c->iterations];
+    v->queued = v->probed = c->queued;
+    v->cycle_from = c->cycle_from;
+    v->live[LIVE_KNOWN] = (double)c->iterations;
+    v->live[LIVE_DONE] = RUNNING;
+    v->live[LIVE_TRUE_AT] = 0;
+    v->reason = RUNNING;
+    while (v->ntruth && v->truth[v->ntruth - 1].iteration > c->iterations) v->ntruth--;
+    if (v->parted > c->iterations) v->parted = 0;
+    return true;
+}
+
+static bool forward(struct solve *v, int64_t n, struct err *e)
+{
+    for (; n > 0 && v->reason == RUNNING; n = v->steps_left) {
+        v->steps_left = n;
+        if (!solve_slice(v, 1e4, e)) return false;
+    }
+    v->steps_left = 0;
+    return true;
+}
+
+bool solve_back(struct solve *v, int64_t n, struct err *e)
+{
+    int64_t target = v->iterations - n;
+    if (!solve_drain(v, e)) return false;
+    if (target < v->base) target = v->base;
+    while (v->ncheckpoints && v->checkpoint[v->ncheckpoints - 1].iterations > target)
+        drop_checkpoint(v, v->ncheckpoints - 1);
+    if (!v->ncheckpoints)
+        return fail(e, E_USAGE, "this solve made no checkpoint to go back to; begin it with `step` or from the screen");
+    const struct checkpoint *c = &v->checkpoint[v->ncheckpoints - 1];
+    if (!restore(v, c, e) || !forward(v, target - c->iterations, e)) return false;
+    v->paused = true;
+    return true;
+}
+
+/* ---- changes ---- */
+
+static bool check_change(const struct solve *v, const struct solve_change *c, struct err *e)
+{
+    const struct solver *s = v->solver;
+    if (!isnan(c->tol) && !(c->tol >= 0)) return fail(e, E_USAGE, "expected a tol of 0 or more, found %g", c->tol);
+    if (c->maxit >= 0 && c->maxit <= v->iterations)
+        return fail(e, E_USAGE, "expected a maxit above the %lld iterations that are done, found %lld",
+                    (long long)v->iterations, (long long)c->maxit);
+    struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
+    o.pre = c->change_pre ? c->pre : NULL;
+    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "expected an omega above 0, found %g", c->omega);
+    return solve_check_numbers(&o, e);
+}
+
+static bool put_scalar(struct solve *v, int i, double value, struct err *e)
+{
+    return v->dev->ops->put(v->dev, v->s + i, &value, sizeof value, e);
+}
+
+static void set(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
+{
+    v->pre = pre;
+    v->pre_block = block;
+    v->omega = omega;
+    v->m = m;
+}
+
+static bool begin_anew(struct solve *v, const double *x, struct err *e)
+{
+    checkpoints_free(v);
+    solve_forget(v);
+    v->base = v->iterations;
+    return solve_start(v, x, e);
+}
+
+/* Begin anew from the x that is reached. What cannot be begun is as it was before, or, if not even that can be, has
+   ended with that x. */
+static bool change(struct solve *v, const struct solve_change *c, struct err *e)
+{
+    const struct precond *pre = v->pre;
+    int64_t block = v->pre_block, m = v->m;
+    double omega = v->omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
+    if (!x || !solve_x(v, e) || !solve_get(v, x, v->v[0], e)) {
+        mem_free(x);
+        return false;
+    }
+    if (c->change_pre) precond_drop(v);
+    set(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block, isnan(c->omega) ? omega : c->omega,
+        c->m < 0 ? m : c->m < v->n ? c->m : v->n);
+    if (begin_anew(v, x, e)) {
+        mem_free(x);
+        return true;
+    }
+    precond_drop(v);
+    set(v, pre, block, omega, m);
+    if (begin_anew(v, x, NULL)) {
+        mem_free(x);
+        return false;
+    }
+    v->x = x;
+    v->reason = STOPPED;
+    return false;
+}
+
+bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
+{
+    if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
+    if (c->maxit >= 0) v->maxit = c->maxit;
+    if (!isnan(c->tol)) {
+        v->tol = c->tol;
+        if (!put_scalar(v, S_TOL2, pow(v->tol * v->b_norm, 2), e)) return false;
+    }
+    if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
+    return change(v, c, e);
+}
+
+int64_t solve_memory(const struct solve *v)
+{
+    int64_t bytes = vectors_bytes(v);
+    for (int k = 0; v->A && k < v->A->of->narrays; k++) bytes += v->A->of->a[k].n * (int64_t)type_size(v->A->of->a[k].type);
+    if (v->pre) bytes += (int64_t)v->pre->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
+    return bytes;
+}
