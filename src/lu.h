@@ -149,7 +149,7 @@ struct lu_vendor {
     bool (*gemm)(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     const char *(*blas_version)(void); /* NULL: not opened */
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
-    bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, int64_t bytes, struct err *e);
+    bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, struct err *e);
     const char *(*version)(void);
     /* A second stream beside d's: a copy of d that launches there; what one queues after `after` waits for the other.
      */

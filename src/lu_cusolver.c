@@ -1,0 +1,23 @@
+/* lu-cusolver: NVIDIA's getrf, the peer. */
+#include "lu.h"
+
+static bool work(struct lu *v, int64_t *bytes, struct err *e)
+{
+    return lu_vendor_cuda.work(v->dev, v->real, v->n, bytes, e);
+}
+
+static bool factor(struct lu *v, struct err *e)
+{
+    struct lu_at A = {v->A, v->n, v->piv, v->info};
+    return lu_vendor_cuda.factor(v->dev, v->real, A, v->work, e);
+}
+
+const struct lu_method lu_cusolver = {
+    .name = "lu-cusolver",
+    .about = "the library's getrf",
+    .source = "cuSOLVER",
+    .lesson = "Its source is closed: neither the panel's width nor what runs beside what is told.\n",
+    .vendor = true,
+    .work = work,
+    .factor = factor,
+};

@@ -1,0 +1,30 @@
+/* lu-paper: the paper's way, three launches a column, the trailing update by one thread an element. */
+#include "lu.h"
+
+static bool factor(struct lu *v, struct err *e)
+{
+    (void)e;
+    struct lu_at A = {v->A, v->n, v->piv, v->info};
+    v->ops->begin(v->dev, A);
+    for (int64_t k = 0; k < v->n; k++) v->ops->paper(v->dev, A, k, v->b);
+    return true;
+}
+
+static int width(const struct lu *v)
+{
+    return v->n < 256 ? 8 : v->n < 1024 ? 16 : 32;
+}
+
+const struct lu_method lu_paper = {
+    .name = "lu-paper",
+    .about = "a column at a time; one thread for each element of the trailing update, in tiles of b x b",
+    .source = "LU",
+    .lesson =
+        "Three launches a column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
+        "each element, the pivot staged in shared memory; then the trailing update, a thread for each element of\n"
+        "its tile, b x b threads with their piece of the pivot row in shared memory. Every element is read and\n"
+        "written once a column for two operations: it is memory that decides, and for small matrices the launches.\n",
+    .width = width,
+    .width_most = 32,
+    .factor = factor,
+};

@@ -1,0 +1,21 @@
+/* lu-serial: the textbook's right-looking elimination by one thread of the host. */
+#include "lu.h"
+
+static bool factor(struct lu *v, struct err *e)
+{
+    (void)e;
+    v->ops->serial((struct lu_at){v->A, v->n, v->piv, v->info});
+    return true;
+}
+
+const struct lu_method lu_serial = {
+    .name = "lu-serial",
+    .about = "right-looking elimination, column by column, in one thread",
+    .source = "textbook",
+    .lesson =
+        "Column k: the largest element on or below the diagonal is the pivot; its row changes places with row k;\n"
+        "the column below it is divided by it; then every column to the right loses its multiple of column k.\n"
+        "That trailing update is two thirds of n^3 operations, and all there is to be made parallel.\n",
+    .host = true,
+    .factor = factor,
+};
