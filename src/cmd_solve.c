@@ -1,11 +1,11 @@
 /* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
 #include "cmd.h"
-#include "solver.h"
+#include "precond.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double slice_us = 50000; /* between two looks at the keyboard */
+static const double slice_us = 16000; /* between two looks at the keyboard: a frame of the screen */
 
 /* ---- the vectors ---- */
 
@@ -108,6 +108,20 @@ static const char *because(const struct solve *v)
     return v->why + (strncmp(v->why, said, sizeof said - 1) ? 0 : sizeof said - 1);
 }
 
+static void say_precond(struct out *o, const struct solve *v)
+{
+    bool timed = v->pre && v->dev->kind != DEV_EMU;
+    out_str(o, "precond", v->pre ? "preconditioner" : NULL, v->pre ? v->pre->name : NULL);
+    out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre_us : NAN);
+}
+
+static void say_parted(struct out *o, const struct solve *v)
+{
+    if (v->parted)
+        out_note(o, "warning: at iteration %lld the true residual was more than 10 times the recursive one",
+                 (long long)v->parted);
+}
+
 static void report(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -117,6 +131,8 @@ static void report(struct out *o, const struct solve *v)
     out_str(o, "kernel", "kernel", v->kernel ? v->kernel->name : NULL);
     out_str(o, "precision", "precision", type_name(v->real));
     if (v->solver->restarts) out_int(o, "m", "restarts after", v->m);
+    if (v->solver->omega > 0) out_num(o, "omega", "omega", v->omega, "%.4g");
+    say_precond(o, v);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
     out_str(o, "reason", "because", because(v));
@@ -127,6 +143,7 @@ static void report(struct out *o, const struct solve *v)
     say_times(o, v);
     say_phases(o, v);
     out_nums(o, "history", v->iterations + 1, v->hist);
+    say_parted(o, v);
 }
 
 /* ---- running ---- */
@@ -168,7 +185,7 @@ bool solve_drive(struct session *s, struct err *e)
     struct solve *v = s->solve;
     enum turn turn = TURN_ON;
     while (v->reason == RUNNING && turn == TURN_ON && !waits(s)) {
-        if (!v->paused && !solve_slice(v, slice_us, e)) {
+        if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
             drop_solve(s);
             return false;
         }
@@ -201,9 +218,26 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->eps = arg_real(a, "eps", 0);
     o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
     o->omega = arg_real(a, "omega", 0);
+    o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
+    o->pre_block = arg_int(a, "block", 0);
+    o->keeps = s->interactive || arg_flag(a, "step");
     o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
+}
+
+/* Of two words, is it the second? */
+static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
+{
+    *out = word && !strcmp(word, second);
+    if (!word || *out || !strcmp(word, first)) return true;
+    return fail(e, E_USAGE, "expected %s or %s after `%s`, found `%s`", first, second, key, word);
+}
+
+static bool choices(const struct args *a, struct solve_options *o, struct err *e)
+{
+    return choice("orth", arg(a, "orth"), "classical", "modified", &o->modified, e) &&
+           choice("sums", arg(a, "sums"), "device", "host", &o->sums_host, e);
 }
 
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
@@ -254,7 +288,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     fill_options(s, a, &o, e);
-    if (!o.dev || !warn(s, m, o.solver, e)) return false;
+    if (!choices(a, &o, e) || !o.dev || !warn(s, m, o.solver, e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;
@@ -312,40 +346,53 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return waiting(s, e) && finish(s, e);
 }
 
+static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
+                       const char *source)
+{
+    out_row(o);
+    out_str(o, "kind", "kind", kind);
+    out_str(o, "name", "name", name);
+    out_str(o, "about", "about", about);
+    out_str(o, "needs", "needs", needs);
+    out_str(o, "source", "source", source);
+}
+
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
-    for (int i = 0; solvers[i]; i++) {
-        out_row(s->out);
-        out_str(s->out, "name", "solver", solvers[i]->name);
-        out_str(s->out, "about", "about", solvers[i]->about);
-        out_str(s->out, "needs", "needs", solvers[i]->needs);
-        out_str(s->out, "source", "source", solvers[i]->source);
-    }
+    for (int i = 0; solvers[i]; i++)
+        say_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
+    for (int i = 0; preconds[i]; i++)
+        say_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
     return true;
 }
 
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [tol R] [eps R] [omega R] [m N] [maxit N] [b FILE] "
-        "[x0 FILE] [seed N] [save FILE] [step] [view] [force] [f32|f64]",
+        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [precond PRECOND] [block N] [tol R] [eps R] "
+        "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] [view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
         "(10000), or, for jacobi and wjacobi with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs the\n"
-        "change of wjacobi (0: the usual, 2/3); gmres restarts after m iterations (0: estimated from five). The true "
-        "residual b - A x is computed in double at the end:\n"
+        "change of wjacobi (0: the usual, 2/3) and sor; gmres restarts after m iterations (0: estimated from five) and\n"
+        "makes its vectors orthogonal by Gram-Schmidt, orth classical (twice) or modified, with the sums of its inner\n"
+        "products added up on the device or, as in 2012, by the host (sums host). precond takes a preconditioner, of\n"
+        "blocks of `block` rows where it has some; `solvers` lists them. The true residual b - A x is computed in "
+        "double at the end:\n"
         "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
         "less than 1% for long (jacobi, wjacobi: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100 "
         "and\n"
         "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
         "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
-        "file. `solvers` lists the solvers. time is all that was spent iterating, waits of the host included; an\n"
+        "file. time is all that was spent iterating, waits of the host included; an\n"
         "iteration is that divided by the iterations. A solve that does not converge is no failure of the command:\n"
         "the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
         "    solve cg tol 1e-10\n"
+        "    solve bicgstab precond jacobi\n"
+        "    solve gmres m 30 orth modified\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
@@ -377,7 +424,7 @@ const struct command command_stop = {
 const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
-    .about = "list the solvers",
+    .about = "list the solvers and the preconditioners",
     .help = "With what each needs of a matrix, and where it is described.\n    solvers",
     .run = run_solvers,
 };
