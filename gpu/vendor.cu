@@ -1,9 +1,8 @@
 /* NVIDIA's own SpMV as entries of our tables. cuSPARSE is opened at its first use, because it takes longer to load
    than the prompt may take to come. */
-#include "dev.h"
+#include "library.h"
 
 #include <cusparse.h>
-#include <dlfcn.h>
 #include <string.h>
 
 /* ---- the library ---- */
@@ -33,18 +32,11 @@ static struct {
 #undef F
 } sp;
 
-static void *open_library(void)
-{
-    static const char *const names[] = {"libcusparse.so.12", "/usr/local/cuda/lib64/libcusparse.so.12"};
-    void *library = nullptr;
-    for (int i = 0; i < COUNT(names) && !library; i++) library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return library;
-}
-
 static bool load(struct err *e)
 {
     if (sp.opened) return true;
-    void *library = open_library();
+    static const int versions[] = {12};
+    void *library = library_open("cusparse", versions, COUNT(versions));
     if (!library)
         return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
     bool whole = true;
@@ -74,6 +66,7 @@ static struct {
 
 void vendor_forget(const struct device *d)
 {
+    vendor_lu_forget(d);
     for (int i = 0; i < HANDLES_MAX; i++)
         if (known[i].d == d) known[i].d = nullptr;
 }
