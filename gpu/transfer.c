@@ -1,0 +1,15 @@
+/* Which devices have memory of their own, to and from which is copied. */
+#include "../src/transfer.h"
+
+#ifdef HAVE_CUDA
+extern const struct transfer_ops cuda_transfer; /* transfer.cu */
+#endif
+
+const struct transfer_ops *transfer_ops_of(const struct device *d)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_transfer;
+#endif
+    (void)d;
+    return NULL;
+}

@@ -1,0 +1,142 @@
+/* transfer: what copying to a device costs, in all the ways a program may copy, and what overlapping it hides. */
+#include "cmd.h"
+#include "transfer.h"
+
+#include <math.h>
+
+enum { MB = 1000000, USUAL_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
+
+static bool in_range(const struct args *a, const char *key, int64_t usual, int64_t least, int64_t most, int *v,
+                     struct err *e)
+{
+    int64_t n = arg_int(a, key, usual);
+    *v = (int)n;
+    if (n >= least && n <= most) return true;
+    return fail(e, E_USAGE, "expected %lld to %lld %s, found %lld", (long long)least, (long long)most,
+                key[1] ? key : "MB", (long long)n);
+}
+
+/* A band of about so many bytes as CSR, 17 entries a row. */
+static bool make_matrix(struct session *s, int mb, enum type real, struct csr *A, struct err *e)
+{
+    int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(real)) + 4;
+    int64_t param[PARAMS_MAX] = {(int64_t)mb * MB / row, HALF_BAND, 100};
+    return generator_find("band")->make(param, 1, &s->watch, A, e);
+}
+
+/* ---- what is printed ---- */
+
+static void out_way(struct out *o, const struct transfer_plan *p, const struct transfer *t, enum way k)
+{
+    const struct transfer_way *w = &transfer_ways[k];
+    bool moves = w->in || w->back || w->all_back;
+    out_row(o);
+    out_str(o, "way", "way", w->name);
+    out_str(o, "about", NULL, w->about);
+    out_str(o, "device", NULL, p->dev->name);
+    out_str(o, "kernel", NULL, t->kernel->name);
+    out_str(o, "precision", NULL, type_name(p->real));
+    out_int(o, "pieces", "pieces", w->whole || w->all_back ? 1 : p->pieces);
+    out_int(o, "streams", "streams", w->streamed ? p->streams : 1);
+    out_bool(o, "page_locked", NULL, w->pinned);
+    out_int(o, "bytes", NULL,
+            moves ? (w->back ? t->result_bytes : 0) + (w->in || w->all_back ? t->matrix_bytes : 0) : 0);
+    out_num(o, "time_us", NULL, t->way[k].us, NULL);
+    out_time(o, NULL, "time", t->way[k].us);
+    out_num(o, "spread_us", "+- us", t->way[k].spread_us, "%.1f");
+    out_num(o, "gbs", "GB/s", moves ? t->way[k].gbs : NAN, "%.2f");
+    out_int(o, "reps", "repetitions", t->way[k].reps);
+    out_num(o, "pin_us", NULL, t->pin_us, NULL);
+    out_num(o, "without_overlap_us", NULL, t->without_us, NULL);
+    out_num(o, "hidden", NULL, k == WAY_OVERLAPPED ? t->hidden : NAN, NULL);
+}
+
+static void conclude(struct out *o, const struct transfer *t)
+{
+    double execution = t->way[WAY_EXECUTION].us, transfer = t->without_us - execution;
+    out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
+             transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
+    double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, execution) / 1000;
+    if (t->hidden > 0)
+        out_text(o,
+                 "Overlapped they take %.3f ms: %.0f %% of the shorter of the two is hidden, at best %.3f ms are left.",
+                 overlapped, 100 * t->hidden, least);
+    else
+        out_text(o, "Overlapped they take %.3f ms: nothing is hidden; at best %.3f ms would be left.", overlapped,
+                 least);
+    out_text(o, "Page-locking the matrix's memory took %.3f ms, once.", t->pin_us / 1000);
+}
+
+static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
+{
+    char in[32], back[32];
+    out_text(o, "%s in, %s back, %s, %d product%s of each piece by %s, on %s (%s)",
+             show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
+             type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
+             p->dev->about);
+    for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
+    conclude(o, t);
+}
+
+/* On a device that works in the host's memory. */
+static bool nothing_to_copy(struct out *o, const struct device *d)
+{
+    out_text(
+        o,
+        "%s works in the host's own memory: there is nothing to copy. On a GPU this times copies from pageable and "
+        "from page-locked memory, and how much of them streams hide behind the products.",
+        d->name);
+    if (out_mode(o) == OUT_TEXT) return true;
+    out_row(o);
+    out_str(o, "device", NULL, d->name);
+    out_bool(o, "copies", NULL, false);
+    out_str(o, "reason", NULL, "the device works in the host's own memory: there is nothing to copy");
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, struct err *e)
+{
+    p->real = arg_precision(a);
+    return in_range(a, "n", USUAL_MB, 1, MOST_MB, mb, e) && in_range(a, "pieces", 16, 1, PIECES_MOST, &p->pieces, e) &&
+           in_range(a, "streams", 4, 1, STREAMS_MOST, &p->streams, e) &&
+           in_range(a, "products", 1, 1, 100000, &p->products, e) && in_range(a, "reps", 0, 0, 50, &p->reps, e);
+}
+
+static bool run_transfer(struct session *s, const struct args *a, struct err *e)
+{
+    struct transfer_plan p = {.watch = &s->watch};
+    struct transfer t;
+    struct csr made = {0};
+    int mb;
+    struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
+    if ((arg(a, "matrix") && !m) || !read_plan(a, &p, &mb, e)) return false;
+    if (m && arg(a, "n")) return fail(e, E_USAGE, "expected a size or a matrix, found both: %d and %s", mb, m->name);
+    p.dev = session_device(s, arg(a, "on"), e);
+    p.ops = p.dev ? transfer_ops_of(p.dev) : NULL;
+    if (!p.dev) return false;
+    if (!p.ops) return nothing_to_copy(s->out, p.dev);
+    if (m && (m->csr.imag || !m->csr.nnz))
+        return fail(e, E_UNSUPPORTED, "expected a real matrix with nonzeros, %s has none", m->name);
+    if (!m && !make_matrix(s, mb, p.real, &made, e)) return false;
+    p.A = m ? &m->csr : &made;
+    bool ok = transfer_measure(&p, &t, e);
+    if (ok) report(s->out, &p, &t);
+    csr_free(&made);
+    return ok;
+}
+
+const struct command command_transfer = {
+    .name = "transfer",
+    .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
+    .about = "what copying to a GPU costs, and what streams hide of it",
+    .help = "Copies so many MB (64) of a band, or a matrix, as CSR, in pieces of rows (16), from pageable and from\n"
+            "page-locked memory, and back; multiplies each piece once it is there (1 time, or `products`), and brings\n"
+            "the results back: one by one in one stream, then in several (4), where the copy of one piece and the\n"
+            "product of another overlap. Every way is checked before it is timed, warm, from its first call until all\n"
+            "has arrived; times are medians. hidden is the share of the shorter of transfer and execution that\n"
+            "overlapping saves: at 100 % only the longer of the two is left. cpu and emu have nothing to copy.\n"
+            "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .run = run_transfer,
+};
