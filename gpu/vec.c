@@ -1,5 +1,6 @@
 /* Which compilation of the vector operations a device's solvers use. */
 #include "../src/lu.h"
+#include "../src/staged.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \
@@ -31,4 +32,5 @@ TABLES(vec_ops, vec)
 TABLES(cg_ops, vec_cg)
 TABLES(bicg_ops, vec_bicg)
 TABLES(gmres_ops, vec_gmres)
+TABLES(sweep_ops, vec_sweep)
 TABLES(lu_ops, vec_lu)

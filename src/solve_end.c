@@ -47,6 +47,8 @@ void solve_forget(struct solve *v)
     v->graph = NULL;
     v->no_graph = false;
     for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+    mem_free(v->own);
+    v->own = NULL;
 }
 
 void solve_release(struct solve *v)

@@ -60,7 +60,7 @@ struct solve {
     int64_t pre_note[PRE_PARTS]; /* numbers to go with them: lengths, levels */
     void *pre_host;           /* on the host; for drop */
     double pre_us;            /* time that making it took */
-    void *own;                /* host: what the solver keeps there; freed with the solve */
+    void *own;                /* host: what the solver keeps there; freed with its vectors */
     bool modified;            /* gmres: modified Gram-Schmidt instead of classical twice */
     bool sums_host;           /* gmres: sums of blocks added up by the host, as the thesis did */
     int64_t base;             /* the iteration at which the vectors were last begun anew: 0, or where something changed */

@@ -1,0 +1,101 @@
+/* Gauss-Seidel: every row solved for its own unknown, with what the rows before have found already; and successive
+   over-relaxation, which goes omega times as far. On cpu in the order of the rows; elsewhere colour by colour, where
+   rows of a colour do not need each other, so that all of them go at once. */
+#include "colour.h"
+#include "precond.h"
+#include "staged.h"
+
+enum { X, B, Q, ROWS, VALUES };
+
+/* Rows by colour; on cpu as they are. */
+static bool order_rows(const struct solve *v, struct order *o, struct err *e)
+{
+    int n = 0, *colour;
+    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, false, e);
+    if (!(colour = mem_new(v->n, sizeof *colour, "the colours of rows", e))) return false;
+    bool ok = colour_of(&v->matrix->csr, colour, &n, e) && order_by(o, v->n, colour, n, false, e);
+    mem_free(colour);
+    return ok;
+}
+
+static bool put_rows(struct solve *v, const double *dinv, struct err *e)
+{
+    const struct csr *A = &v->matrix->csr;
+    struct order o = {0};
+    struct staged_from f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
+    if (order_rows(v, &o, e)) v->own = staged_make(v->dev, v->real, &o, &f, &v->v[ROWS], e);
+    order_free(&o);
+    return v->own != NULL;
+}
+
+static bool make_rows(struct solve *v, struct err *e)
+{
+    double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
+    bool ok = dinv && diagonal_of(&v->matrix->csr, v->solver->name, dinv, e);
+    for (int64_t i = 0; ok && i < v->n; i++) dinv[i] = 1 / dinv[i];
+    ok = ok && put_rows(v, dinv, e);
+    mem_free(dinv);
+    return ok;
+}
+
+static bool record(struct solve *v, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
+    phase_begin(v, "residual");
+    sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->s, v->v[B], v->v[Q]);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    return make_rows(v, e) && record(v, e);
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    double omega = v->omega > 0 ? v->omega : 1;
+    phase_begin(v, "sweep");
+    sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->own, v->s, omega, v->v[B], v->v[X]);
+    return record(v, e);
+}
+
+/* A for the sweep and for the residual; b and x for each, and x is written once. */
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_gs = {
+    .name = "gs",
+    .about = "Gauss-Seidel: Jacobi with each new value used at once; on a GPU colour by colour",
+    .source = "THESIS 3",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "Gauss-Seidel converges surely where the diagonal dominates every row (see `stats`) or A is symmetric "
+              "positive definite; then cg is faster",
+    .vectors = 1,
+    .window = 1000,
+    .diff = true,
+    .no_precond = true,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+};
+
+const struct solver solver_sor = {
+    .name = "sor",
+    .about = "Gauss-Seidel's step lengthened by omega: far fewer iterations where omega fits the matrix",
+    .source = "THESIS 3",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
+              "cg needs none",
+    .vectors = 1,
+    .window = 1000,
+    .diff = true,
+    .omega = 1.5,
+    .no_precond = true,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+};
