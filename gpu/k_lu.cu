@@ -583,26 +583,28 @@ template <typename T> static void update(struct lu_at A, int64_t k, int64_t j)
     for (int64_t i = k + 1; i < A.n; i++) c[i] -= l[i] * u;
 }
 
-template <typename T> static void factor(struct lu_at A, int threads)
+template <typename T> static bool factor(struct lu_at A, int threads, struct watch *w, struct err *e)
 {
     A.info[0] = -1;
     for (int64_t k = 0; k < A.n; k++) {
+        if (!watch_tick(w, "lu", k, A.n, e)) return false;
         column<T>(A, k); /* with a pivot of 0 all that lies below is 0: the update changes nothing */
         int team = A.n - k < 64 ? 1 : threads;
 #pragma omp parallel for num_threads(team) schedule(static)
         for (int64_t j = 0; j < A.n; j++)
             if (j != k) update<T>(A, k, j);
     }
+    return true;
 }
 
-template <typename T> static void serial(struct lu_at A)
+template <typename T> static bool serial(struct lu_at A, struct watch *w, struct err *e)
 {
-    factor<T>(A, 1);
+    return factor<T>(A, 1, w, e);
 }
 
-template <typename T> static void openmp(struct lu_at A)
+template <typename T> static bool openmp(struct lu_at A, struct watch *w, struct err *e)
 {
-    factor<T>(A, omp_get_max_threads());
+    return factor<T>(A, omp_get_max_threads(), w, e);
 }
 
 template <typename T> static void solve(struct device *, struct lu_at A, void *b, void *)

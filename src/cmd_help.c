@@ -1,5 +1,6 @@
 /* help: the commands by group, and what is known of one command, format, kernel, solver or generator. */
 #include "grammar.h"
+#include "lu.h"
 #include "solver.h"
 
 #include <string.h>
@@ -133,6 +134,17 @@ static void help_solver(struct out *o, const struct solver *v)
     out_str(o, "source", "source", v->source);
 }
 
+static void help_method(struct out *o, const struct lu_method *m)
+{
+    out_record(o);
+    out_str(o, "name", "method of LU", m->name);
+    out_str(o, "about", "about", m->about);
+    out_str(o, "source", "source", m->source);
+    out_str(o, "runs_on", "runs on", m->vendor ? "cuda" : m->host ? "cpu" : "cuda, emu");
+    out_str(o, "lesson", NULL, m->lesson);
+    out_prose(o, m->lesson);
+}
+
 static void help_generator(struct out *o, const struct generator *g)
 {
     out_record(o);
@@ -155,12 +167,14 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
     const struct format *f = format_find(name);
     const struct kernel *k = kernel_find(name);
     const struct solver *v = solver_find(name);
+    const struct lu_method *l = lu_find(name);
     const struct generator *g = generator_find(name);
     if (!strcmp(name, "sources")) help_sources(s->out);
     if (c) help_command(s->out, c);
     if (f) help_format(s->out, f);
     if (k) help_kernel(s->out, k);
     if (v) help_solver(s->out, v);
+    if (l) help_method(s->out, l);
     if (g) help_generator(s->out, g);
     return true;
 }

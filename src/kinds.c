@@ -1,5 +1,6 @@
 /* The kinds of values that grammars name: how one is checked and which there are to choose from. */
 #include "grammar.h"
+#include "lu.h"
 #include "precond.h"
 
 #include <errno.h>
@@ -164,6 +165,21 @@ static bool check_racer(const struct session *s, const char *text)
     return check_solver(s, text) || check_kernel(s, text) || is_real(text, NULL);
 }
 
+static void list_methods(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *on = a ? arg(a, "on") : NULL;
+    const struct device *d = on ? device_open(on, NULL) : NULL;
+    (void)s;
+    for (int i = 0; lu_methods[i]; i++)
+        if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
+}
+
+static bool check_method(const struct session *s, const char *text)
+{
+    (void)s;
+    return lu_find(text) != NULL;
+}
+
 static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -209,6 +225,7 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
     list_formats(s, a, give, user);
     list_kernels(s, a, give, user);
     list_solvers(s, a, give, user);
+    list_methods(s, a, give, user);
     list_generators(s, a, give, user);
     give(user, "sources");
 }
@@ -216,7 +233,7 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
 static bool check_topic(const struct session *s, const char *text)
 {
     return check_command(s, text) || check_format(s, text) || check_kernel(s, text) || check_solver(s, text) ||
-           check_generator(s, text) || !strcmp(text, "sources");
+           check_method(s, text) || check_generator(s, text) || !strcmp(text, "sources");
 }
 
 const struct param *params_of(const struct args *a)
@@ -251,10 +268,12 @@ const struct kind kinds[] = {
     {"SOLVER", "solver", "a solver", NULL, check_solver, list_solvers},
     {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, check_racer, list_racers},
+    {"METHOD", "method", "a method of LU", NULL, check_method, list_methods},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
-    {"TOPIC", "topic", "a command, format, kernel, solver, generator or `sources`", NULL, check_topic, list_topics},
+    {"TOPIC", "topic", "a command, format, kernel, solver, method of LU, generator or `sources`", NULL, check_topic,
+     list_topics},
     {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
     {"FILE", "file", "a file", NULL, any, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},

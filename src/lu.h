@@ -30,7 +30,8 @@ struct lu {
     const struct lu_ops *ops;
     void *given; /* host: A as it was given, n * n of v->real; lu_factor begins from it */
     const struct csr *of;
-    bool sampling; /* wait for the device at each part, and add up what it took */
+    struct watch *watch; /* looked at column by column or panel by panel; may be NULL */
+    bool sampling;       /* wait for the device at each part, and add up what it took */
     double part_us[LU_PARTS];
     double part_from;
     int part; /* of the one under way, or -1 */
@@ -74,12 +75,16 @@ struct lu_options {
     enum type real;
     int b;      /* 0: the usual */
     bool force; /* take NaN and inf */
+    struct watch *watch;
 };
 /* Check A (square, real, no NaN or inf, not empty), the options and the memory there is, and expand A on the host. A
    must outlive v. E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY say what does not suit. */
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
 /* Copy A to the device and factor it; may be called again. A singular matrix is no error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
+/* Factor `reps` times, after one that opens what must be opened; 0: as often as half a second lets, at most ten times.
+   The median and half the distance between the quartiles, in us; NaN on the emulator, which factors once. */
+bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
 /* A factorisation that is watched part by part, in v->part_us: slower by the waits. */
 bool lu_sample(struct lu *v, struct err *e);
 /* x = A^-1 b by forward and back substitution on v's own device; b, x: n doubles of the host, which may be the same.
@@ -119,8 +124,8 @@ struct lu_at {
 };
 struct lu_ops {
     /* cpu: the whole factorisation by loops, on one thread or all */
-    void (*serial)(struct lu_at A);
-    void (*openmp)(struct lu_at A);
+    bool (*serial)(struct lu_at A, struct watch *w, struct err *e);
+    bool (*openmp)(struct lu_at A, struct watch *w, struct err *e);
     /* the others: kernels */
     void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */

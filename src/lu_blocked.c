@@ -68,6 +68,7 @@ static bool factor(struct lu *v, struct err *e)
     v->ops->begin(v->dev, at(v));
     bool ok = panel(v, v->dev, 0, end_of(v, 0), e);
     for (int64_t j = 0, next; ok && j < v->n; j = next) {
+        if (!watch_tick(v->watch, "lu", j, v->n, e)) return false;
         next = end_of(v, j);
         int w = (int)(next - j);
         int64_t end = end_of(v, next);

@@ -3,9 +3,7 @@
 
 static bool factor(struct lu *v, struct err *e)
 {
-    (void)e;
-    v->ops->openmp((struct lu_at){v->A, v->n, v->piv, v->info});
-    return true;
+    return v->ops->openmp((struct lu_at){v->A, v->n, v->piv, v->info}, v->watch, e);
 }
 
 const struct lu_method lu_openmp = {

@@ -3,10 +3,12 @@
 
 static bool factor(struct lu *v, struct err *e)
 {
-    (void)e;
     struct lu_at A = {v->A, v->n, v->piv, v->info};
     v->ops->begin(v->dev, A);
-    for (int64_t k = 0; k < v->n; k++) v->ops->paper(v->dev, A, k, v->b);
+    for (int64_t k = 0; k < v->n; k++) {
+        if (!watch_tick(v->watch, "lu-paper", k, v->n, e)) return false;
+        v->ops->paper(v->dev, A, k, v->b);
+    }
     return true;
 }
 

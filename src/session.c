@@ -1,4 +1,5 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
+#include "lu.h"
 #include "race.h"
 
 #include <signal.h>
@@ -114,6 +115,7 @@ bool session_drop(struct session *s, struct matrix *m)
 void session_free(struct session *s)
 {
     end_solve(s);
+    lu_steps_free(s->lu);
     while (s->matrices) session_drop(s, s->matrices);
     out_free(s->out);
     memset(s, 0, sizeof *s);

@@ -121,6 +121,7 @@ struct matrix {
 };
 
 struct solve; /* solver.h */
+struct lu_steps; /* lu.h */
 struct race;  /* race.h */
 struct front;
 struct session {
@@ -134,6 +135,7 @@ struct session {
     struct matrix *runs_of;  /* the matrix they belong to */
     struct solve *solve;     /* the solve that goes on or went last */
     struct race *race;       /* that goes on or went last */
+    struct lu_steps *lu;     /* the factorisation that is stepped through, NULL: none */
     bool plain, batch, quit;
     bool interactive;        /* stdin and stdout are terminals */
     bool terminal;           /* messages go to one: show progress */
@@ -187,6 +189,8 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
+/* Begin to step through LU of m: s->lu before its first column; cmd_lu.c. */
+bool lu_steps_begin(struct session *s, struct matrix *m, struct err *e);
 void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
 void session_catch_interrupt(bool once);
