@@ -2,6 +2,7 @@
    end. */
 #include "cmd.h"
 #include "grammar.h"
+#include "precond.h"
 #include "race.h"
 
 #include <math.h>
@@ -57,8 +58,8 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* What is for solvers alone, and what for kernels. */
 static bool check_options(const struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"using", "tol", "maxit", "b", "seed", "force"}, *const of_kernels[] = {
-                                                                                                 "reps"};
+    static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
+                             *const of_kernels[] = {"reps"};
     const char *const *not_for = r->kernels ? of_solvers : of_kernels;
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
     for (int i = 0; i < n; i++)
@@ -112,6 +113,8 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .real = r->real,
         .tol = r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8),
         .maxit = arg_int(a, "maxit", 10000),
+        .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
+        .pre_block = arg_int(a, "block", 0),
         .b = b,
         .known_ones = !strcmp(word, "aones"),
         .force = arg_flag(a, "force"),
@@ -181,14 +184,16 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
     const struct solve *v = x->v;
     bool timed = v && r->dev->kind != DEV_EMU;
     out_int(o, "m", NULL, v && x->solver->restarts ? v->m : 0);
+    out_str(o, "precond", NULL, v && v->pre ? v->pre->name : NULL);
+    out_num(o, "precond_us", NULL, timed && v->pre ? v->pre_us : NAN, NULL);
     out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->omega : NAN, NULL);
     out_bool(o, "converged", NULL, v && v->reason == CONVERGED);
     out_str(o, "status", "ended", v ? reason_name(v->reason) : "refused");
     out_str(o, "reason", NULL, v ? v->why : x->why);
     out_num(o, "iterations", "iterations", v ? (double)v->iterations : NAN, "%.0f");
-    out_num(o, "time_us", NULL, timed ? v->us : NAN, NULL);
-    out_time(o, NULL, "time", timed ? v->us : NAN);
-    out_num(o, "us_per_iteration", "us each", timed && v->iterations ? v->us / (double)v->iterations : NAN, "%.1f");
+    out_num(o, "time_us", NULL, timed ? x->us : NAN, NULL);
+    out_time(o, NULL, "time", timed ? x->us : NAN);
+    out_num(o, "us_per_iteration", "us each", timed && v->iterations ? x->us / (double)v->iterations : NAN, "%.1f");
     out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
     out_num(o, "residual_true", "residual", v ? v->residual_true : NAN, "%.2e");
     out_num(o, "error_known", "error", v && v->known ? v->error_known : NAN, "%.2e");
@@ -230,8 +235,11 @@ static void out_reasons(struct out *o, const struct race *r)
 static void report(struct out *o, const struct race *r)
 {
     char count[40];
-    out_text(o, "%s, %s nonzeros, %s, on %s (%s)", r->matrix->name, show_count(r->matrix->csr.nnz, count, sizeof count),
-             type_name(r->real), r->dev->name, r->dev->about);
+    const struct precond *pre = NULL;
+    for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre ? r->racer[i].v->pre : pre;
+    out_text(o, "%s, %s nonzeros, %s%s%s, on %s (%s)", r->matrix->name,
+             show_count(r->matrix->csr.nnz, count, sizeof count), type_name(r->real), pre ? ", precond " : "",
+             pre ? pre->name : "", r->dev->name, r->dev->about);
     for (int i = 0; i < r->n; i++) {
         const struct racer *x = &r->racer[r->place[i]];
         out_head(o, r, x, i + 1);
@@ -279,26 +287,21 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_race = {
     .name = "race",
-    .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [tol R] [maxit N] [b FILE] [seed N] [reps N] [force] "
+    .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [precond PRECOND] [block N] [tol R] [maxit N] [b FILE] "
+               "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "solvers, or kernels, side by side in turns of equal time",
-    .help =
-        "Up to eight solvers, or eight kernels. A number behind a solver is its m where it restarts, its omega where "
-        "it\n"
-        "has one. Whoever has had the least time has the next turn, of about 10 ms, so that at any moment all have "
-        "had\n"
-        "the same; the time of a solver is that of its iterations, its beginning apart. On a terminal all residuals "
-        "are\n"
-        "drawn as they fall, after 0.3 s: t changes from time to iterations, q goes back, x or Ctrl-C stops those\n"
-        "still running; `view race` shows them again. The memory of all is held at once. b, tol, maxit, seed and "
-        "force\n"
-        "are as in solve; x0 is zero. In the table who converged stands first, by time, then the others by the "
-        "residual\n"
-        "they reached. Kernels are checked first, then each gets 0.2 s, or `reps` products; best, median and half the\n"
-        "distance between the quartiles are of single products. On the emulator, which has no time, solvers take "
-        "turns\n"
-        "by iterations.\n"
-        "    race cg gmres 30 bicgstab on cpu\n"
-        "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .help = "Up to eight solvers, or eight kernels. A number behind a solver is its m where it restarts, its omega\n"
+            "where it has one. Whoever has had the least time has the next turn, of about 10 ms, so that at any\n"
+            "moment all have had the same; the time of a solver is that of its iterations, its beginning apart. On\n"
+            "a terminal all residuals are drawn as they fall, after 0.3 s: t changes from time to iterations, q goes\n"
+            "back, x or Ctrl-C stops those still running; `view race` shows them again. The memory of all is held at\n"
+            "once. precond, block, b, tol, maxit, seed and force are as in solve, for all that take them; x0 is\n"
+            "zero. In the table who converged stands first, by time, then the others by the residual they reached.\n"
+            "Kernels are checked first, then each gets 0.2 s, or `reps` products; best, median and half the distance\n"
+            "between the quartiles are of single products. On the emulator, which has no time, solvers take turns by\n"
+            "iterations.\n"
+            "    race cg gmres 30 bicgstab on cpu\n"
+            "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,
 };

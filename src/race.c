@@ -65,6 +65,7 @@ bool race_solvers(struct race *r, const struct solve_options *o, struct err *e)
         own.solver = x->solver;
         own.m = x->m;
         own.omega = x->omega;
+        if (x->solver->no_precond) own.pre = NULL;
         if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
         bool ok = solve_begin(&x->v, r->session, r->matrix, &own, &why);
         if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;
@@ -143,10 +144,12 @@ static struct racer *next_of(struct race *r)
     return next;
 }
 
+/* Nothing of it may still run when another has its turn; all the time until then is its own. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
-    if (!solve_slice(x->v, timed(r) ? TURN_US : 0, e)) return false;
-    x->us = x->v->us;
+    double start = now_us();
+    if (!solve_slice(x->v, timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
+    x->us += now_us() - start;
     return add_mark(x, x->us, x->v->iterations, e);
 }
 
