@@ -39,6 +39,17 @@ void out_prepared(struct out *o, const struct run *r, int n);
 
 /* Let the session's solve run until it ends, or waits, paused, for a command. */
 bool solve_drive(struct session *s, struct err *e);
+/* The solve that is paused, or NULL and what to do. */
+struct solve *solve_waiting(struct session *s, struct err *e);
+/* End what is still running, measure, print. */
+bool solve_finish(struct session *s, struct err *e);
+/* The row of an iteration. */
+void out_step(struct out *o, const struct solve *v);
+
+/* ---- cmd_change.c ---- */
+
+/* The keys ritz_min, ritz_max and condition; null where the solver tells nothing of the spectrum. */
+void out_ritz(struct out *o, const struct solve *v);
 
 /* ---- cmd_spmv.c ---- */
 

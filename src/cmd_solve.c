@@ -155,7 +155,7 @@ static void drop_solve(struct session *s)
 }
 
 /* End what is still running, measure, print. */
-static bool finish(struct session *s, struct err *e)
+bool solve_finish(struct session *s, struct err *e)
 {
     if (!solve_end(s->solve, e)) {
         drop_solve(s);
@@ -195,13 +195,13 @@ bool solve_drive(struct session *s, struct err *e)
         out_note(s->out, "paused at iteration %lld: `step 5`, `continue`, `view solve` or `stop`",
                  (long long)v->iterations);
     if (v->reason == RUNNING && turn != TURN_STOP) return true;
-    if (!finish(s, e)) return false;
+    if (!solve_finish(s, e)) return false;
     if (turn != TURN_STOP || s->interactive) return true;
     return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
                 (long long)v->iterations);
 }
 
-static void say_step(struct out *o, const struct solve *v)
+void out_step(struct out *o, const struct solve *v)
 {
     out_row(o);
     out_int(o, "iteration", "iteration", v->iterations);
@@ -295,7 +295,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
-    if (waits(s)) say_step(s->out, v);
+    if (waits(s)) out_step(s->out, v);
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!v->x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
@@ -305,7 +305,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 }
 
 /* The solve that waits for a command. */
-static struct solve *waiting(struct session *s, struct err *e)
+struct solve *solve_waiting(struct session *s, struct err *e)
 {
     if (s->solve && s->solve->reason == RUNNING) return s->solve;
     fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is");
@@ -314,7 +314,7 @@ static struct solve *waiting(struct session *s, struct err *e)
 
 static bool run_step(struct session *s, const struct args *a, struct err *e)
 {
-    struct solve *v = waiting(s, e);
+    struct solve *v = solve_waiting(s, e);
     int64_t n = arg_int(a, "n", 1);
     if (!v) return false;
     if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
@@ -324,16 +324,16 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
             drop_solve(s);
             return false;
         }
-        say_step(s->out, v);
+        out_step(s->out, v);
         if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
     }
-    return v->reason == RUNNING || finish(s, e);
+    return v->reason == RUNNING || solve_finish(s, e);
 }
 
 static bool run_continue(struct session *s, const struct args *a, struct err *e)
 {
     (void)a;
-    struct solve *v = waiting(s, e);
+    struct solve *v = solve_waiting(s, e);
     if (!v) return false;
     v->paused = false;
     v->steps_left = 0;
@@ -343,7 +343,7 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
 static bool run_stop(struct session *s, const struct args *a, struct err *e)
 {
     (void)a;
-    return waiting(s, e) && finish(s, e);
+    return solve_waiting(s, e) && solve_finish(s, e);
 }
 
 static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,

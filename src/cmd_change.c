@@ -1,0 +1,129 @@
+/* The commands that go back in a paused solve and change what it was given, and what a report tells of its spectrum. */
+#include "cmd.h"
+#include "precond.h"
+#include "ritz.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- back ---- */
+
+/* A failure that is no refusal leaves half a solve behind. */
+static bool give_up(struct session *s, const struct err *e)
+{
+    if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
+        solve_free(s->solve);
+        s->solve = NULL;
+    }
+    return false;
+}
+
+static bool run_back(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve *v = solve_waiting(s, e);
+    int64_t n = arg_int(a, "n", 1);
+    if (!v) return false;
+    if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
+    if (v->iterations <= v->base)
+        return fail(e, E_USAGE, "there is nothing before iteration %lld to go back to", (long long)v->base);
+    if (!solve_back(v, n, e)) return give_up(s, e);
+    out_step(s->out, v);
+    return true;
+}
+
+/* ---- change ---- */
+
+static bool check_integers(const struct solve *v, const struct args *a, struct err *e)
+{
+    int64_t m = arg_int(a, "m", 0), maxit = arg_int(a, "maxit", 0);
+    if (m < 0) return fail(e, E_USAGE, "expected an m of 0 (estimated) or more, found %lld", (long long)m);
+    if (arg(a, "m") && !v->solver->restarts)
+        return fail(e, E_USAGE, "%s does not restart, so it has no m", v->solver->name);
+    if (maxit < 0) return fail(e, E_USAGE, "expected a maxit of 0 or more, found %lld", (long long)maxit);
+    return true;
+}
+
+/* A block size alone is for the preconditioner there is. */
+static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
+{
+    c->change_pre = arg(a, "precond") || arg(a, "block");
+    c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre;
+    c->pre_block = arg_int(a, "block", 0);
+    if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
+    if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the usual) or more rows");
+    return fail(e, E_USAGE,
+                "block is the size of a preconditioner's blocks, and there is none: name one after `precond`");
+}
+
+static bool anything(const struct args *a, struct err *e)
+{
+    static const char *const keys[] = {"tol", "maxit", "omega", "m", "precond", "block"};
+    for (int i = 0; i < COUNT(keys); i++)
+        if (arg(a, keys[i])) return true;
+    return fail(e, E_USAGE,
+                "expected what to change: tol, maxit, omega, m, precond or block; such as `change tol 1e-12`");
+}
+
+/* In text, what was changed; else all that could have been. */
+static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
+{
+    out_record(o);
+    out_int(o, "iteration", "iteration", v->iterations);
+    out_num(o, "residual", "residual", v->residual, "%.6e");
+    out_bool(o, "anew", NULL, anew);
+    out_num(o, "tol", arg(a, "tol") ? "tol" : NULL, v->tol, "%g");
+    out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->maxit);
+    out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->omega : NAN, "%g");
+    out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->m : NAN, "%.0f");
+    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, v->pre ? v->pre->name : NULL);
+    out_int(o, "block", arg(a, "block") ? "block" : NULL, v->pre_block);
+    if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);
+}
+
+static bool run_change(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve *v = solve_waiting(s, e);
+    struct solve_change c = {.tol = arg_real(a, "tol", NAN),
+                             .omega = arg_real(a, "omega", NAN),
+                             .m = arg_int(a, "m", -1),
+                             .maxit = arg_int(a, "maxit", -1)};
+    if (!v || !anything(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
+    if (!solve_change(v, &c, e)) {
+        if (v->reason != RUNNING) solve_end(v, NULL); /* nothing could be begun: x stays */
+        return false;
+    }
+    say_change(s->out, a, v, c.change_pre || arg(a, "omega") || arg(a, "m"));
+    return v->reason == RUNNING || solve_finish(s, e);
+}
+
+/* ---- the spectrum, for the report of a solve ---- */
+
+void out_ritz(struct out *o, const struct solve *v)
+{
+    struct ritz r = {0};
+    ritz_of(&r, v, 0);
+    bool some = r.rows > 0;
+    out_num(o, "ritz_min", some ? "Ritz values from" : NULL, r.low, "%.6g");
+    out_num(o, "ritz_max", some ? "to" : NULL, r.high, "%.6g");
+    out_num(o, "condition", some ? "condition at least" : NULL, some ? r.high / r.low : NAN, "%.4g");
+}
+
+const struct command command_back = {
+    .name = "back",
+    .grammar = "[N]",
+    .about = "take back iterations of a paused solve",
+    .help = "Goes to the checkpoint before and forward from there, to the same bits where the kernel adds in a fixed\n"
+            "order. Not beyond where `change` began anew.\n"
+            "    solve cg step; step 5; back 2; continue",
+    .run = run_back,
+};
+
+const struct command command_change = {
+    .name = "change",
+    .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
+    .about = "change what a paused solve was given",
+    .help = "tol and maxit change in place; omega, m, and the preconditioner with the size of its blocks begin anew\n"
+            "from the x that is reached, and the iterations are counted on. precond none takes it away.\n"
+            "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
+    .run = run_change,
+};
