@@ -544,6 +544,8 @@ template <typename T> static void measure(struct device *d, struct lu_at A, doub
 namespace host
 {
 
+enum { ALONE = 1 << 14 }; /* elements of an update that are not worth waking other threads for */
+
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {
     T best = -1;
@@ -589,7 +591,7 @@ template <typename T> static bool factor(struct lu_at A, int threads, struct wat
     for (int64_t k = 0; k < A.n; k++) {
         if (!watch_tick(w, "lu", k, A.n, e)) return false;
         column<T>(A, k); /* with a pivot of 0 all that lies below is 0: the update changes nothing */
-        int team = A.n - k < 64 ? 1 : threads;
+        int team = (A.n - k) * (A.n - k) < ALONE ? 1 : threads;
 #pragma omp parallel for num_threads(team) schedule(static)
         for (int64_t j = 0; j < A.n; j++)
             if (j != k) update<T>(A, k, j);
