@@ -98,6 +98,12 @@ static void forget_runs(struct session *s)
     s->runs_of = NULL;
 }
 
+static void forget_steps(struct session *s)
+{
+    lu_steps_free(s->lu);
+    s->lu = NULL;
+}
+
 bool session_drop(struct session *s, struct matrix *m)
 {
     struct matrix **at = &s->matrices;
@@ -106,6 +112,7 @@ bool session_drop(struct session *s, struct matrix *m)
     if (s->solve && s->solve->matrix == m) end_solve(s);
     if (s->race && s->race->matrix == m) forget_race(s);
     if (s->runs_of == m) forget_runs(s);
+    if (s->lu && !strcmp(s->lu->name, m->name)) forget_steps(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
     matrix_free(m);
@@ -115,7 +122,7 @@ bool session_drop(struct session *s, struct matrix *m)
 void session_free(struct session *s)
 {
     end_solve(s);
-    lu_steps_free(s->lu);
+    forget_steps(s);
     while (s->matrices) session_drop(s, s->matrices);
     out_free(s->out);
     memset(s, 0, sizeof *s);
