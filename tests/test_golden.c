@@ -1,6 +1,7 @@
 /* Golden screens: scripts through the real command table and keys through the real views, on 80x24 cells, or
    fewer, with a fixed clock, against tests/golden/NAME.txt. WARPSPY_GOLDEN=write rewrites those; review them as a diff.
  */
+#include "../src/precond.h"
 #include "../ui/ui.h"
 
 #include <locale.h>
@@ -22,6 +23,7 @@ struct screen_case {
     int w, h;                                  /* of the screen, where it is not the usual one */
     bool ascii, plain;
     enum colours colours;
+    bool bound; /* the device has made-up ceilings, an iteration a time of its own */
 };
 
 static const struct screen_case cases[] = {
@@ -153,6 +155,52 @@ static const struct screen_case cases[] = {
      .h = 10},
     {.name = "race_help", .setup = "gen poisson2d 20", .view = "race", .keys = "?"},
     {.name = "solve_step", .setup = "gen poisson2d 20; solve jacobi step on cpu; step 3", .view = "solve", .keys = ""},
+    {.name = "solve_paused", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = ""},
+    {.name = "solve_paused_wide",
+     .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
+     .view = "solve",
+     .keys = "",
+     .w = 120,
+     .h = 40},
+    {.name = "solve_paused_small",
+     .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
+     .view = "solve",
+     .keys = "",
+     .w = 40,
+     .h = 10,
+     .ascii = true},
+    {.name = "solve_running", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = " "},
+    {.name = "solve_gmres",
+     .setup = "gen poisson2d 20; solve gmres m 12 precond jacobi step on cpu; step 17",
+     .view = "solve",
+     .keys = ""},
+    {.name = "solve_emu", .setup = "gen poisson2d 8; solve bicgstab step on emu; step 5", .view = "solve", .keys = ""},
+    {.name = "solve_bound",
+     .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
+     .view = "solve",
+     .keys = "",
+     .bound = true},
+    {.name = "solve_parted",
+     .setup = "gen poisson2d 20; solve cg f32 tol 1e-13 step on cpu; step 70",
+     .view = "solve",
+     .keys = "",
+     .ascii = true},
+    {.name = "solve_back", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "b2bB"},
+    {.name = "solve_asks",
+     .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
+     .view = "solve",
+     .keys = "t1e-1x"},
+    {.name = "solve_changed",
+     .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
+     .view = "solve",
+     .keys = "t1e-12\npjacobi\n"},
+    {.name = "solve_refused",
+     .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
+     .view = "solve",
+     .keys = "o1.5\n"},
+    {.name = "solve_count", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "250"},
+    {.name = "solve_help", .setup = "", .view = "solve", .keys = "?"},
+    {.name = "solve_help_small", .setup = "", .view = "solve", .keys = "?", .w = 40, .h = 10},
 };
 
 /* ---- a clock that does not depend on time ---- */
@@ -223,6 +271,14 @@ static void make_runs(struct session *s, bool timed)
     s->nruns = COUNT(names);
 }
 
+/* A third of what the device is said to read. */
+static void make_bound(struct solve *v)
+{
+    assert_non_null(v);
+    v->dev->ceilings = (struct ceilings){.measured = true, .read_gbs = 1234};
+    v->us_iteration = (v->solver->bytes(&v->matrix->csr, 8, 0) + v->pre->bytes(v)) / (1234e3 / 3);
+}
+
 /* What the case shows; to be freed. */
 static char *drawn(const struct screen_case *k)
 {
@@ -242,10 +298,12 @@ static char *drawn(const struct screen_case *k)
     s.front->height = k->h ? k->h : HEIGHT;
     run_line(&s, k->setup);
     if (k->runs) make_runs(&s, k->runs == RUNS);
+    if (k->bound) make_bound(s.solve);
     fflush(f);
     before = size;
     if (k->script) run_line(&s, k->script);
     if (k->view) draw_full(&s, k, f);
+    if (k->bound) s.solve->dev->ceilings = (struct ceilings){0};
     ui_detach(&s);
     session_free(&s);
     now_replace(NULL);

@@ -3,6 +3,7 @@
 #include "../ui/ui.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,61 @@ static void every_key_everywhere(void **state)
         stop(&s);
     }
     fclose(f);
+}
+
+/* The keys of a solve that is paused, answers to its questions among them, on any screen. */
+static void solve_everywhere(void **state)
+{
+    (void)state;
+    static const char *const solves[] = {"gen poisson2d 9; solve cg step", "gen poisson2d 9; solve gmres m 5 step",
+                                         "gen poisson2d 9; solve wjacobi step on emu",
+                                         "gen poisson2d 9; solve cg f32 step"};
+    static const char typed[] =
+        "?s ?q3s12sbBt1e-3\nt-1\ntx\nt\no1\no9\nm3\nm0\nmx\npjacobi\npwhat\npnone\n5bt1e\x1b 9999999999b  f";
+    const struct view *v = view_find("solve");
+    FILE *f = fopen("/dev/null", "w");
+    for (int i = 0; i < COUNT(solves) * COUNT(sizes) * 2; i++) {
+        struct session s;
+        struct canvas c;
+        struct err e = {0};
+        start(&s, f);
+        run_line(&s, solves[i % COUNT(solves)]);
+        assert_true(canvas_new(&c, sizes[i / 2 % COUNT(sizes)].w, sizes[i / 2 % COUNT(sizes)].h, i % 2, NULL));
+        view_reset(front_state(&s, v), s.current);
+        front_state(&s, v)->full = true;
+        for (const char *k = typed; *k && s.solve->reason == RUNNING; k++) {
+            view_key(&s, v, *k == '\n' ? UI_ENTER : *k == '\x1b' ? UI_ESC : *k);
+            for (int n = 0; n < 20 && !s.solve->paused && s.solve->reason == RUNNING; n++)
+                if (!solve_slice(s.solve, 0, &e)) fail_msg("%s", e.text);
+            canvas_clear(&c);
+            view_draw(v, &c, &s, front_state(&s, v));
+        }
+        canvas_free(&c);
+        stop(&s);
+    }
+    fclose(f);
+}
+
+/* What is left of a solve is foretold where its residual falls, and only there. */
+static void what_is_left(void **state)
+{
+    (void)state;
+    double hist[201];
+    struct solve v = {.hist = hist, .iterations = 100, .tol = 1e-10};
+    for (int i = 0; i <= 200; i++) hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at 100, swinging */
+    assert_true(fabs(solve_left(&v) - 100) <= 3);
+    v.iterations = 3;
+    assert_true(isnan(solve_left(&v)));
+    v.iterations = 200;
+    v.tol = 0;
+    assert_true(isnan(solve_left(&v)));
+    v.tol = 1e-12;
+    for (int i = 0; i <= 200; i++) hist[i] = 1;
+    assert_true(isnan(solve_left(&v)));
+    for (int i = 0; i <= 200; i++) hist[i] = exp(i);
+    assert_true(isnan(solve_left(&v)));
+    for (int i = 0; i <= 200; i++) hist[i] = i % 2 ? NAN : 0;
+    assert_true(isnan(solve_left(&v)));
 }
 
 /* Single nonzeros anywhere leave a mark, at any size of the matrix and the picture. */
@@ -239,6 +295,7 @@ int main(void)
         cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(no_nonzero_is_lost),
         cmocka_unit_test(uniform_looks_uniform), cmocka_unit_test(without_memory),
         cmocka_unit_test(unknown_view),          cmocka_unit_test(sizes_of_spy),
+        cmocka_unit_test(solve_everywhere),      cmocka_unit_test(what_is_left),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("views", tests, NULL, NULL);

@@ -66,31 +66,37 @@ static void go_there(struct session *s, const struct view *v, struct view_state 
         snprintf(st->message, sizeof st->message, "nothing is stored there");
 }
 
-/* A key while the number of a row is typed. */
-static void take_digit(struct session *s, const struct view *v, struct view_state *st, int key)
+/* May it be part of the number of a row, or of an answer? */
+static bool can_type(const struct view_state *st, int key)
+{
+    return st->question[0] ? key > ' ' && key < 0x7f : (key >= '0' && key <= '9') || key == ' ';
+}
+
+/* A key while a line is typed. */
+static void take_line(struct session *s, const struct view *v, struct view_state *st, int key)
 {
     size_t n = strlen(st->asked);
-    if (((key >= '0' && key <= '9') || key == ' ') && n + 1 < sizeof st->asked) {
+    if (can_type(st, key) && n + 1 < sizeof st->asked) {
         st->asked[n] = (char)key;
         st->asked[n + 1] = 0;
     } else if ((key == 0x7f || key == '\b') && n) {
         st->asked[n - 1] = 0;
     } else if (key == UI_ENTER || key == UI_ESC || key == UI_INTERRUPT) {
         st->asks = false;
-        if (key == UI_ENTER && n) go_there(s, v, st);
+        if (key == UI_ENTER && n) st->question[0] ? v->answer(s, st) : go_there(s, v, st);
     }
 }
 
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = front_state(s, v);
-    if (st->asks) return take_digit(s, v, st, key), true;
+    if (st->asks) return take_line(s, v, st, key), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
     if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
     st->asks = v->go && (key == ':' || key == '/');
-    st->asked[0] = 0;
+    st->asked[0] = st->question[0] = 0;
     if (v->key && !st->asks) v->key(s, st, key);
     return true;
 }
@@ -183,13 +189,14 @@ static enum turn live_screen(struct session *s, const struct view *v)
             sc->drawn = now_us();
         }
         int key = term_key(s->solve->paused ? -1 : 0);
-        bool stop = key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help);
+        const struct view_state *st = front_state(s, v);
+        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
         if (stop) return TURN_STOP;
         if (!view_key(s, v, key)) {
             leave_screen(s);
             return s->solve->paused ? TURN_LEAVE : TURN_ON;
         }
-    } while (s->solve->paused);
+    } while (s->solve->paused && s->solve->reason == RUNNING);
     return TURN_ON;
 }
 

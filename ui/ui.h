@@ -2,6 +2,7 @@
 #ifndef UI_H
 #define UI_H
 
+#include "../src/ritz.h"
 #include "../src/solver.h"
 
 /* ---- canvas.c ---- */
@@ -48,6 +49,14 @@ struct grid {
     uint32_t *n;
 };
 
+/* What the Hessenberg matrix of gmres told when it was looked at: the Ritz values of least and of largest modulus. */
+struct spectrum {
+    int64_t iterations, columns;
+    double residual;          /* of that iteration: tells solves apart */
+    double at_us;
+    double re[2], im[2], condition;
+};
+
 /* Per-view position; kept by the session's front while the program runs. */
 struct view_state {
     struct window win;        /* visible part of the matrix */
@@ -64,8 +73,13 @@ struct view_state {
     const struct matrix *of;  /* the matrix this state belongs to, of this size; another one resets it */
     int64_t rows, cols;
     bool full;                /* on a whole screen, with keys; else text once */
-    bool help, asks;          /* shows its keys; takes the number of a row */
+    bool help, asks;          /* shows its keys; takes a line, the number of a row if there is no question */
+    char question[96];
+    int asks_for;             /* the key that asked the question */
     char asked[24];           /* what was typed of it */
+    int64_t count;            /* solve: digits before a key */
+    struct ritz ritz;         /* solve: of cg */
+    struct spectrum spectrum; /* solve: of gmres */
     int w, h;                 /* size of the text asked for; 0 = the front's */
     struct grid grid;
     char message[120];
@@ -82,6 +96,8 @@ struct view {
     bool (*key)(struct session *s, struct view_state *st, int key);
     /* Show the row, which exists, and the column, or -1; false: there is nothing there. NULL: has no rows. */
     bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
+    /* Take st->asked, the answer to st->question; NULL: asks none. */
+    void (*answer)(struct session *s, struct view_state *st);
 };
 extern const struct view *const views[]; /* ended by NULL */
 const struct view *view_find(const char *name);
@@ -104,6 +120,8 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text); /* between words */
 /* Reduction of the residual per iteration over the last ones; 0 when there are too few. */
 double solve_rate(const struct solve *v);
+/* Iterations left until tol, as the last quarter of them went; NaN: it does not fall. */
+double solve_left(const struct solve *v);
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
 
 /* ---- term.c: one terminal, borrowed and always given back ---- */

@@ -48,11 +48,29 @@ static struct key_words key_words(const char *keys)
     return (struct key_words){keys, keys + nkey, keys + len + (end ? 2 : 0), nkey, len - nkey};
 }
 
+/* The keys one after another, where a list has no room. */
+static void draw_help_flowing(struct canvas *c, const char *keys)
+{
+    int x = 1, y = 0;
+    while (*keys) {
+        struct key_words w = key_words(keys);
+        if (x > 1 && x + w.nkey + w.nwhat >= c->w) x = 1, y++;
+        if (y == c->h - 1) return;
+        x = canvas_text(c, x, y, ST_BOLD, "%.*s", w.nkey, w.key);
+        x = canvas_text(c, x, y, ST_PLAIN, "%.*s", w.nwhat, w.what) + 3;
+        keys = w.rest;
+    }
+}
+
 /* The keys as a list, and above it, where there is room, what the view is. */
 static void draw_help(struct canvas *c, const struct view *v)
 {
     int lines = 0, y = 0;
     for (const char *k = v->keys; *k; lines++) k = key_words(k).rest;
+    if (lines > c->h - 1) {
+        draw_help_flowing(c, v->keys);
+        return;
+    }
     if (lines + 5 < c->h) {
         canvas_text(c, 2, 0, ST_TITLE, "%s", v->name);
         draw_wrapped(c, 2, 1, 2, ST_PLAIN, v->about);
@@ -66,6 +84,11 @@ static void draw_help(struct canvas *c, const struct view *v)
     }
 }
 
+static const char *asks_keys(const struct view_state *st)
+{
+    return st->question[0] ? "Enter takes it  Esc does not" : "Enter goes there  Esc does not";
+}
+
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st)
 {
     if (st->help)
@@ -75,10 +98,11 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
     if (!st->full) return;
     if (st->message[0] || st->asks) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
     if (st->asks)
-        canvas_text(c, 1, c->h - 2, ST_BOLD, "row [column], counted from 0: %s_", st->asked);
+        canvas_text(c, 1, c->h - 2, ST_BOLD, "%s%s_",
+                    st->question[0] ? st->question : "row [column], counted from 0: ", st->asked);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
-    draw_keys(c, st->help ? "any key goes back" : st->asks ? "Enter goes there  Esc does not" : v->keys);
+    draw_keys(c, st->help ? "any key goes back" : st->asks ? asks_keys(st) : v->keys);
 }
 
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph)

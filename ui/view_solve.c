@@ -1,12 +1,20 @@
 /* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "ui.h"
+#include "../src/grammar.h"
+#include "../src/precond.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Lines of the picture besides the plot and the figures: title and device above, axis, phases and state below; on a
-   small screen title, axis and the first line of the state. */
-enum { LEFT = 8, PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3, RECENT = 20 };
+   small screen title, axis and the first line of the state. Of true residuals that lie on the curve a mark is drawn
+   every so many columns. */
+enum { LEFT = 8, PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3, APART = 8 };
+
+static const enum style ST_TRUE = ST_ROW + 3;
+
+/* The rate is that of the last RECENT iterations; what is left is foretold from the last quarter, within limits. */
+enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 
 double solve_rate(const struct solve *v)
 {
@@ -14,6 +22,24 @@ double solve_rate(const struct solve *v)
     if (n < 1 || !v->hist) return 0;
     double rate = pow(v->hist[v->iterations] / v->hist[v->iterations - n], 1.0 / (double)n);
     return isfinite(rate) ? rate : 0;
+}
+
+static double least_of(const double *r, int64_t n)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++) least = fmin(least, r[i]);
+    return least;
+}
+
+/* The best of each half of the past is compared, since residuals may swing. */
+double solve_left(const struct solve *v)
+{
+    int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;
+    if (half > MOST_PAST / 2) half = MOST_PAST / 2;
+    if (!v->hist || 2 * half > k || !(v->tol > 0)) return NAN;
+    double before = least_of(v->hist + k + 1 - 2 * half, half), now = least_of(v->hist + k + 1 - half, half);
+    double left = log(now / v->tol) * (double)half / log(before / now);
+    return now < before && now > v->tol && left < 1e15 ? ceil(left) : NAN;
 }
 
 /* ---- the plot ---- */
@@ -39,6 +65,8 @@ static struct plot plot_of(const struct solve *v, int y, int w, int h)
         if (r < least) least = r;
         if (r > most) most = r;
     }
+    for (int64_t i = 0; i < v->ntruth; i++)
+        if (can_plot(v->truth[i].residual)) most = fmax(most, v->truth[i].residual);
     p.low = floor(log10(least));
     p.high = ceil(log10(most) - 0.01);
     if (p.high - p.low < 1) p.high = p.low + 1;
@@ -125,6 +153,40 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
+/* The column of an iteration, as column_range has it. */
+static int column_of(const struct plot *p, const struct solve *v, int64_t i)
+{
+    int64_t all = v->iterations + 1, n = 2 * p->w;
+    return (int)(all < n ? i * (n - 1) / (all > 1 ? all - 1 : 1) : i * n / all) / 2;
+}
+
+/* Marks where b - A x was computed: all that lie off the curve, some of those on it, and the last. */
+static void draw_truth(struct canvas *c, const struct plot *p, const struct solve *v)
+{
+    if (v->ntruth && can_plot(v->residual_true))
+        canvas_put(c, p->x + p->w - 1, p->y + level(p, v->residual_true, p->h), ST_TRUE, 'o');
+    int before = -APART;
+    for (int64_t i = 0; i < v->ntruth; i++) {
+        const struct truth *t = &v->truth[i];
+        if (t->iteration > v->iterations || !can_plot(t->residual)) continue;
+        int x = column_of(p, v, t->iteration), y = level(p, t->residual, p->h);
+        bool off = can_plot(v->hist[t->iteration]) && y != level(p, v->hist[t->iteration], p->h);
+        if (!off && x - before < APART && i + 1 < v->ntruth) continue;
+        canvas_put(c, p->x + x, p->y + y, ST_TRUE, 'o');
+        before = x;
+    }
+}
+
+/* Beside the axis, where it fits: what is drawn. */
+static void draw_legend(struct canvas *c, const struct plot *p, const struct solve *v, int room)
+{
+    int x = p->x + 3, y = p->y + p->h + 1;
+    bool brief = room < 38;
+    if (!v->ntruth || room < 20) return;
+    x = canvas_text(c, x, y, ST_PLOT_A, brief ? "recursive" : "recursive residual");
+    canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
+}
+
 /* The line below it. */
 static int draw_plot(struct canvas *c, const struct solve *v, int y, int h)
 {
@@ -132,8 +194,11 @@ static int draw_plot(struct canvas *c, const struct solve *v, int y, int h)
     struct plot p = plot_of(v, y, c->w, h);
     draw_scale(c, &p, v);
     draw_curve(c, &p, v);
+    draw_truth(c, &p, v);
     canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
-    draw_right(c, p.x + p.w, p.y + p.h + 1, ST_AXIS, show_count(v->iterations, last, sizeof last));
+    show_count(v->iterations, last, sizeof last);
+    draw_right(c, p.x + p.w, p.y + p.h + 1, ST_AXIS, last);
+    draw_legend(c, &p, v, p.w - 3 - text_width(last));
     return p.y + p.h + 2;
 }
 
@@ -163,26 +228,195 @@ static void item(struct canvas *c, struct pen *at, const char *name, const char 
     at->x = canvas_text(c, x, at->y, ST_BOLD, "%s", value) + 3;
 }
 
-/* The line below them. */
-static int draw_figures(struct canvas *c, const struct solve *v, int y)
+static void item_time(struct canvas *c, struct pen *at, const char *name, double us)
+{
+    char text[64] = "-";
+    item(c, at, name, isfinite(us) ? show_time(us, text, sizeof text) : text);
+}
+
+/* A time foretold has few digits. */
+static char *show_left(double us, char *out, size_t size)
+{
+    static const struct {
+        double below, unit;
+        const char *fmt;
+    } table[] = {{1e3, 1, "%.0f us"}, {1e6, 1e3, "%.0f ms"}, {6e7, 1e6, "%.0f s"}, {3.6e9, 6e7, "%.0f min"}};
+    int i = 0;
+    while (i < COUNT(table) && us >= table[i].below) i++;
+    if (isnan(us))
+        snprintf(out, size, "-");
+    else if (i < COUNT(table))
+        snprintf(out, size, table[i].fmt, us / table[i].unit);
+    else
+        snprintf(out, size, "%.1f h", us / 3.6e9);
+    return out;
+}
+
+/* How long until tol at the rate of late; "-" where the residual does not fall, or the true one no longer does. */
+static void item_left(struct canvas *c, struct pen *at, const struct solve *v)
+{
+    char text[32];
+    double left = v->parted ? NAN : solve_left(v);
+    if (v->iterations + left > (double)v->maxit)
+        item(c, at, "left", "beyond maxit");
+    else
+        item(c, at, "left",
+             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->us / (double)v->iterations, text, sizeof text));
+}
+
+/* b - A x as it was seen last, or measured at the end. */
+static void item_true(struct canvas *c, struct pen *at, const struct solve *v)
+{
+    char text[64];
+    const struct truth *t = v->ntruth ? &v->truth[v->ntruth - 1] : NULL;
+    if (isfinite(v->residual_true))
+        snprintf(text, sizeof text, "%.3e", v->residual_true);
+    else if (t)
+        snprintf(text, sizeof text, "%.2e at %lld", t->residual, (long long)t->iteration);
+    if (t || isfinite(v->residual_true)) item(c, at, "true", text);
+}
+
+static void figures_progress(struct canvas *c, struct pen *at, const struct solve *v, bool small)
 {
     char text[64];
     double rate = solve_rate(v);
-    struct pen at = {1, y};
-    item(c, &at, "iteration", show_count(v->iterations, text, sizeof text));
+    item(c, at, "iteration", show_count(v->iterations, text, sizeof text));
     snprintf(text, sizeof text, "%.3e", v->residual);
-    item(c, &at, "residual", text);
+    item(c, at, "residual", text);
+    if (!small) item_true(c, at, v);
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
-    item(c, &at, "rate", text);
-    item(c, &at, "time", show_time(v->us, text, sizeof text));
-    if (v->us > 0 && v->iterations > 0)
-        item(c, &at, "each", show_time(v->us / (double)v->iterations, text, sizeof text));
+    item(c, at, "rate", text);
+    if (v->reason == RUNNING) item_left(c, at, v);
+}
+
+/* The bytes that an iteration cannot do without, over its time, as a share of what the device was seen to read. */
+static void item_bound(struct canvas *c, struct pen *at, const struct solve *v)
+{
+    char text[64] = "run `ceilings`";
+    const struct ceilings *k = &v->dev->ceilings;
+    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m);
+    if (v->pre && !v->solver->own_precond) return; /* how often M is applied is not known here */
+    if (v->pre) bytes += v->pre_made ? v->pre->bytes(v) : NAN;
+    double share = bytes * 1e-3 / v->us_iteration / k->read_gbs;
+    if (k->measured && !isfinite(share)) return;
+    if (k->measured)
+        snprintf(text, sizeof text, "%.0f%% of %.0f GB/s%s", 100 * share, k->read_gbs, share > 1 ? " (cache)" : "");
+    item(c, at, "byte bound", text);
+}
+
+static void item_precond(struct canvas *c, struct pen *at, const struct solve *v)
+{
+    char text[120], size[32], made[32];
+    if (!v->pre) return;
+    double bytes = v->pre_made ? v->pre->bytes(v) - 2.0 * (double)type_size(v->real) * (double)v->n : NAN;
+    bool timed = v->dev->kind != DEV_EMU;
+    snprintf(text, sizeof text, "%s%s%s%s%s", v->pre->name, isfinite(bytes) ? ", " : "",
+             isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",
+             timed ? show_time(v->pre_us, made, sizeof made) : "");
+    item(c, at, "preconditioner", text);
+}
+
+static void figures_cost(struct canvas *c, struct pen *at, const struct solve *v)
+{
+    char text[64];
+    bool timed = v->dev->kind != DEV_EMU;
+    if (timed) item_time(c, at, "time", v->us);
+    if (timed && v->us > 0 && v->iterations > 0) item_time(c, at, "each", v->us / (double)v->iterations);
+    if (timed) item_bound(c, at, v);
+    if (v->reason == RUNNING) item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
+    item_precond(c, at, v);
+}
+
+/* ---- what the solve tells of the spectrum ---- */
+
+enum { GLANCE = 100000, GLANCE_COLUMNS = 200 }; /* rows of cg's T, columns of gmres's H: what a frame has time for */
+
+/* The eigenvalues of H of the least and the largest modulus. */
+static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
+{
+    double *re = mem_new(2 * k, sizeof *re, "Ritz values", NULL), *im = re + k;
+    if (!re || !ritz_hessenberg(H, ld, k, re, im, NULL) || !ritz_condition(H, ld, k, &to->condition, NULL)) {
+        mem_free(re);
+        return false;
+    }
+    int64_t low = 0, high = 0;
+    for (int64_t i = 1; i < k; i++) {
+        if (hypot(re[i], im[i]) < hypot(re[low], im[low])) low = i;
+        if (hypot(re[i], im[i]) > hypot(re[high], im[high])) high = i;
+    }
+    to->re[0] = re[low], to->im[0] = fabs(im[low]);
+    to->re[1] = re[high], to->im[1] = fabs(im[high]);
+    mem_free(re);
+    return true;
+}
+
+/* Ask the device for H, which waits for it: when paused, else once a second. What was seen last stays if that fails. */
+static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
+{
+    bool same = seen->iterations == v->iterations && seen->residual == v->residual;
+    if (same || v->reason != RUNNING || v->m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
+    double *H = mem_new(v->m * (v->m + 1), sizeof *H, "the Hessenberg matrix", NULL);
+    struct spectrum now = {.at_us = now_us()};
+    if (H && solve_hessenberg(v, H, &now.columns, NULL) && now.columns > 0) {
+        if (!v->paused && now.columns > GLANCE_COLUMNS) now.columns = GLANCE_COLUMNS;
+        now.iterations = v->iterations;
+        now.residual = v->residual;
+        if (extremes(H, v->m + 1, now.columns, &now)) *seen = now;
+    }
+    seen->at_us = now.at_us;
+    mem_free(H);
+}
+
+/* "0.0123", or "0.1 +- 2i". */
+static char *show_complex(double re, double im, char *out, size_t size)
+{
+    snprintf(out, size, fabs(im) > 1e-9 * fabs(re) ? "%.3g +- %.3gi" : "%.4g", re, im);
+    return out;
+}
+
+static void items_spectrum(struct canvas *c, struct pen *at, const char *name, const struct spectrum *s)
+{
+    char low[48], high[48], text[120];
+    snprintf(text, sizeof text, "%s to %s", show_complex(s->re[0], s->im[0], low, sizeof low),
+             show_complex(s->re[1], s->im[1], high, sizeof high));
+    item(c, at, name, text);
+    snprintf(text, sizeof text, ">= %.4g", s->condition);
+    item(c, at, "condition", text);
+}
+
+/* Ritz values are within the spectrum: the condition is at least what they say. */
+static void figures_spectrum(struct canvas *c, struct pen *at, struct solve *v, struct view_state *st)
+{
+    const struct spectrum *seen = &st->spectrum;
+    if (v->solver->symmetric) {
+        ritz_of(&st->ritz, v, st->full ? GLANCE : 0);
+        const struct ritz *r = &st->ritz;
+        struct spectrum s = {.re = {r->low, r->high}, .condition = r->high / r->low};
+        if (r->rows) items_spectrum(c, at, v->pre ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
+    }
+    if (!v->solver->restarts) return;
+    look_at_hessenberg(v, &st->spectrum);
+    bool of_this = seen->columns && seen->iterations <= v->iterations && v->hist[seen->iterations] == seen->residual;
+    if (of_this) items_spectrum(c, at, v->pre ? "Ritz values of A M^-1" : "Ritz values of A", seen);
+}
+
+/* The line below them. */
+static int draw_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small)
+{
+    struct pen at = {1, y};
+    figures_progress(c, &at, v, small);
+    if (!small) figures_cost(c, &at, v);
+    if (!small) figures_spectrum(c, &at, v, st);
     return at.y + 1;
 }
 
 /* One bar cut by the share of each phase, with the names under it. */
 static void draw_phases(struct canvas *c, const struct solve *v, int y)
 {
+    if (v->dev->kind == DEV_EMU) {
+        canvas_text(c, 1, y, ST_DIM, "the emulator has no times");
+        return;
+    }
     double all = 0, sum = 0;
     int width = c->w - 2, from = 1, x = 1;
     for (int i = 0; i < v->nphases; i++) all += v->phase[i].us;
@@ -197,6 +431,15 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
         x = canvas_text(c, x, y + 1, st, "%s", v->phase[i].name);
         x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->phase[i].us / all) + 3;
     }
+}
+
+/* The line below it. */
+static int draw_alarm(struct canvas *c, const struct solve *v, int y)
+{
+    if (!v->parted) return y;
+    canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
+                (long long)v->parted);
+    return y + 1;
 }
 
 static void draw_state(struct canvas *c, const struct solve *v, int y)
@@ -219,40 +462,123 @@ static void draw_about(struct canvas *c, const struct solve *v)
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
-    const struct solve *v = s->solve;
+    struct solve *v = s->solve;
     draw_title(c, v ? v->solver->name : "solve", v ? v->matrix : NULL, "%s", "");
     if (!v || !v->hist) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
         return;
     }
-    int lines = draw_figures(c, v, c->h) - c->h; /* outside, only to count them */
-    int room = c->h - lines - (st->full ? 1 : 0);
-    bool small = room < AROUND + 3;
-    int h = room - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
+    int lines = draw_figures(c, v, st, c->h, false) - c->h; /* outside, only to count them */
+    int room = c->h - (v->parted ? 1 : 0) - (st->full ? 1 : 0);
+    bool small = room - lines < AROUND + 3;
+    if (small) lines = draw_figures(c, v, st, c->h, true) - c->h;
+    int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
     if (!small) draw_about(c, v);
     if (h > 1 && c->w >= 30) y = draw_plot(c, v, y, h);
-    y = draw_figures(c, v, y);
+    y = draw_figures(c, v, st, y, small);
     if (!small) draw_phases(c, v, y);
-    draw_state(c, v, y + (small ? 0 : 2));
+    draw_state(c, v, draw_alarm(c, v, y + (small ? 0 : 2)));
 }
 
-/* Steps are for a solve that goes on; what steps it is whoever called live. */
+/* ---- keys: they are for a solve that goes on; what steps it is whoever called live ---- */
+
+enum { COUNT_MOST = 100000000 };
+
+/* Digits before a key: how many times. */
+static bool take_count(struct view_state *st, int k)
+{
+    if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
+    st->count = 10 * st->count + k - '0';
+    snprintf(st->message, sizeof st->message, "%lld: s so many steps, b so many back", (long long)st->count);
+    return true;
+}
+
+static void go_back(struct solve *v, struct view_state *st, int64_t n)
+{
+    struct err e = {0};
+    if (v->iterations <= v->base)
+        snprintf(st->message, sizeof st->message, "there is nothing before iteration %lld to go back to",
+                 (long long)v->base);
+    else if (!solve_back(v, n, &e))
+        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+}
+
+static bool ask(struct view_state *st, int k, const char *question)
+{
+    st->asks = true;
+    st->asks_for = k;
+    snprintf(st->question, sizeof st->question, "%s", question);
+    return true;
+}
+
+static bool ask_precond(struct view_state *st)
+{
+    char text[sizeof st->question] = "preconditioner (none";
+    for (int i = 0; preconds[i] && strlen(text) + strlen(preconds[i]->name) + 6 < sizeof text; i++)
+        strcat(strcat(text, ", "), preconds[i]->name);
+    return ask(st, 'p', strcat(text, "): "));
+}
+
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct solve *v = s->solve;
-    (void)st;
     if (!v || v->reason != RUNNING) return false;
+    if (take_count(st, k)) return true;
+    int64_t n = st->count;
+    if (k >= 0) st->count = 0;
     if (k == ' ') v->paused = !v->paused, v->steps_left = 0;
-    if (k == 's' || k == UI_ENTER) v->paused = false, v->steps_left = 1;
-    if (k == 'n') v->paused = false, v->steps_left = 10;
+    if (k == 'f') v->paused = false, v->steps_left = 0;
+    if (k == 's' || k == UI_ENTER) v->paused = false, v->steps_left = n ? n : 1;
+    if (k == 'n') v->paused = false, v->steps_left = n ? n : 10;
+    if (k == 'b') go_back(v, st, n ? n : 1);
+    if (k == 'B') go_back(v, st, n ? n : 10);
+    if (k == 't') return ask(st, k, "tol, of ||r|| / ||b||: ");
+    if (k == 'o') return ask(st, k, "omega, between 0 and 2: ");
+    if (k == 'm') return ask(st, k, "restart after so many iterations: ");
+    if (k == 'p') return ask_precond(st);
     return true;
+}
+
+static bool change_of(const struct view_state *st, struct solve_change *c, struct err *e)
+{
+    const char *text = st->asked;
+    double number = 0;
+    *c = (struct solve_change){.tol = NAN, .omega = NAN, .m = -1, .maxit = -1};
+    if (st->asks_for == 'p') {
+        c->change_pre = true;
+        c->pre = precond_find(text);
+        return c->pre || !strcmp(text, "none") || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
+    }
+    if (!is_real(text, &number)) return fail(e, E_USAGE, "expected a number, found `%s`", text);
+    if (st->asks_for == 't') c->tol = number;
+    if (st->asks_for == 'o') c->omega = number;
+    if (st->asks_for == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
+        return fail(e, E_USAGE, "expected a number of iterations, found `%s`", text);
+    if (st->asks_for == 'm') c->m = (int64_t)number;
+    return true;
+}
+
+static void answer(struct session *s, struct view_state *st)
+{
+    struct solve *v = s->solve;
+    struct solve_change c;
+    struct err e = {0};
+    if (!v || v->reason != RUNNING) return;
+    if (!change_of(st, &c, &e) || !solve_change(v, &c, &e))
+        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+    else if (isnan(c.tol))
+        snprintf(st->message, sizeof st->message, "begun anew from the x of iteration %lld", (long long)v->base);
+    else
+        snprintf(st->message, sizeof st->message, "tol is %g now", v->tol);
 }
 
 const struct view view_solve = {
     .name = "solve",
-    .about = "the residual of a solve by iteration, its rate, and the time by phase",
-    .keys = "? help  q leave  space pause or go on  s one step  n ten steps  x stop, keep x",
+    .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
+    .keys = "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
+            "o omega  m restart  f on to the end  0-9 a count before s or b",
     .any = true,
     .draw = draw,
     .key = key,
+    .answer = answer,
 };
