@@ -101,15 +101,16 @@ static unsigned up_to(int64_t n, int64_t step)
 
 static struct staged_run run_from(const struct layout *l, int from)
 {
-    struct staged_run r = {.from = from, .to = from + 1};
+    struct staged_run r = {.from = from, .to = from + 1, .wide = !narrow(l, from)};
     int64_t widest = rows_in(l, from, from + 1);
-    bool one_block = narrow(l, from);
-    for (; one_block && r.to < l->nstages && narrow(l, r.to); r.to++)
+    for (; !r.wide && r.to < l->nstages && narrow(l, r.to); r.to++)
         if (rows_in(l, r.to, r.to + 1) > widest) widest = rows_in(l, r.to, r.to + 1);
+    r.first = l->start[from];
+    r.end = l->start[r.to];
     r.warps = entries_in(l, from, r.to) > STAGED_LONG * rows_in(l, from, r.to);
     if (r.warps) widest *= 32;
-    r.blocks = one_block ? 1 : up_to(widest, STAGED_BLOCK);
-    r.threads = !one_block ? STAGED_BLOCK : widest > 1024 ? 1024 : 32 * up_to(widest, 32);
+    r.blocks = r.wide ? up_to(widest, STAGED_BLOCK) : 1;
+    r.threads = r.wide ? STAGED_BLOCK : widest > 1024 ? 1024 : 32 * up_to(widest, 32);
     return r;
 }
 

@@ -13,8 +13,10 @@ extern "C" {
    barrier. */
 struct staged_run {
     int from, to;    /* stages */
+    int first, end;  /* places */
+    bool wide;       /* one stage, over many blocks of STAGED_BLOCK threads; else one block of `threads` */
     bool warps;      /* a warp takes a row; else a thread does */
-    unsigned blocks; /* of 256 threads, or 1 of `threads` */
+    unsigned blocks;
     unsigned threads;
 };
 enum { STAGED_NARROW = 1024, STAGED_WORK = 8192, STAGED_LONG = 16, STAGED_BLOCK = 256 };

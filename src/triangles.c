@@ -1,0 +1,118 @@
+/* Solving with two sparse triangles: levels found on the host, and one pass over the stages of each. */
+#include "triangles.h"
+#include "staged.h"
+
+#include <float.h>
+#include <math.h>
+
+struct triangles {
+    struct staged *lower, *upper;
+};
+
+enum { LOWER = 0, UPPER = 2 }; /* two pieces of memory each */
+
+bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
+{
+    int64_t missing = 0, first = 0;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        diag[i] = (int)csr_find(A, i, i);
+        if (diag[i] < 0) missing++, first = i;
+    }
+    if (!missing) return true;
+    return fail(
+        e, E_NUMERIC,
+        "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %lld such row%s", who,
+        (long long)first, (long long)missing, missing == 1 ? "" : "s");
+}
+
+bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e)
+{
+    double most = real == T_F32 ? (double)FLT_MAX : DBL_MAX;
+    *inverse = 1 / pivot;
+    if (pivot == 0) return fail(e, E_NUMERIC, "%s: zero pivot in row %lld (counted from 0)", who, (long long)row);
+    if (!isfinite(pivot))
+        return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g", who, (long long)row, pivot);
+    if (fabs(*inverse) <= most) return true;
+    return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g, too small to divide by in %s", who,
+                (long long)row, pivot, type_name(real));
+}
+
+static struct entries lower_of(const struct factors *f)
+{
+    return (struct entries){f->A->rowptr, f->diag, 0, f->A->col, f->val};
+}
+
+static struct entries upper_of(const struct factors *f)
+{
+    return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
+}
+
+/* By levels; on cpu, which goes row by row, as they come. */
+static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *stage, struct order *o,
+                           struct err *e)
+{
+    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, down, e);
+    return order_by(o, v->n, stage, levels_of(t, v->n, down, stage), down, e);
+}
+
+static bool order_both(const struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
+                       struct err *e)
+{
+    struct entries L = lower_of(f), U = upper_of(f);
+    int *stage = mem_new(v->n, sizeof *stage, "the levels of rows", e);
+    bool ok = stage && order_triangle(v, &L, false, stage, lower, e) && order_triangle(v, &U, true, stage, upper, e);
+    mem_free(stage);
+    return ok;
+}
+
+/* U's right sides are L's results, where L left them. */
+static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
+                     struct err *e)
+{
+    struct triangles *t = v->pre_host = mem_zero(1, sizeof *t, "two triangles", e);
+    struct staged_from L = {.entries = lower_of(f), .place = lower->place, .dinv = f->lower};
+    struct staged_from U = {.entries = upper_of(f), .place = upper->place, .at = lower->place, .dinv = f->upper};
+    if (!t) return false;
+    t->lower = staged_make(v->dev, v->real, lower, &L, v->pre_part + LOWER, e);
+    t->upper = t->lower ? staged_make(v->dev, v->real, upper, &U, v->pre_part + UPPER, e) : NULL;
+    return t->upper != NULL;
+}
+
+bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
+{
+    struct order lower = {0}, upper = {0};
+    bool ok = order_both(v, f, &lower, &upper, e) && put_both(v, f, &lower, &upper, e);
+    v->pre_note[TRI_LEVELS_LOWER] = lower.nstages;
+    v->pre_note[TRI_LEVELS_UPPER] = upper.nstages;
+    order_free(&lower);
+    order_free(&upper);
+    return ok;
+}
+
+bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
+{
+    const struct pre_ops *ops = pre_ops_of(v->dev, v->real);
+    const struct triangles *t = v->pre_host;
+    (void)e;
+    ops->solve(v->dev, t->lower, v->s, r, NULL);
+    ops->solve(v->dev, t->upper, v->s, t->lower->y, z);
+    return true;
+}
+
+void triangles_drop(struct solve *v)
+{
+    struct triangles *t = v->pre_host;
+    if (!t) return;
+    mem_free(t->lower);
+    mem_free(t->upper);
+    mem_free(t);
+    v->pre_host = NULL;
+}
+
+double triangles_bytes(const struct solve *v)
+{
+    const struct triangles *t = v->pre_host;
+    double vectors = 2.0 * (double)type_size(v->real) * (double)v->n;
+    if (!t) return vectors;
+    return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
+}

@@ -1,0 +1,30 @@
+/* A preconditioner M = L U of two sparse triangles, on a device: what ilu0 and ic0 share. */
+#ifndef TRIANGLES_H
+#define TRIANGLES_H
+
+#include "precond.h"
+
+/* Where a factorisation leaves numbers in v->pre_note[]. */
+enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* of the diagonal, in millionths of it */ };
+
+/* Factors in the pattern of A: left of the diagonal L, right of it U. Rows are divided by what scales them, 1 where
+   NULL. */
+struct factors {
+    const struct csr *A;
+    const int *diag;     /* [rows] index of each diagonal entry in A->val */
+    double *val;         /* [nnz] */
+    const double *lower; /* [rows] 1 / the diagonal of L */
+    const double *upper; /* [rows] 1 / the diagonal of U */
+};
+/* Put them on v->dev, in stages; for precond.make, apply, drop and bytes. */
+bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
+bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
+void triangles_drop(struct solve *v);
+double triangles_bytes(const struct solve *v);
+
+/* Index of the diagonal entry of each row of A, diag[A->rows]; refuses a row that has none in the words of `who`. */
+bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
+/* 1 / pivot, to inverse; refuses, in the words of `who`, one that is 0, no number, or too small to divide by in `real`. */
+bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e);
+
+#endif
