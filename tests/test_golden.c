@@ -23,7 +23,7 @@ struct screen_case {
     int w, h;                                  /* of the screen, where it is not the usual one */
     bool ascii, plain;
     enum colours colours;
-    bool bound; /* the device has made-up ceilings, an iteration a time of its own */
+    void (*fix)(struct solve *v); /* makes up what measuring or rounding decides */
 };
 
 static void make_bound(struct solve *v);
