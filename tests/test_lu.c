@@ -272,16 +272,143 @@ static void test_steps(void **state)
     csr_free(&A);
 }
 
+/* ---- the command ---- */
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 40 seed 3 as A; lu on cpu"));
+    assert_non_null(strstr(t.out, "lu-openmp"));
+    assert_non_null(strstr(t.out, "singular        no"));
+    assert_true(talk_line(&t, "lu lu-paper A on emu b 16 f32"));
+    assert_non_null(strstr(t.out, "b               16"));
+    assert_non_null(strstr(t.out, "time            -"));
+    assert_true(talk_line(&t, "lu all on emu"));
+    assert_non_null(strstr(t.out, "lu-paper  emu"));
+    assert_null(strstr(t.out, "lu-serial"));
+    assert_true(talk_line(&t, "lu all"));
+    assert_non_null(strstr(t.out, "lu-serial  cpu"));
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu on cpu"));
+    assert_non_null(strstr(t.out, "yes: column 2 (counted from 0) has no pivot but 0"));
+    assert_non_null(strstr(t.out, "determinant     0"));
+    talk_close(&t);
+}
+
+static void test_command_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *says;
+    } refused[] = {
+        {"lu lu-serial on emu", "lu-serial does not run on emu; it is for cpu"},
+        {"lu lu-cusolver on cpu", "it is for cuda"},
+        {"lu on emu b 3", "a power of two from 1 to 128, found 3"},
+        {"lu on emu b 0", "expected a power of two after `b`, found 0"},
+        {"lu on cpu b 8", "lu-openmp has no b"},
+        {"lu reps 1001", "0 to 1000 after `reps`, found 1001"},
+        {"lu lu all", "name none"},
+        {"lu B", "expected"},
+        {"gen dense 3 4; lu on cpu", "3 rows and 4 columns"},
+        {"lu step", "real square matrix"},
+        {"gen dense 0; lu on cpu", "no rows"},
+        {"gen poisson2d 30; lu step", "up to 512"},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_false(talk_line(&t, "lu"));
+    assert_true(talk_line(&t, "gen dense 9"));
+    for (int i = 0; i < COUNT(refused); i++) {
+        if (talk_line(&t, refused[i].line) || !strstr(t.err, refused[i].says))
+            fail_msg("%s: \"%s\" does not say \"%s\"", refused[i].line, t.err, refused[i].says);
+    }
+    talk_close(&t);
+}
+
+static void test_command_json(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen dense 20; lu on emu"));
+    assert_non_null(strstr(t.out, "\"us\":null"));
+    assert_non_null(strstr(t.out, "\"singular\":false"));
+    assert_non_null(strstr(t.out, "\"det_sign\":"));
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu lu-serial on cpu"));
+    assert_non_null(strstr(t.out, "\"singular_column\":2"));
+    assert_non_null(strstr(t.out, "\"det_log10\":null"));
+    assert_non_null(strstr(t.out, "\"backward_error\":null"));
+    assert_true(talk_line(&t, "lu step"));
+    assert_non_null(strstr(t.out, "\"pivot_row\":2"));
+    assert_non_null(strstr(t.out, "\"state\":[4,0.5,"));
+    talk_close(&t);
+}
+
+/* Steps belong to a matrix: dropping it, or beginning with another, forgets them. */
+static void test_command_steps(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 5 as A; gen dense 30 as B; lu A step"));
+    assert_true(t.s.lu && t.s.lu->n == 5 && t.s.lu->k == 0);
+    assert_true(talk_line(&t, "lu step"));
+    assert_true(t.s.lu && t.s.lu->n == 30);
+    assert_non_null(strstr(t.out, "pivot's row"));
+    assert_true(talk_line(&t, "drop A"));
+    assert_non_null(t.s.lu);
+    assert_true(talk_line(&t, "drop B"));
+    assert_null(t.s.lu);
+    talk_close(&t);
+}
+
+static int64_t ticks_left;
+static bool stops(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what;
+    assert_true(done >= 0 && (total == 0 || done <= total));
+    return --ticks_left > 0;
+}
+
+/* Ctrl-C in any column ends it, and nothing stays behind. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    struct watch w = {stops, NULL};
+    lu_random(&A, 70, 1);
+    for (int m = 0; lu_methods[m]; m++) {
+        if (lu_methods[m]->vendor) continue;
+        struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
+        struct lu_options o = {.method = lu_methods[m], .dev = d, .real = T_F64, .watch = &w};
+        for (int64_t n = 1; n < 4; n++) {
+            struct lu *v = NULL;
+            struct err why = {0};
+            ticks_left = n;
+            assert_true(lu_begin(&v, &A, &o, &e));
+            bool ok = lu_factor(v, &why);
+            assert_true(ok ? ticks_left > 0 : why.code == E_CANCELLED);
+            assert_true(!ok || n == 3);
+            lu_free(v);
+        }
+    }
+    csr_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),         cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_singular),      cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_solutions),     cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_widths),        cmocka_unit_test(test_pivots),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_singular),        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_solutions),       cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_widths),          cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_calls),   cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_steps),           cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_refuses), cmocka_unit_test(test_command_json),
+        cmocka_unit_test(test_command_steps),   cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
 }
