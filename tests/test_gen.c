@@ -47,6 +47,9 @@ static const struct {
     {"circuit", {2, 4}, 2, 2, 4, true, false, true},
     {"circuit", {3000, 0}, 3000, 3000, -1, true, false, true},
     {"circuit", {3000, 3}, 3000, 3000, -1, true, false, true},
+    {"dense", {0, 0}, 0, 0, 0, true, true, true},
+    {"dense", {70, 0}, 70, 70, 4900, true, false, false},
+    {"dense", {3, 5}, 3, 5, 15, false, false, false},
 };
 
 static struct csr make(int i, uint64_t seed)
@@ -130,8 +133,9 @@ static void the_bits_are_the_same_on_every_machine(void **state)
     static const struct {
         int at;
         uint64_t hash;
-    } known[] = {{4, 0x9f6cf535221f446c},  {8, 0xf778adc0c57d8206},  {15, 0x7689de09515820ce}, {19, 0x9b962d8902eb0d70},
-                 {23, 0x484cb87a7ec96e06}, {28, 0x97f4d983d416c2e9}, {32, 0x5f61a5d780f34fb2}};
+    } known[] = {{4, 0x9f6cf535221f446c},  {8, 0xf778adc0c57d8206},  {15, 0x7689de09515820ce},
+                 {19, 0x9b962d8902eb0d70}, {23, 0x484cb87a7ec96e06}, {28, 0x97f4d983d416c2e9},
+                 {32, 0x5f61a5d780f34fb2}, {34, 0x5d90b1a0a69db3f9}};
     for (int i = 0; i < COUNT(known); i++) {
         struct csr A = make(known[i].at, 42);
         uint64_t h = hash(0xcbf29ce484222325, A.rowptr, (size_t)(A.rows + 1) * sizeof *A.rowptr);
