@@ -100,12 +100,16 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
 
 void out_ritz(struct out *o, const struct solve *v)
 {
+    char text[120];
     struct ritz r = {0};
     ritz_of(&r, v, 0);
-    bool some = r.rows > 0;
-    out_num(o, "ritz_min", some ? "Ritz values from" : NULL, r.low, "%.6g");
-    out_num(o, "ritz_max", some ? "to" : NULL, r.high, "%.6g");
-    out_num(o, "condition", some ? "condition at least" : NULL, some ? r.high / r.low : NAN, "%.4g");
+    double condition = r.rows ? r.high / r.low : NAN;
+    out_num(o, "ritz_min", NULL, r.low, NULL);
+    out_num(o, "ritz_max", NULL, r.high, NULL);
+    out_num(o, "condition", NULL, condition, NULL);
+    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high, v->pre ? "M^-1 A" : "A",
+             condition);
+    if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
 const struct command command_back = {

@@ -140,6 +140,7 @@ static void report(struct out *o, const struct solve *v)
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_num(o, "residual_true", "true residual", v->residual_true, "%.3e");
     if (v->known) out_num(o, "error_known", "error in x", v->error_known, "%.3e");
+    out_ritz(o, v);
     say_times(o, v);
     say_phases(o, v);
     out_nums(o, "history", v->iterations + 1, v->hist);
