@@ -1,5 +1,6 @@
 """Drives warpspy in a pseudo terminal through a terminal emulator: prompt, keys, resize, Ctrl-C, Ctrl-Z, and the
 terminal given back on every exit. Counted by run_all.sh as cmocka tests are."""
+import json
 import os
 import re
 import signal
@@ -59,6 +60,10 @@ class Session:
 
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def said(self, mark):
+        """What came since, without styles and movements."""
+        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.raw[mark:].decode(errors="replace"))
 
     def wait_for(self, true, what="a screen"):
         end = time.time() + WAIT
@@ -302,6 +307,100 @@ def test_paused_solve_is_left_and_goes_on():
     s.wait("converged")
     s.line("step")
     s.wait("no solve is paused")
+    quits(s)
+
+
+def test_keys_go_back_and_forth():
+    s = paused_solve()
+    s.keys("b")
+    s.wait("iteration 9 ")
+    s.keys("s", "s")
+    s.wait("iteration 11 ")
+    s.keys("1", "2", "n")
+    s.wait("iteration 23 ")
+    s.keys("B")
+    s.wait("iteration 13 ")
+    s.keys("2", "0")
+    s.wait("20: s so many steps, b so many back")
+    s.keys("b")
+    s.wait("iteration 0 ")
+    s.keys("b")
+    s.wait("there is nothing before iteration 0")
+    s.keys("x")
+    s.wait("stopped by the user")
+    quits(s)
+
+
+def test_keys_change_a_solve():
+    s = paused_solve()
+    s.keys("t", "1", "e", "x", "\x7f", "-", "3")
+    s.wait("tol, of ||r|| / ||b||: 1e-3_")
+    s.keys("\r")
+    s.wait("tol is 0.001 now")
+    s.keys("t", "9", "\x1b")
+    s.wait("q leave")
+    s.keys("t", "-", "1", "\r")
+    s.wait("expected a tol")
+    s.keys("o", "1", "\r")
+    s.wait("cg has no omega")
+    s.keys("p", *"sunshine", "\r")
+    s.wait("there is no preconditioner")
+    s.keys("p", *"jacobi", "\r")
+    s.wait("begun anew from the x of iteration 10")
+    s.keys("3", "s")
+    s.wait("iteration 13 ")
+    s.wait("Ritz values of M^-1 A")
+    s.keys("b", "b", "b", "b")
+    s.wait("there is nothing before iteration 10")
+    s.keys("f")
+    s.wait("converged")
+    s.keys("q")
+    s.wait("true residual")
+    quits(s)
+
+
+def test_commands_go_back_and_change():
+    s = paused_solve()
+    s.keys("q")
+    s.wait("paused at iteration 10")
+    s.line("back 4; change tol 1e-12 precond jacobi")
+    s.wait("begun anew from the x of iteration 6")
+    s.line("view solve")
+    s.wait("iteration 6 ")
+    s.keys("m", "3", "\r")
+    s.wait("cg does not restart")
+    s.keys("q")
+    s.line("continue")
+    s.wait("tol 1.00e-12")
+    quits(s)
+
+
+# A solve that does not end by itself.
+ENDLESS = "tol 0 maxit 100000000 force"
+
+
+def test_interrupt_of_every_solver():
+    s = at_prompt("--device cpu")
+    listed = subprocess.run([BIN, "--json", "-c", "solvers"], capture_output=True, text=True, check=True).stdout
+    rows = [json.loads(line) for line in listed.splitlines()]
+    names = [row["name"] for row in rows if row.get("kind") == "solver"]
+    assert "cg" in names and "gmres" in names, names
+    s.line("gen poisson2d 700 as large")
+    s.wait("large [")
+    s.child.delaybeforesend = None  # pexpect's own 50 ms
+    for name in names:
+        s.line(f"solve {name} {ENDLESS}")
+        s.wait(f"{name}: iteration ")
+        mark, begin = len(s.raw), time.time()
+        s.child.send("\x03")
+        s.wait_for(lambda: "large [cpu]> " in s.said(mark), "large [cpu]>")
+        took, said = time.time() - begin, s.said(mark)
+        assert "stopped by the user" in said and "true residual" in said and "x is kept" in said, said
+        assert took < 1, f"{name}: Ctrl-C took {took:.3f} s"
+        print(f"{name}: back at the prompt {1000 * took:.0f} ms after Ctrl-C")
+        s.settle()
+        s.line("!clear")
+        s.settle()
     quits(s)
 
 
