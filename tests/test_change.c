@@ -10,7 +10,8 @@ static const struct solve_change nothing = {.tol = NAN, .omega = NAN, .m = -1, .
 enum { N = 12 * 11, STEPS = 23 };
 
 /* A solve that makes checkpoints, begun and not yet stepped. */
-static struct solve *begun(struct bed *bed, const char *solver, const char *device, enum type real)
+static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
+                                enum type real)
 {
     static double b[N];
     struct err e = {0};
@@ -26,9 +27,15 @@ static struct solve *begun(struct bed *bed, const char *solver, const char *devi
                               .m = s->restarts ? 7 : 0,
                               .keeps = true,
                               .force = true,
+                              .pre = pre,
                               .b = b};
     if (!solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, &e)) fail_msg("%s: %s", solver, e.text);
     return bed->s.solve;
+}
+
+static struct solve *begun(struct bed *bed, const char *solver, const char *device, enum type real)
+{
+    return begun_with(bed, solver, NULL, device, real);
 }
 
 /* As the command does: one at a time. */
@@ -69,12 +76,12 @@ static void check_same(struct solve *v, const double *hist, const char *what)
 }
 
 /* Back by 1, by some, to the first, beyond it: forward again from there the residuals have the same bits. */
-static void check_back(const char *solver, const char *device, enum type real)
+static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
 {
     static const int64_t by[] = {1, 2, 5, 11, 1, STEPS, 1000, 3};
     struct bed bed;
     double hist[STEPS + 1];
-    struct solve *v = begun(&bed, solver, device, real);
+    struct solve *v = begun_with(&bed, solver, pre, device, real);
     steps(v, STEPS);
     int64_t last = v->iterations;
     memcpy(hist, v->hist, (size_t)(last + 1) * sizeof *hist);
@@ -93,9 +100,19 @@ static void test_back(void **state)
     (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++) {
-            check_back(solvers[i]->name, devices[d], T_F64);
-            check_back(solvers[i]->name, devices[d], T_F32);
+            check_back(solvers[i]->name, NULL, devices[d], T_F64);
+            check_back(solvers[i]->name, NULL, devices[d], T_F32);
         }
+}
+
+static void test_back_preconditioned(void **state)
+{
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int i = 0; solvers[i]; i++)
+            for (int p = 0; preconds[p] && !solvers[i]->no_precond; p++)
+                if (preconds[p]->symmetric || !solvers[i]->own_precond)
+                    check_back(solvers[i]->name, preconds[p], devices[d], T_F64);
 }
 
 /* More checkpoints than are kept, and steps in large batches: still every iteration can be reached. */
@@ -442,10 +459,19 @@ static void test_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_back),           cmocka_unit_test(test_far_back), cmocka_unit_test(test_same_end),
-        cmocka_unit_test(test_back_refused),   cmocka_unit_test(test_tighter),  cmocka_unit_test(test_looser),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_anew),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_without_memory), cmocka_unit_test(test_commands), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_back),
+        cmocka_unit_test(test_far_back),
+        cmocka_unit_test(test_back_preconditioned),
+        cmocka_unit_test(test_same_end),
+        cmocka_unit_test(test_back_refused),
+        cmocka_unit_test(test_tighter),
+        cmocka_unit_test(test_looser),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_anew),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_json),
         cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests_name("change", tests, NULL, NULL);

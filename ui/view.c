@@ -26,6 +26,7 @@ void view_reset(struct view_state *st, const struct matrix *m)
     mem_free(st->grid.n);
     st->grid = (struct grid){0};
     st->help = st->asks = false;
+    st->count = 0;
     st->message[0] = 0;
     if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
     *st = (struct view_state){.format = st->format, .real = st->real, .w = st->w, .h = st->h, .of = m};

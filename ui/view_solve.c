@@ -522,6 +522,9 @@ static bool ask_precond(struct view_state *st)
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct solve *v = s->solve;
+    bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
+    if (v && v->reason != RUNNING && any)
+        snprintf(st->message, sizeof st->message, "this solve has ended; `solve` begins another");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;
