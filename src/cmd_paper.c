@@ -1,5 +1,6 @@
 /* The tables of papers in a lesson: a row holds a number that a paper states, and is answered by our own, taken now. */
 #include "cmd.h"
+#include "paper.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +14,10 @@ struct about {
     double pack_us;
     struct measures diagonals;
     const struct run *r;
+    const struct paper_times *t;
 };
 
-enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL };
+enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, SOLVER, FACTOR };
 
 struct quantity {
     const char *name, *fmt;
@@ -90,6 +92,31 @@ static double padded_rate(const struct about *x)
     return padded_gflops(x->r);
 }
 
+static double iteration_us(const struct about *x)
+{
+    return x->t->device_us;
+}
+
+static double thread_us(const struct about *x)
+{
+    return x->t->thread_us;
+}
+
+static double speed_up(const struct about *x)
+{
+    return x->t->thread_us / x->t->device_us;
+}
+
+static double factor_ms(const struct about *x)
+{
+    return x->t->factor_us / 1000;
+}
+
+static double solve_ms(const struct about *x)
+{
+    return x->t->solve_us / 1000;
+}
+
 static const struct quantity quantities[] = {
     {"rows", "%.0f", MATRIX, count_rows},
     {"nonzeros", "%.0f", MATRIX, count_nonzeros},
@@ -104,6 +131,11 @@ static const struct quantity quantities[] = {
     {"total us", "%.2f", KERNEL, whole_us},
     {"GFLOP/s", "%.2f", KERNEL, rate},
     {"padded GFLOP/s", "%.2f", KERNEL, padded_rate},
+    {"iteration us", "%.2f", SOLVER, iteration_us},
+    {"one thread us", "%.2f", SOLVER, thread_us},
+    {"speed-up", "%.2f", SOLVER, speed_up},
+    {"factor ms", "%.3f", FACTOR, factor_ms},
+    {"solve ms", "%.3f", FACTOR, solve_ms},
     {0},
 };
 
@@ -121,36 +153,59 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
 
 /* ---- taking a number ---- */
 
-/* A run of a table, whose rows share many. */
+/* What was measured for a table, whose rows share many: a kernel's run, or a solver's or method's times. */
 struct taken {
     struct matrix *m;
     const struct kernel *kernel;
+    char of[64];
     enum type real;
     struct run run;
+    struct paper_times times;
 };
 
-static const struct run *taken_find(const struct papers *p, const struct matrix *m, const struct kernel *k,
-                                    enum type real)
+static struct taken *taken_find(const struct papers *p, const struct matrix *m, const struct kernel *k, const char *of)
 {
-    for (int i = 0; i < p->ntaken; i++)
-        if (p->taken[i].m == m && p->taken[i].kernel == k && p->taken[i].real == real) return &p->taken[i].run;
+    for (int i = 0; i < p->ntaken; i++) {
+        struct taken *t = &p->taken[i];
+        if (t->m == m && t->kernel == k && t->real == p->real && !strcmp(t->of, of)) return t;
+    }
     return NULL;
+}
+
+/* Room for one more, which counts once it is measured. */
+static struct taken *taken_new(struct papers *p, struct matrix *m, const struct kernel *k, const char *of,
+                               struct err *e)
+{
+    struct taken *grown = mem_resize(p->taken, p->ntaken + 1, sizeof *grown, "the runs of a table", e);
+    if (!grown) return NULL;
+    p->taken = grown;
+    struct taken *t = &grown[p->ntaken];
+    *t = (struct taken){.m = m, .kernel = k, .real = p->real};
+    snprintf(t->of, sizeof t->of, "%s", of);
+    return t;
 }
 
 static const struct run *run_of(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
                                 struct err *e)
 {
     struct wanted w = {m, p->dev, p->real, p->reps, true, NULL};
-    const struct run *known = taken_find(p, m, k, p->real);
-    if (known) return known;
-    struct taken *grown = mem_resize(p->taken, p->ntaken + 1, sizeof *grown, "the runs of a table", e);
-    if (!grown) return NULL;
-    p->taken = grown;
-    struct taken *t = &grown[p->ntaken];
-    *t = (struct taken){.m = m, .kernel = k, .real = p->real};
-    if (!measure(s, &w, k, &t->run, e)) return NULL;
+    struct taken *t = taken_find(p, m, k, "");
+    if (t) return &t->run;
+    t = taken_new(p, m, k, "", e);
+    if (!t || !measure(s, &w, k, &t->run, e)) return NULL;
     p->ntaken++;
     return &t->run;
+}
+
+static const struct paper_times *times_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
+                                          bool solver, struct err *e)
+{
+    struct taken *t = taken_find(p, m, NULL, of);
+    if (t) return &t->times;
+    t = taken_new(p, m, NULL, of, e);
+    if (!t || !(solver ? paper_solver : paper_factor)(s, m, p->dev, p->real, of, p->reps, &t->times, e)) return NULL;
+    p->ntaken++;
+    return &t->times;
 }
 
 /* The libraries' kernels are in builds with CUDA only. */
@@ -197,6 +252,10 @@ static bool take(struct session *s, struct papers *p, struct matrix *m, const ch
     if (q->needs == KERNEL) {
         if (!(k = kernel_called(p, name, &m->csr, e)) || !(x.r = run_of(s, p, m, k, e))) return false;
         p->timed = true;
+    }
+    if (q->needs == SOLVER || q->needs == FACTOR) {
+        p->timed = true;
+        if (!(x.t = times_of(s, p, m, name, q->needs == SOLVER, e))) return false;
     }
     *value = q->of(&x);
     return true;
@@ -332,7 +391,7 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
     out_num(o, NULL, p->gpu, paper, "%.10g");
     out_str(o, "paper_device", NULL, p->gpu);
     out_num(o, "ours", "ours", ours, divided ? "%.2f" : q->fmt);
-    out_str(o, "device", NULL, q->needs == KERNEL ? p->dev->name : NULL);
+    out_str(o, "device", NULL, q->needs >= KERNEL ? p->dev->name : NULL);
     out_num(o, "ratio", "ours/paper", ours / paper, "%.3g");
     out_str(o, "reason", NULL, reason);
 }
@@ -357,14 +416,40 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     return true;
 }
 
+/* What is among that was measured. */
+static bool some(const struct papers *p, bool (*is)(const struct taken *t))
+{
+    for (int i = 0; i < p->ntaken; i++)
+        if (is(&p->taken[i])) return true;
+    return false;
+}
+
+static bool of_kernel(const struct taken *t)
+{
+    return t->kernel != NULL;
+}
+
+static bool of_solver(const struct taken *t)
+{
+    return !t->kernel && isfinite(t->times.device_us);
+}
+
+static bool on_host(const struct taken *t)
+{
+    return !t->kernel && (isfinite(t->times.thread_us) || isfinite(t->times.factor_us));
+}
+
 static void remarks(struct out *o, const struct papers *p)
 {
+    const struct device *host = some(p, on_host) ? device_open("cpu", NULL) : NULL;
     if (p->timed) out_text(o, "Ours: %s, %s", p->dev->name, p->dev->about);
+    if (host && host != p->dev) out_text(o, "One thread, and what is of the host: cpu, %s", host->about);
     if (p->timed && p->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: what needs a time is not answered.");
-    if (p->timed && p->dev->kind == DEV_CPU)
+    if (p->dev->kind == DEV_CPU && some(p, of_kernel))
         out_text(o,
                  "No GPU: times are of the host's loops for the same formats and tell nothing of the kernels named.");
+    if (p->dev->kind == DEV_CPU && some(p, of_solver)) out_text(o, "No GPU: in its place all cores of the host work.");
     if (*p->reason) out_text(o, "Not answered (-): %s", p->reason);
 }
 
@@ -378,6 +463,7 @@ bool paper_end(struct session *s, struct papers *p, struct err *e)
 {
     if (!p->open) return true;
     remarks(s->out, p);
+    bool ok = out_end(s->out, e); /* before p goes: it has the heading of a column */
     papers_free(p);
-    return out_end(s->out, e);
+    return ok;
 }

@@ -51,11 +51,13 @@ static void out_way(struct out *o, const struct transfer_plan *p, const struct t
     out_num(o, "hidden", NULL, k == WAY_OVERLAPPED ? t->hidden : NAN, NULL);
 }
 
-static void conclude(struct out *o, const struct transfer *t)
+static void conclude(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
     double execution = t->way[WAY_EXECUTION].us, transfer = t->without_us - execution;
     out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
+    out_text(o, "By the rule execution + transfer / streams (Liang 2012) they would take %.3f ms overlapped.",
+             (execution + transfer / p->streams) / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, execution) / 1000;
     if (t->hidden > 0)
         out_text(o,
@@ -75,17 +77,14 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
              type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);
     for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
-    conclude(o, t);
+    conclude(o, p, t);
 }
 
 /* On a device that works in the host's memory. */
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
-    out_text(
-        o,
-        "%s works in the host's own memory: there is nothing to copy. On a GPU this times copies from pageable and "
-        "from page-locked memory, and how much of them streams hide behind the products.",
-        d->name);
+    out_text(o, "%s works in the host's own memory: there is nothing to copy.", d->name);
+    out_text(o, "On a GPU: copies from pageable and page-locked memory, and what streams hide of them.");
     if (out_mode(o) == OUT_TEXT) return true;
     out_row(o);
     out_str(o, "device", NULL, d->name);

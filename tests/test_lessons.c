@@ -83,16 +83,14 @@ static void assert_narrow(const char *text)
 
 /* ---- the lessons that come with the program ---- */
 
-static void read_it(const char *path, enum out_mode mode, int times)
+static void read_it(const char *path, const char *device, enum out_mode mode)
 {
     char line[300];
     struct talk t;
     open_on_cpu(&t, mode);
-    snprintf(line, sizeof line, "lesson %s reps 1", path);
-    for (int i = 0; i < times; i++)
-        if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
-    if (mode == OUT_TEXT) assert_narrow(t.out);
-    if (mode == OUT_JSON) assert_says(t.out, "\"command\":\"lesson\",\"ok\":true,\"matrix\":");
+    snprintf(line, sizeof line, "device %s; lesson %s reps 1", device, path);
+    if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
+    if (mode == OUT_JSON) assert_says(t.out, "\"ok\":true,");
     talk_close(&t);
 }
 
@@ -101,12 +99,30 @@ static void those_that_come_with_the_program_run(void **state)
     glob_t found;
     (void)state;
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
-    assert_true(found.gl_pathc >= 3);
+    assert_true(found.gl_pathc >= 8);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        read_it(found.gl_pathv[i], OUT_TEXT, 2);
-        read_it(found.gl_pathv[i], OUT_JSON, 1);
+        read_it(found.gl_pathv[i], "cpu", OUT_TEXT);
+        read_it(found.gl_pathv[i], "emu", OUT_JSON);
     }
     globfree(&found);
+}
+
+static void prose_and_tables_are_narrow(void **state)
+{
+    static const char *const paths[] = {"samples/lessons/drm.txt", "samples/lessons/lu-tables.txt",
+                                        "samples/lessons/transfer.txt", "samples/lessons/reductions.txt"};
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "device emu"));
+    for (int i = 0; i < COUNT(paths); i++) {
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s reps 1", paths[i]);
+        assert_true(talk_line(&t, line));
+        assert_narrow(t.out);
+        assert_true(talk_line(&t, line)); /* a second time */
+    }
+    talk_close(&t);
 }
 
 /* What does not depend on the machine: add32 of the DRM paper. */
@@ -215,6 +231,72 @@ static void times_need_a_device_that_has_some(void **state)
     talk_close(&t);
 }
 
+static const char solved[] = "> gen poisson2d 12 as P\n> gen dense 24 as D\n| matrix | of | what | GTX 260+ |\n"
+                             "| P | jacobi | one thread us | - |\n| P | jacobi | iteration us | - |\n"
+                             "| P | jacobi | speed-up | 20 |\n| P | gmres 5 | iteration us f32 | - |\n"
+                             "| P | gmres 5 sums host / gmres 5 | iteration us f32 | - |\n"
+                             "| D | lu-serial | solve ms f32 | 1.37 |\n| D | lu-serial | factor ms f32 | 1 |\n"
+                             "| D | lu-openmp / lu-serial | factor ms f32 | 1 |\n| D | lu-paper | factor ms | 1 |\n"
+                             "| P | gmres 5000 | speed-up | 1 |\n";
+
+static void solvers_and_lu_are_timed(void **state)
+{
+    struct talk t;
+    double ours[10];
+    (void)state;
+    for (int reps = 0; reps < 2; reps++) {
+        open_on_cpu(&t, OUT_JSON);
+        assert_true(lesson(&t, solved)); /* reps 1 */
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s reps %d", path_of("lesson.txt"), reps);
+        assert_true(talk_line(&t, line));
+        for (int i = 0; i < 10; i++) ours[i] = number(&t, "lesson", i, "ours");
+        for (int i = 0; i < 8; i++) assert_true(ours[i] > 0 && isfinite(ours[i]));
+        assert_float_equal(ours[2], ours[0] / ours[1], 1e-9 * ours[2]);
+        assert_true(ours[5] > ours[6]);
+        assert_true(isnan(ours[8]) && isnan(ours[9]));
+        assert_says(t.out, "lu-paper does not run on cpu");
+        assert_says(t.out, "expected an m from 1 to 500");
+        talk_close(&t);
+    }
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, solved));
+    assert_says(t.out, "in its place all cores of the host work");
+    assert_null(strstr(t.out, "kernels named"));
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, solved));
+    assert_says(t.out, "models accesses, not time");
+    talk_close(&t);
+}
+
+/* What a solver or LU does not take is said of its row; the rest is answered. */
+static void a_refusing_solver_spoils_its_row_alone(void **state)
+{
+    static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"
+                               "| R | jacobi | speed-up | 1 |\n| R | gmres 3 | one thread us | 1 |\n"
+                               "| W | lu-serial | factor ms | 1 |\n| W | bicgstab | speed-up | 1 |\n";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    assert_true(isnan(number(&t, "lesson", 0, "ours")) && number(&t, "lesson", 1, "ours") > 0);
+    assert_true(isnan(number(&t, "lesson", 2, "ours")) && isnan(number(&t, "lesson", 3, "ours")));
+    assert_says(t.out, "diagonal");
+    assert_says(t.out, "square");
+    talk_close(&t);
+}
+
+/* The heading of the paper's column was lost where nothing was timed. */
+static void headings_stay(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | the paper |\n| P | - | rows | 8 |\n"));
+    assert_says(t.out, "the paper");
+    talk_close(&t);
+}
+
 static void files_are_named_from_the_lesson(void **state)
 {
     static const char tiny[] = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n", script[] = "stats\n";
@@ -263,6 +345,11 @@ static const struct {
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | rows | many |\n", ":3: ", "found many"},
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | us | 1 |\n", ":3: ", "found nothing"},
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | padding | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | speed-up | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | gmres 5 sums guest | speed-up | 1 |\n",
+     ":3: ", "expected a solver"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | lu-nothing | solve ms | 1 |\n",
+     ":3: ", "expected a method of LU"},
     {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot hold another"},
     {"> load none.mtx\n", "/none.mtx", "expected a readable file"},
 };
@@ -302,14 +389,13 @@ static void a_refused_row_says_why(void **state)
 }
 
 /* Either all is well, or memory was what failed; and the session goes on. */
-static void every_allocation_may_fail(void **state)
+static void allocations_fail(const char *text)
 {
     bool ok = false;
-    (void)state;
     for (int64_t n = 1; !ok && n < 3000; n++) {
         struct talk t;
         open_on_cpu(&t, OUT_TEXT);
-        write_file("lesson.txt", timed, sizeof timed - 1);
+        write_file("lesson.txt", text, strlen(text));
         mem_fail_at(n);
         char line[160];
         snprintf(line, sizeof line, "lesson %s reps 1", path_of("lesson.txt"));
@@ -320,6 +406,13 @@ static void every_allocation_may_fail(void **state)
         talk_close(&t);
     }
     assert_true(ok);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    allocations_fail(timed);
+    allocations_fail(solved);
 }
 
 /* ---- the measures elsewhere ---- */
@@ -408,6 +501,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_that_come_with_the_program_run),
+        cmocka_unit_test(prose_and_tables_are_narrow),
+        cmocka_unit_test(solvers_and_lu_are_timed),
+        cmocka_unit_test(a_refusing_solver_spoils_its_row_alone),
+        cmocka_unit_test(headings_stay),
         cmocka_unit_test(add32_pads_as_the_paper_says),
         cmocka_unit_test(prose_is_filled_and_the_rest_stands),
         cmocka_unit_test(rows_are_answered),
