@@ -9,41 +9,54 @@ namespace KERNEL_SPACE
 /* Results in shared memory, a power of 2; entries of a row that are fetched early; levels that are foreseen. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
-/* What a launch reads and writes. y is written and read through one pointer. */
+/* What a launch reads and writes. y holds the right sides before and the results after; it is read and written through
+   one pointer. */
 template <typename T> struct tri {
     GPTR(const int) start;
-    GPTR(const int) row;
-    GPTR(const int) at;
     GPTR(const int) ptr;
     GPTR(const int) col;
     GPTR(const T) val;
     GPTR(const T) dinv;
-    GPTR(const T) r;
     GPTR(T) y;
-    GPTR(T) z;
     int n;
-    bool scaled, rows; /* dinv is there; z is */
+    bool scaled; /* dinv is there */
 };
 
-template <typename T> __device__ void tri_store(const tri<T> &t, int k, T sum, T inverse, int row)
+/* Right sides to the order of the places, and results from it: over all multiprocessors, since what one block that goes
+   through many levels reads and writes had better lie side by side. */
+template <typename T>
+__global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {
-    T v = sum * inverse;
-    t.y[k] = v;
-    if (t.rows) t.z[row] = v;
+    int k = (int)(blockIdx.x * STAGED_BLOCK + threadIdx.x);
+    if (s[S_DONE] == 0 && k < n) y[k] = r[at[k]];
 }
 
-/* A level over many blocks. V threads take a row, whose entries they read side by side. */
+template <typename T>
+__global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GPTR(const T) y, GPTR(T) z)
+{
+    int k = (int)(blockIdx.x * STAGED_BLOCK + threadIdx.x);
+    if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
+}
+
+/* The row at place k, whose entries V lanes read side by side; the result is in lane 0. */
+template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, int lane)
+{
+    int last = t.ptr[k + 1];
+    T sum = lane == 0 ? t.y[k] : (T)0;
+#pragma unroll 4
+    for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+    return t.scaled ? sum * t.dinv[k] : sum;
+}
+
+/* A level over many blocks, V threads for each row. */
 template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
     int lane = (int)(threadIdx.x % V), k = from + (int)(blockIdx.x * (STAGED_BLOCK / V) + threadIdx.x / V);
     if (k >= end) return; /* all V lanes: they share the row */
-    int last = t.ptr[k + 1];
-    T sum = lane == 0 ? t.r[t.at[k]] : (T)0;
-#pragma unroll 4
-    for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
-    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
-    if (lane == 0) tri_store(t, k, sum, t.scaled ? t.dinv[k] : (T)1, t.row[k]);
+    T v = tri_solve_row<T, V>(t, k, lane);
+    if (lane == 0) t.y[k] = v;
 }
 
 /* A run of narrow levels in one block, a warp for each row; a barrier between two levels. */
@@ -55,11 +68,8 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
     for (int level = from; level < to; level++) {
         int end = t.start[level + 1];
         for (int k = t.start[level] + (int)(threadIdx.x / WARP); k < end; k += warps) {
-            int last = t.ptr[k + 1];
-            T sum = lane == 0 ? t.r[t.at[k]] : (T)0;
-            for (int j = t.ptr[k] + lane; j < last; j += WARP) sum -= t.val[j] * t.y[t.col[j]];
-            for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
-            if (lane == 0) tri_store(t, k, sum, t.scaled ? t.dinv[k] : (T)1, t.row[k]);
+            T v = tri_solve_row<T, WARP>(t, k, lane);
+            if (lane == 0) t.y[k] = v;
         }
         __syncthreads(); /* all of the block: the level is complete */
     }
@@ -70,25 +80,23 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
    asked for one level ahead, where its entries lie two ahead, and what comes later is brought nearer; and the results
    of the last levels, which are what most rows need, stay in shared memory as a ring. */
 
-/* Where the entries of a row lie, and its right side. */
+/* Where the entries of a row lie. */
 struct tri_lead {
-    int begin, end, at, row;
+    int begin, end;
 };
 
 template <typename T> struct tri_row {
     tri_lead lead;
     int col[TRI_EARLY];
-    T val[TRI_EARLY], r, inverse;
+    T val[TRI_EARLY], sum, inverse;
 };
 
 template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int end)
 {
-    tri_lead lead = {0, 0, 0, 0};
+    tri_lead lead = {0, 0};
     if (k >= end) return lead;
     lead.begin = t.ptr[k];
     lead.end = t.ptr[k + 1];
-    lead.at = t.at[k];
-    lead.row = t.row[k];
     return lead;
 }
 
@@ -97,7 +105,7 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
 {
     tri_row<T> row;
     row.lead = lead;
-    row.r = 0;
+    row.sum = 0;
     row.inverse = 1;
 #pragma unroll
     for (int e = 0; e < TRI_EARLY; e++) {
@@ -106,32 +114,27 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
         row.val[e] = there ? t.val[lead.begin + e] : (T)0;
     }
     if (k >= end) return row;
-    row.r = t.r[lead.at];
+    row.sum = t.y[k];
     if (t.scaled) row.inverse = t.dinv[k];
     return row;
 }
 
-#ifdef __CUDACC__
-/* Bring the line of p[i] into the cache that all multiprocessors share. */
-template <typename T> __device__ void tri_nearer(const T *p, int64_t i)
-{
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(p + i));
-}
-#else
-template <typename P> __device__ void tri_nearer(const P &, int64_t) {}
-#endif
-
-/* What the row so many places on will need; its entries are guessed to lie as densely as here. */
+/* Bring what the row so many places on will need into the cache that all multiprocessors share; its entries are guessed
+   to lie as densely as here. Lanes share the arrays between them: half of them take val, which is the largest. */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
+#ifdef __CUDACC__
     int64_t place = (int64_t)k + ahead, entry = lead.begin + (int64_t)(lead.end - lead.begin) * ahead;
     if (place >= t.n || entry >= last) return;
-    tri_nearer(t.ptr, place);
-    tri_nearer(t.at, place);
-    if (t.scaled) tri_nearer(t.dinv, place);
-    if (t.rows) tri_nearer(t.row, place);
-    tri_nearer(t.col, entry);
-    tri_nearer(t.val, entry);
+    int lane = (int)(threadIdx.x % 8);
+    const void *what = lane % 2 == 1           ? (const void *)(t.val + entry)
+                       : lane == 0             ? (const void *)(t.ptr + place)
+                       : lane == 4 && t.scaled ? (const void *)(t.dinv + place)
+                                               : (const void *)(t.col + entry);
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(what));
+#else
+    (void)t, (void)k, (void)ahead, (void)last, (void)lead;
+#endif
 }
 
 /* Result number p: those from `low` on are in the ring, the others were written to y long ago. */
@@ -143,17 +146,18 @@ template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R rin
 template <typename T, typename R>
 __device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_row<T> &row)
 {
-    T sum = row.r;
+    T sum = row.sum;
 #pragma unroll
     for (int e = 0; e < TRI_EARLY; e++)
         if (row.col[e] >= 0) sum -= row.val[e] * tri_result(t, ring, low, row.col[e]);
     for (int j = row.lead.begin + TRI_EARLY; j < row.lead.end; j++)
         sum -= t.val[j] * tri_result(t, ring, low, t.col[j]);
-    ring[k & (TRI_RING - 1)] = sum * row.inverse;
-    tri_store(t, k, sum, row.inverse, row.lead.row);
+    sum *= row.inverse;
+    ring[k & (TRI_RING - 1)] = sum;
+    t.y[k] = sum;
 }
 
-/* The block has at least as many threads as the widest level has rows. The levels of four edges are in sight. */
+/* The block has at least as many threads as the widest level has rows. The levels between four edges are in sight. */
 template <typename T>
 __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
 {
@@ -200,37 +204,41 @@ __global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const
 
 #define STAGED(p, n, T) VECTOR(#p, (void *)S->p, n, const T)
 
-template <typename T> static tri<T> tri_of(const struct staged *S, const void *r, void *z)
+template <typename T> static tri<T> tri_of(const struct staged *S)
 {
     int64_t n = S->n;
     return {STAGED(start, S->nstages + 1, int),
-            STAGED(row, n, int),
-            STAGED(at, n, int),
             STAGED(ptr, n + 1, int),
             STAGED(col, S->nnz, int),
             STAGED(val, S->nnz, T),
             STAGED(dinv, S->dinv ? n : 0, T),
-            VECTOR("r", r, n, const T),
             VECTOR("y", S->y, n, T),
-            VECTOR("z", z, z ? n : 0, T),
             (int)n,
-            S->dinv != NULL,
-            z != NULL};
+            S->dinv != NULL};
+}
+
+template <typename T>
+static void solve_run(struct device *d, const struct staged *S, const struct staged_run *run, double *s)
+{
+    tri<T> t = tri_of<T>(S);
+    auto *wide = run->warps ? tri_wide<T, WARP> : tri_wide<T, 1>;
+    auto *narrow = run->warps ? tri_narrow_warps<T> : tri_narrow<T>;
+    if (run->wide) {
+        LAUNCH(d, run->blocks, STAGED_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
+    } else {
+        LAUNCH(d, 1, run->threads, narrow)(run->from, run->to, SCALARS_OF(s), t);
+    }
 }
 
 template <typename T> static void solve(struct device *d, const struct staged *S, double *s, const void *r, void *z)
 {
-    tri<T> t = tri_of<T>(S, r, z);
-    for (int k = 0; k < S->nruns; k++) {
-        const struct staged_run *run = &S->run[k];
-        auto *wide = run->warps ? tri_wide<T, WARP> : tri_wide<T, 1>;
-        auto *narrow = run->warps ? tri_narrow_warps<T> : tri_narrow<T>;
-        if (run->wide) {
-            LAUNCH(d, run->blocks, STAGED_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
-        } else {
-            LAUNCH(d, 1, run->threads, narrow)(run->from, run->to, SCALARS_OF(s), t);
-        }
-    }
+    int64_t n = S->n;
+    LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_gather<T>)
+    ((int)n, SCALARS_OF(s), STAGED(at, n, int), VECTOR("r", r, n, const T), VECTOR("y", S->y, n, T));
+    for (int k = 0; k < S->nruns; k++) solve_run<T>(d, S, &S->run[k], s);
+    if (!z) return;
+    LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_scatter<T>)
+    ((int)n, SCALARS_OF(s), STAGED(row, n, int), STAGED(y, n, T), VECTOR("z", z, n, T));
 }
 
 template <typename T>
