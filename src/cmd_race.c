@@ -143,7 +143,8 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 /* Let the screen and the keyboard have their turn; false: stop. */
 static bool goes_on(struct session *s)
 {
-    if (s->interactive && s->front && s->front->live_view) return s->front->live_view(s, "race");
+    bool watched = s->interactive && !s->folder; /* a lesson goes on by itself */
+    if (watched && s->front && s->front->live_view) return s->front->live_view(s, "race");
     return watch_tick(&s->watch, "race", 0, 0, NULL);
 }
 
@@ -188,11 +189,12 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
     out_num(o, "precond_us", NULL, timed && v->pre ? v->pre_us : NAN, NULL);
     out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->omega : NAN, NULL);
     out_bool(o, "converged", NULL, v && v->reason == CONVERGED);
-    out_str(o, "status", "ended", v ? reason_name(v->reason) : "refused");
+    out_str(o, "status", NULL, v ? reason_name(v->reason) : "refused");
+    out_str(o, NULL, "ended", !v ? "refused" : v->reason == MAX_ITERATIONS ? "limit" : reason_name(v->reason));
     out_str(o, "reason", NULL, v ? v->why : x->why);
     out_num(o, "iterations", "iterations", v ? (double)v->iterations : NAN, "%.0f");
     out_num(o, "time_us", NULL, timed ? x->us : NAN, NULL);
-    out_time(o, NULL, "time", timed ? x->us : NAN);
+    out_num(o, NULL, "ms", timed ? x->us / 1000 : NAN, "%.3f");
     out_num(o, "us_per_iteration", "us each", timed && v->iterations ? x->us / (double)v->iterations : NAN, "%.1f");
     out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
     out_num(o, "residual_true", "residual", v ? v->residual_true : NAN, "%.2e");
