@@ -64,6 +64,13 @@ static bool anything(const struct args *a, struct err *e)
                 "expected what to change: tol, maxit, omega, m, precond or block; such as `change tol 1e-12`");
 }
 
+/* The solve that waits, or one that ended and left its x. */
+static struct solve *changeable(struct session *s, struct err *e)
+{
+    if (s->solve && s->solve->reason != RUNNING && s->solve->x) return s->solve;
+    return solve_waiting(s, e);
+}
+
 /* In text, what was changed; else all that could have been. */
 static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
 {
@@ -82,17 +89,19 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
 
 static bool run_change(struct session *s, const struct args *a, struct err *e)
 {
-    struct solve *v = solve_waiting(s, e);
+    struct solve *v = changeable(s, e);
     struct solve_change c = {.tol = arg_real(a, "tol", NAN),
                              .omega = arg_real(a, "omega", NAN),
                              .m = arg_int(a, "m", -1),
                              .maxit = arg_int(a, "maxit", -1)};
     if (!v || !anything(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
-    if (!solve_change(v, &c, e)) {
-        if (v->reason != RUNNING) solve_end(v, NULL); /* nothing could be begun: x stays */
+    bool ended = v->reason != RUNNING;
+    if (!solve_again(v, &c, e)) {
+        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* nothing could be begun: x stays */
         return false;
     }
-    say_change(s->out, a, v, c.change_pre || arg(a, "omega") || arg(a, "m"));
+    say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
+    if (ended) out_text(s->out, "`continue` goes on");
     return v->reason == RUNNING || solve_finish(s, e);
 }
 
@@ -125,9 +134,11 @@ const struct command command_back = {
 const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
-    .about = "change what a paused solve was given",
+    .about = "change what a solve was given, and go on from its x",
     .help = "tol and maxit change in place; omega, m, and the preconditioner with the size of its blocks begin anew\n"
-            "from the x that is reached, and the iterations are counted on. precond none takes it away.\n"
+            "from the x that is reached, and the iterations are counted on. precond none takes it away. A solve that\n"
+            "ended goes on likewise, paused.\n"
+            "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
     .run = run_change,
 };

@@ -161,6 +161,8 @@ struct solve_change {
     int64_t pre_block;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
+/* The same, of a solve that may have ended: it goes on from its x, paused. A failure leaves it ended as it was. */
+bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
 /* Bytes that the solve holds on its device: vectors, matrix, preconditioner, work space. */
 int64_t solve_memory(const struct solve *v);
 /* gmres: H, m + 1 rows of a column one after another, k = *columns of them, of the cycle under way (or of the last one);

@@ -364,6 +364,79 @@ static void test_without_memory(void **state)
         }
 }
 
+/* ---- a solve that ended goes on ---- */
+
+/* Whatever the end was, and for every solver: the same x within what the tighter tol allows, and the history is one. */
+static void test_again(void **state)
+{
+    (void)state;
+    static const char *const pres[] = {NULL, "jacobi"};
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int i = 0; solvers[i]; i++)
+            for (int p = 0; p < COUNT(pres); p++) {
+                struct bed bed;
+                struct err e = {0};
+                if (pres[p] && solvers[i]->no_precond) continue;
+                const struct precond *pre = pres[p] ? precond_find(pres[p]) : NULL;
+                struct solve *v = begun_with(&bed, solvers[i]->name, pre, devices[d], T_F64);
+                struct solve_change c = nothing;
+                c.tol = 1e-2;
+                change(v, c);
+                to_the_end(v);
+                assert_int_equal(v->reason, CONVERGED);
+                int64_t first = v->iterations;
+                double reached = v->residual_true;
+                c.tol = 1e-5;
+                c.maxit = 5000;
+                if (!solve_again(v, &c, &e)) fail_msg("%s: %s", solvers[i]->name, e.text);
+                assert_true(v->reason == RUNNING && v->paused && v->iterations == first && v->base == first && !v->x);
+                assert_true(fabs(v->residual - reached) <= 1e-6 * reached);
+                to_the_end(v);
+                if (v->reason != CONVERGED) fail_msg("%s on %s: %s", solvers[i]->name, devices[d], v->why);
+                assert_true(v->iterations > first && v->residual_true <= 2e-5);
+                assert_true(fabs(v->hist[0] - 1) < 1e-12);
+                bed_free(&bed);
+            }
+}
+
+static void test_again_refused(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    struct solve *v = begun(&bed, "cg", "cpu", T_F64);
+    struct solve_change c = nothing;
+    c.maxit = 6;
+    change(v, c);
+    to_the_end(v);
+    assert_int_equal(v->reason, MAX_ITERATIONS);
+    double residual = v->residual, *x = v->x;
+    c = nothing;
+    assert_false(solve_again(v, &c, &e));
+    assert_non_null(strstr(e.text, "give a larger one: `change maxit"));
+    err_clear(&e);
+    c.omega = 1;
+    c.maxit = 50;
+    assert_false(solve_again(v, &c, &e));
+    assert_non_null(strstr(e.text, "cg has no omega"));
+    for (int nth = 1; nth < 12; nth++) {
+        err_clear(&e);
+        c = nothing;
+        c.maxit = 50;
+        mem_fail_at(nth);
+        bool ok = solve_again(v, &c, &e);
+        mem_fail_at(0);
+        if (ok) break;
+        assert_int_equal(e.code, E_MEMORY);
+        assert_true(v->reason == MAX_ITERATIONS && v->maxit == 6 && v->iterations == 6 && v->x == x);
+        assert_true(v->residual == residual && v->hist[6] == residual && v->base == 0);
+    }
+    assert_int_equal(v->reason, RUNNING);
+    to_the_end(v);
+    assert_int_equal(v->iterations, 50);
+    bed_free(&bed);
+}
+
 /* ---- the commands ---- */
 
 static const struct {
@@ -398,6 +471,17 @@ static const struct {
     {"change tol 1e-9", "tol        1e-09", NULL},
     {"continue", "converged", NULL},
     {"back", NULL, "no solve is paused"},
+    {"change tol 1e-12", "begun anew from the x of iteration", NULL},
+    {"step 2", "iteration", NULL},
+    {"back", "iteration", NULL},
+    {"continue", "tol 1.00e-12", NULL},
+    {"solve cg maxit 5 on cpu", "limit of 5", NULL},
+    {"change tol 1e-3", NULL, "give a larger one: `change maxit"},
+    {"change maxit 5", NULL, "above the 5 iterations"},
+    {"change maxit 500", "`continue` goes on", NULL},
+    {"continue", "converged      yes", NULL},
+    {"solve cg b zero on cpu", "b = 0", NULL},
+    {"change tol 1e-3", NULL, "nothing to go on from"},
 };
 
 static void test_commands(void **state)
@@ -411,7 +495,7 @@ static void test_commands(void **state)
             (lines[i].out && !strstr(t.out, lines[i].out)))
             fail_msg("`%s`: found\n%s%s", lines[i].line, t.out, t.err);
     }
-    assert_non_null(strstr(t.err, "no solve"));
+    assert_non_null(strstr(t.err, "nothing to go on"));
     talk_close(&t);
 }
 
@@ -470,6 +554,8 @@ int main(void)
         cmocka_unit_test(test_anew),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_again_refused),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_completion),

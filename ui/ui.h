@@ -120,6 +120,8 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text); /* between words */
 /* Reduction of the residual per iteration over the last ones; 0 when there are too few. */
 double solve_rate(const struct solve *v);
+/* Has the true residual parted from the recursive one, since the solve was begun anew? */
+bool solve_parted(const struct solve *v);
 /* Iterations left until tol, as the last quarter of them went; NaN: it does not fall. */
 double solve_left(const struct solve *v);
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */

@@ -24,6 +24,11 @@ double solve_rate(const struct solve *v)
     return isfinite(rate) ? rate : 0;
 }
 
+bool solve_parted(const struct solve *v)
+{
+    return v->parted > v->base;
+}
+
 static double least_of(const double *r, int64_t n)
 {
     double least = INFINITY;
@@ -256,7 +261,7 @@ static char *show_left(double us, char *out, size_t size)
 static void item_left(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[32];
-    double left = v->parted ? NAN : solve_left(v);
+    double left = solve_parted(v) ? NAN : solve_left(v);
     if (v->iterations + left > (double)v->maxit)
         item(c, at, "left", "beyond maxit");
     else
@@ -436,7 +441,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
 /* The line below it. */
 static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
-    if (!v->parted) return y;
+    if (!solve_parted(v)) return y;
     canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
                 (long long)v->parted);
     return y + 1;
@@ -469,7 +474,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     int lines = draw_figures(c, v, st, c->h, false) - c->h; /* outside, only to count them */
-    int room = c->h - (v->parted ? 1 : 0) - (st->full ? 1 : 0);
+    int room = c->h - (solve_parted(v) ? 1 : 0) - (st->full ? 1 : 0);
     bool small = room - lines < AROUND + 3;
     if (small) lines = draw_figures(c, v, st, c->h, true) - c->h;
     int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
@@ -524,7 +529,8 @@ static bool key(struct session *s, struct view_state *st, int k)
     struct solve *v = s->solve;
     bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
     if (v && v->reason != RUNNING && any)
-        snprintf(st->message, sizeof st->message, "this solve has ended; `solve` begins another");
+        snprintf(st->message, sizeof st->message,
+                 "this solve has ended; at the prompt `change tol 1e-12; continue` goes on");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;

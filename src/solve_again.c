@@ -1,0 +1,69 @@
+/* A solve that ended goes on from its x, with something changed: the tolerance that it met, the limit that it reached.
+ */
+#include "solver.h"
+
+#include <math.h>
+
+/* What the end was, for a solve that cannot go on after all. */
+struct end {
+    double tol, eps, residual;
+    int64_t maxit, base, iterations;
+    enum reason reason;
+    double *x;
+};
+
+static struct end end_of(const struct solve *v)
+{
+    return (struct end){v->tol, v->eps, v->residual, v->maxit, v->base, v->iterations, v->reason, v->x};
+}
+
+static void end_as(struct solve *v, const struct end *was)
+{
+    solve_release(v);
+    if (v->x != was->x) mem_free(v->x);
+    v->x = was->x;
+    v->base = was->base;
+    v->iterations = was->iterations;
+    v->residual = v->hist[was->iterations] = was->residual;
+    v->reason = was->reason;
+    v->tol = was->tol;
+    v->maxit = was->maxit;
+}
+
+/* From x, with no rule that would stop it there; the rules come back with the change. */
+static bool start(struct solve *v, const struct end *was, struct err *e)
+{
+    v->tol = v->eps = 0;
+    v->maxit = INT64_MAX;
+    v->base = v->iterations;
+    v->s = v->dev->ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e);
+    bool ok = v->s && live_new(v, e) && solve_start(v, was->x, e);
+    v->tol = was->tol;
+    v->eps = was->eps;
+    v->maxit = was->maxit;
+    if (!ok) return false;
+    if (v->reason != RUNNING) return fail(e, E_USAGE, "it cannot go on from its x: %s", reason_text(v->reason));
+    return v->dev->ops->put(v->dev, v->s + S_EPS, &v->eps, sizeof v->eps, e);
+}
+
+bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
+{
+    struct solve_change c = *given;
+    struct end was = end_of(v);
+    if (v->reason == RUNNING) return solve_change(v, given, e);
+    if (!v->x || v->b_norm == 0) return fail(e, E_USAGE, "this solve left nothing to go on from");
+    if (c.maxit < 0 && v->maxit <= v->iterations)
+        return fail(e, E_USAGE, "it ended at its limit of %lld iterations; give a larger one: `change maxit %lld`",
+                    (long long)v->maxit, 2 * (long long)v->maxit + 100);
+    if (isnan(c.tol)) c.tol = v->tol;
+    v->x = NULL;
+    if (!start(v, &was, e) || !solve_change(v, &c, e)) {
+        end_as(v, &was);
+        return false;
+    }
+    mem_free(was.x);
+    v->residual_true = v->error_known = NAN;
+    v->why[0] = 0;
+    v->steps_left = 0;
+    return v->paused = true;
+}
