@@ -47,8 +47,8 @@ void mat_free(struct mat *M)
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta)
 {
     int64_t slot = (int64_t)(type_size(T_I32) + type_size(S->real)), padding = stored_slots(S) - S->nnz;
-    return stored_bytes(S) - (k->skips_padding ? padding * slot : 0) +
-           (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
+    int64_t arrays = k->reads ? k->reads(S) : stored_bytes(S) - (k->skips_padding ? padding * slot : 0);
+    return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
 /* ---- a problem: A, x and y on the host in double, and on the device in the matrix's precision ---- */

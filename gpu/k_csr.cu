@@ -1,5 +1,6 @@
 /* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
 #include "csr_rows.h"
+#include "vec.h"
 
 namespace KERNEL_SPACE
 {
@@ -68,6 +69,40 @@ template <typename T> static bool scalar(const struct launch *L, struct err *)
     return launch_csr<T>(L, csr_scalar<T>, BLOCK);
 }
 
+/* A row of csr_scalar, whose entries are on their way four at a time. */
+template <typename AT> struct csr_rows : AT {
+    GPTR(const int) ptr;
+    GPTR(const int) col;
+    typename AT::in val;
+
+    __device__ typename AT::real row(int64_t i, typename AT::in x) const
+    {
+        int k = ptr[i], end = ptr[i + 1];
+        typename AT::real sum = 0;
+#pragma unroll 1
+        for (; k + 4 <= end; k += 4) {
+            int c0 = col[k], c1 = col[k + 1], c2 = col[k + 2], c3 = col[k + 3];
+            typename AT::real a0 = val[k], a1 = val[k + 1], a2 = val[k + 2], a3 = val[k + 3];
+            sum += a0 * x[c0] + a1 * x[c1] + a2 * x[c2] + a3 * x[c3];
+        }
+#pragma unroll 1
+        for (; k < end; k++) sum += val[k] * x[col[k]];
+        return sum;
+    }
+};
+
+template <typename T> static bool scalar_sums(const struct launch *L, struct err *)
+{
+    typedef on_gpu<T> AT;
+    int64_t n = L->A->of->rows;
+    AT::run(L->A->dev, n, L->s,
+            pass_cg_product<csr_rows<AT>>{{{}, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T)},
+                                          AT::from("x", L->x, n),
+                                          AT::from("r", L->r, n),
+                                          AT::to("y", L->y, n)});
+    return true;
+}
+
 template <typename T> static bool vector(const struct launch *L, struct err *)
 {
     return launch_csr<T>(L, csr_vector<T>, BLOCK / WARP);
@@ -79,12 +114,6 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
                                             csr_cusp<T, 32>};
     int k = vector_choice(L->A->of->rows, L->A->of->nnz);
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
-}
-
-/* Measured on nine matrices: up to 16 entries a row, one thread reads them fastest. */
-static bool short_rows(const struct csr *A)
-{
-    return longest_row(A) <= 16;
 }
 
 /* Where no row is much longer than the mean, vectors of threads are; else the row ends must be merged. */
@@ -110,14 +139,15 @@ KERNEL_ENTRY(csr_scalar) = {
               "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors\n"
               "where 8 would hold 32 doubles. The cache saves it while rows are short, since the next steps use\n"
               "the rest of the same sectors. The warp goes on until its longest row has ended; all others wait.\n"
-              "On an H200 it is the fastest CSR kernel for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
-              "us, csr-cusp 54 us), and the slowest where one row is long (circuit 100000 4: 2366 us, csr-merge\n"
-              "12.5).\n"
+              "On an H200 it is close to the fastest for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
+              "us, csr-stream 24, csr-cusp 55), and the slowest where one row is long (circuit 100000 4: 2366\n"
+              "us, csr-merge 12.5).\n"
               "Longer rows of like length: csr-cusp. Unlike ones: csr-merge. The same walk, coalesced: ell, sell.\n",
     .deterministic = true,
-    .best = short_rows,
     .f32 = scalar<float>,
     .f64 = scalar<double>,
+    .sums_f32 = scalar_sums<float>,
+    .sums_f64 = scalar_sums<double>,
 };
 
 KERNEL_ENTRY(csr_vector) = {

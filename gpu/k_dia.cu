@@ -1,5 +1,6 @@
 /* Kernels over DIA: one row per thread, one step per diagonal; no column index is read. */
 #include "diagonal_rows.h"
+#include "vec.h"
 
 namespace KERNEL_SPACE
 {
@@ -33,6 +34,39 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     return true;
 }
 
+/* A row of dia. */
+template <typename AT> struct dia_rows : AT {
+    int64_t rows, cols;
+    int diagonals;
+    GPTR(const int) offsets;
+    typename AT::in data;
+
+    __device__ typename AT::real row(int64_t i, typename AT::in x) const
+    {
+        typename AT::real sum = 0;
+#pragma unroll 4
+        for (int d = 0; d < diagonals; d++) {
+            int64_t j = i + offsets[d];
+            if (0 <= j && j < cols) sum += once(data, d * rows + i) * x[j];
+        }
+        return sum;
+    }
+};
+
+template <typename T> static bool sums(const struct launch *L, struct err *)
+{
+    typedef on_gpu<T> AT;
+    const struct stored *S = L->A->of;
+    int64_t n = S->rows;
+    AT::run(L->A->dev, n, L->s,
+            pass_cg_product<dia_rows<AT>>{
+                {{}, n, S->cols, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
+                AT::from("x", L->x, n),
+                AT::from("r", L->r, n),
+                AT::to("y", L->y, n)});
+    return true;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
@@ -56,6 +90,8 @@ KERNEL_ENTRY(dia) = {
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
+    .sums_f32 = sums<float>,
+    .sums_f64 = sums<double>,
 };
 
 #ifndef __CUDACC__

@@ -231,16 +231,16 @@ template <typename AT> static void scale(struct device *d, int64_t n, double *s,
     AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
 }
 
-static int blocks(int64_t n)
+static int blocks(const struct device *d, int64_t n)
 {
-    return vec_grid(n) < GM_BLOCKS ? (int)vec_grid(n) : (int)GM_BLOCKS;
+    return vec_grid(d, n) < GM_BLOCKS ? (int)vec_grid(d, n) : (int)GM_BLOCKS;
 }
 
 template <typename T>
 static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q)
 {
-    LAUNCH(d, (unsigned)blocks(n), VEC_BLOCK, gm_dots<T>)
+    LAUNCH(d, (unsigned)blocks(d, n), VEC_BLOCK, gm_dots<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", V, to * n, const T),
      VECTOR("q", q, n, const T));
 }
@@ -261,7 +261,7 @@ template <typename T> static void solve(struct device *d, double *s, double *w, 
 namespace host
 {
 
-static int blocks(int64_t n)
+static int blocks(const struct device *, int64_t n)
 {
     return stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
 }
@@ -273,7 +273,7 @@ static void dots(struct device *, int64_t n, double *s, double *w, int m, int fi
     if (s[S_DONE] != 0) return;
     const T *from = (const T *)V, *with = (const T *)q;
     double *part = w + gm_parts(m), *to = w + gm_row(m, row);
-    int pieces = blocks(n);
+    int pieces = blocks(NULL, n);
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)
         for (int j = first; j < last; j++) {
@@ -290,8 +290,7 @@ template <typename T> static void column(struct device *, double *s, double *w, 
 {
     if (s[S_DONE] != 0) return;
     double *col = w + gm_row(m, GM_R + k), *kept = w + gm_row(m, GM_R + m + k);
-    for (int j = 0; j <= k; j++)
-        kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
+    for (int j = 0; j <= k; j++) kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
     kept[k + 1] = sqrt(s[S_PQ]);
     gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>());
 }

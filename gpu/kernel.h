@@ -53,6 +53,33 @@ static inline int host_threads(const struct launch *L)
 }
 #endif
 
+/* p[i], and p[i] = v, of what is not read again before much else was: it need not push that out of the cache. */
+#ifdef __CUDACC__
+template <typename P> __device__ auto once(P p, int64_t i)
+{
+    return __ldcs(p + i);
+}
+template <typename P, typename T> __device__ void put_once(P p, int64_t i, T v)
+{
+    __stcs(p + i, v);
+}
+#else
+template <typename P> auto once(P p, INDEX i)
+{
+    if constexpr (std::is_pointer_v<P>)
+        return p[i.i];
+    else
+        return p[i];
+}
+template <typename P, typename T> void put_once(P p, INDEX i, T v)
+{
+    if constexpr (std::is_pointer_v<P>)
+        p[i.i] = v;
+    else
+        p[i] = v;
+}
+#endif
+
 /* The clock of whoever runs, in microseconds since some past moment. */
 static __device__ double clock_us()
 {

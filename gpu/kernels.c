@@ -99,12 +99,14 @@ void scratch_free(struct mat *M)
     M->scratch = NULL;
 }
 
-/* Allocate what k keeps beside the matrix and fill it, timed to the end. */
+/* See whether k fits, allocate what it keeps beside the matrix and fill that, timed to the end. */
 static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
                     struct err *e)
 {
     struct device *d = L->A->dev;
     struct launch with = *L;
+    if (k->fits && !k->fits(L->A->of, e)) return false;
+    if (!c->scratch && !c->prepare) return true;
     double start = now_us();
     if (c->scratch && !(s->p = d->ops->alloc(d, c->scratch(L->A), k->name, e))) return false;
     with.scratch = s->p;
@@ -114,7 +116,11 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
     return true;
 }
 
-static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, struct launch L, struct err *e)
+typedef bool launch_fn(const struct launch *L, struct err *e);
+
+/* What is done and found once a matrix is kept with it. */
+static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, launch_fn *go, struct launch L,
+                                struct err *e)
 {
     struct scratch *s = scratch_of(k, L.A);
     if (!s) {
@@ -129,7 +135,14 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     }
     L.scratch = s->p;
     L.note = &s->note;
-    return (L.A->of->real == T_F32 ? c->f32 : c->f64)(&L, e);
+    return go(&L, e);
+}
+
+static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
+{
+    bool single = L->A->of->real == T_F32;
+    if (L->s) return single ? c->sums_f32 : c->sums_f64;
+    return single ? c->f32 : c->f64;
 }
 
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
@@ -138,10 +151,10 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     const struct kernel *c = compiled_for(k, d);
     if (!c || !kernel_runs_on(k, d))
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
-    if (k->fits && !k->fits(L->A->of, e)) return false;
+    launch_fn *go = entry_of(c, L);
+    if (!go) return fail(e, E_INTERNAL, "kernel %s keeps no sums", k->name);
     emu_name(k->name);
-    bool ok =
-        c->scratch || c->prepare ? launch_with_scratch(k, c, *L, e) : (L->A->of->real == T_F32 ? c->f32 : c->f64)(L, e);
+    bool ok = k->fits || c->scratch || c->prepare ? launch_with_scratch(k, c, go, *L, e) : go(L, e);
     emu_name(NULL);
     return ok;
 }

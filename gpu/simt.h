@@ -16,7 +16,7 @@
 
 #define __global__
 #define __device__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 
 struct dim3 {

@@ -133,6 +133,8 @@ static __device__ int64_t vec_stride()
    A pass goes once over its vectors. For each element it does its work and returns what that adds to SUMS sums; when
    all are there, one thread makes scalars of them. It is a struct PASS<AT> of vectors, AT::in and AT::out, with
        enum { SUMS = 0..3 };
+       enum { MOST = 1 };     if the third is not a sum but the largest
+       enum { GATHERS = 1 };  if it waits for reads all over: more blocks share a multiprocessor then
        begin(s)   take the scalars it needs
        at(i)      element i
        end(s, t)  one thread, after all elements: t are the sums
@@ -142,41 +144,91 @@ struct vec_sums {
     double a, b, c;
 };
 
-template <typename PASS> __global__ void vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
+template <typename PASS> constexpr bool vec_most = requires
 {
-    if (s[S_DONE] != 0) return;
-    pass.begin(s);
-    vec_sums t = {0, 0, 0};
-#pragma unroll 4
-    for (int64_t i = vec_first(); i < n; i += vec_stride()) {
-        vec_sums more = pass.at(i);
-        t.a += more.a;
-        t.b += more.b;
-        t.c += more.c;
+    PASS::MOST;
+};
+template <typename PASS> constexpr bool vec_gathers = requires
+{
+    PASS::GATHERS;
+};
+template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks a multiprocessor */
+
+template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums more)
+{
+    return {t.a + more.a, t.b + more.b, vec_join<vec_most<PASS>>(t.c, more.c)};
+}
+
+/* The sums of the lanes d further on are added. All lanes of the warp take part. */
+template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
+{
+    vec_sums more = {__shfl_down_sync(FULL_MASK, t.a, d), 0, 0};
+    if (PASS::SUMS > 1) more.b = __shfl_down_sync(FULL_MASK, t.b, d);
+    if (PASS::SUMS > 2) more.c = __shfl_down_sync(FULL_MASK, t.c, d);
+    return vec_joined<PASS>(t, more);
+}
+
+/* The sums of the block, valid in thread 0. All threads of the block take part, and part is not in use any more. */
+template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
+{
+    enum { WARPS = VEC_BLOCK / WARP };
+    SHARED(double, part, 3 * WARPS);
+    int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP);
+    for (int d = WARP / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
+    if (lane == 0) {
+        part[warp] = t.a;
+        part[WARPS + warp] = t.b;
+        part[2 * WARPS + warp] = t.c;
     }
-    if (PASS::SUMS == 0) return;
-    t.a = vec_over_block<false>(t.a);
-    if (PASS::SUMS > 1) t.b = vec_over_block<false>(t.b);
-    if (PASS::SUMS > 2) t.c = vec_over_block<false>(t.c);
+    __syncthreads(); /* all of the block: part is complete */
+    if (warp > 0) return t;
+    t = {0, 0, 0};
+    if (lane < WARPS) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};
+    for (int d = WARPS / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
+    return t;
+}
+
+/* The end of a pass: the sums of the threads, of the blocks, of the grid, in a fixed order. */
+template <typename PASS> __device__ void vec_finish(GPTR(double) s, GPTR(unsigned) ticket, PASS &pass, vec_sums t)
+{
+    t = vec_block_sums<PASS>(t);
     if (threadIdx.x == 0) {
         s[S_SUMS + blockIdx.x] = t.a;
         if (PASS::SUMS > 1) s[S_SUMS + VEC_BLOCKS + blockIdx.x] = t.b;
         if (PASS::SUMS > 2) s[S_SUMS + 2 * VEC_BLOCKS + blockIdx.x] = t.c;
     }
     if (!vec_last_block(ticket)) return;
-    t.a = vec_over_grid<false>(s, S_SUMS);
-    if (PASS::SUMS > 1) t.b = vec_over_grid<false>(s, S_SUMS + VEC_BLOCKS);
-    if (PASS::SUMS > 2) t.c = vec_over_grid<false>(s, S_SUMS + 2 * VEC_BLOCKS);
+    t = {0, 0, 0};
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) {
+        vec_sums more = {s[S_SUMS + k], 0, 0};
+        if (PASS::SUMS > 1) more.b = s[S_SUMS + VEC_BLOCKS + k];
+        if (PASS::SUMS > 2) more.c = s[S_SUMS + 2 * VEC_BLOCKS + k];
+        t = vec_joined<PASS>(t, more);
+    }
+    t = vec_block_sums<PASS>(t);
     if (threadIdx.x == 0) pass.end(s, t);
+}
+
+template <typename PASS>
+__global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
+    vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
+{
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    vec_sums t = {0, 0, 0};
+#pragma unroll vec_gathers < PASS> ? 1 : 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) t = vec_joined<PASS>(t, pass.at(i));
+    if (PASS::SUMS > 0) vec_finish(s, ticket, pass, t);
 }
 
 /* ---- the launches ---- */
 
-/* At least one block: a sum over nothing is 0. */
-static inline unsigned vec_grid(int64_t n)
+/* As many blocks as run at once and the elements need; at least one: a sum over nothing is 0. */
+static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
 {
-    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH);
-    return blocks < 1 ? 1 : blocks > VEC_BLOCKS ? (unsigned)VEC_BLOCKS : blocks;
+    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;
+    if (d->kind == DEV_CUDA && (unsigned)(d->units * a_unit) < most) most = (unsigned)(d->units * a_unit);
+    return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
 #define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
 #define TICKET_OF(s) VECTOR("ticket", (void *)(s + S_TICKET), 1, unsigned)
@@ -198,8 +250,24 @@ template <typename T> struct on_gpu {
     }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
-        LAUNCH(d, vec_grid(n), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
+        LAUNCH(d, vec_grid(d, n, vec_a_unit<PASS>), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
     }
+};
+
+/* The three sums of conjugate gradients, that a product leaves beside y = A x; the work of one row is at(row). */
+template <typename ROWS> struct pass_cg_product : ROWS {
+    enum { SUMS = 3, GATHERS = 1 };
+    typename ROWS::in x, r;
+    typename ROWS::out y;
+
+    __device__ void begin(typename ROWS::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename ROWS::real q = this->row(i, x);
+        y[i] = q;
+        return {(double)x[i] * (double)q, (double)r[i] * (double)q, (double)q * (double)q};
+    }
+    __device__ void end(typename ROWS::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
 
 /* The vectors of a pass, by the name of the argument. */
@@ -233,6 +301,26 @@ static inline double total(const double *part, int k)
     return sum;
 }
 
+/* The sums of a pass over elements from .. end-1. */
+template <typename PASS> static vec_sums stretch_sums(PASS &pass, int64_t from, int64_t end)
+{
+    double a = 0, b = 0, c = 0;
+    if constexpr (vec_most<PASS>) {
+#pragma omp simd reduction(+ : a, b) reduction(max : c)
+        for (int64_t i = from; i < end; i++) {
+            vec_sums more = pass.at(i);
+            a += more.a, b += more.b, c = std::max(c, more.c);
+        }
+    } else {
+#pragma omp simd reduction(+ : a, b, c)
+        for (int64_t i = from; i < end; i++) {
+            vec_sums more = pass.at(i);
+            a += more.a, b += more.b, c += more.c;
+        }
+    }
+    return {a, b, c};
+}
+
 } // namespace host
 
 template <typename T> struct on_host {
@@ -248,24 +336,16 @@ template <typename T> struct on_host {
     {
         if (s[S_DONE] != 0) return;
         int k = host::stretches(n);
-        double *part[] = {s + S_SUMS, s + S_SUMS + VEC_BLOCKS, s + S_SUMS + 2 * VEC_BLOCKS};
+        double *part = s + S_SUMS;
+        vec_sums t = {0, 0, 0};
         pass.begin(s);
 #pragma omp parallel for if (n > host::ALONE)
         for (int j = 0; j < k; j++) {
-            double a = 0, b = 0, c = 0;
-            int64_t end = host::start(n, j + 1);
-#pragma omp simd reduction(+ : a, b, c)
-            for (int64_t i = host::start(n, j); i < end; i++) {
-                vec_sums more = pass.at(i);
-                a += more.a;
-                b += more.b;
-                c += more.c;
-            }
-            part[0][j] = a;
-            part[1][j] = b;
-            part[2][j] = c;
+            vec_sums more = host::stretch_sums(pass, host::start(n, j), host::start(n, j + 1));
+            part[j] = more.a, part[VEC_BLOCKS + j] = more.b, part[2 * VEC_BLOCKS + j] = more.c;
         }
-        if (PASS::SUMS > 0) pass.end(s, {host::total(part[0], k), host::total(part[1], k), host::total(part[2], k)});
+        for (int j = 0; j < k; j++) t = vec_joined<PASS>(t, {part[j], part[VEC_BLOCKS + j], part[2 * VEC_BLOCKS + j]});
+        if (PASS::SUMS > 0) pass.end(s, t);
     }
 };
 #endif

@@ -41,13 +41,22 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     return true;
 }
 
+/* q = A p, and the sums of p, q and r. */
+static bool product(struct solve *v, struct err *e)
+{
+    struct launch L = {.A = v->A, .alpha = 1, .x = v->v[P], .y = v->v[Q], .s = v->s, .r = v->v[R]};
+    if (v->kernel->sums_f64) return kernel_launch(v->kernel, &L, e);
+    if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
+    phase_begin(v, "dots");
+    v->cg->dots(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R]);
+    return true;
+}
+
 static bool step(struct solve *v, struct err *e)
 {
     if (v->pre) return step_preconditioned(v, e);
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
-    phase_begin(v, "dots");
-    v->cg->dots(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R]);
+    if (!product(v, e)) return false;
     phase_begin(v, "step");
     v->cg->step(v->dev, v->n, v->s, v->v[Q], v->v[R], v->v[P], v->v[X]);
     return true;
@@ -56,12 +65,12 @@ static bool step(struct solve *v, struct err *e)
 static void explain(const struct solve *v, char *out, size_t size)
 {
     if (v->mirror[S_WHAT] == BROKE_RHO)
-        snprintf(out, size, "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld", v->pre->name,
-                 v->mirror[S_PQ], (long long)v->iterations);
+        snprintf(out, size, "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld",
+                 v->pre->name, v->mirror[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size,
-             "not positive definite: p'Ap = %.2e at iteration %lld; cg needs a symmetric positive definite matrix",
-             v->mirror[S_PQ], (long long)v->iterations + 1);
+                 "not positive definite: p'Ap = %.2e at iteration %lld; cg needs a symmetric positive definite matrix",
+                 v->mirror[S_PQ], (long long)v->iterations + 1);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

@@ -66,7 +66,7 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
 {
     double *w = v->v[W], part[GM_BLOCKS], sum[GM_MOST];
     const struct device_ops *ops = v->dev->ops;
-    int blocks = v->gmres->blocks(v->n);
+    int blocks = v->gmres->blocks(v->dev, v->n);
     for (int j = from; j < to; j++) {
         const double *there = w + GMRES_PARTS(v->m) + (int64_t)j * GM_BLOCKS;
         if (!ops->get(v->dev, part, there, blocks * (int64_t)sizeof *part, e)) return false;

@@ -23,7 +23,8 @@ static bool move_state(struct solve *v, char *data, bool save, struct err *e)
     for (int i = 0; i < SOLVE_VECTORS; i++) {
         bytes = v->v_bytes[i];
         if (!bytes) continue;
-        if (!(save ? ops->get(v->dev, data, v->v[i], bytes, e) : ops->put(v->dev, v->v[i], data, bytes, e))) return false;
+        if (!(save ? ops->get(v->dev, data, v->v[i], bytes, e) : ops->put(v->dev, v->v[i], data, bytes, e)))
+            return false;
         data += bytes;
     }
     return ops->sync(v->dev, e);
@@ -41,7 +42,8 @@ void checkpoints_free(struct solve *v)
     while (v->ncheckpoints) drop_checkpoint(v, v->ncheckpoints - 1);
 }
 
-/* All are taken: the one goes whose neighbours lie closest together, the oldest of such; never the first or the last. */
+/* All are taken: the one goes whose neighbours lie closest together, the oldest of such; never the first or the last.
+ */
 static void thin_out(struct solve *v)
 {
     int best = 1;
@@ -166,7 +168,9 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
     }
     if (c->change_pre) precond_drop(v);
     set(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block, isnan(c->omega) ? omega : c->omega,
-        c->m < 0 ? m : c->m < v->n ? c->m : v->n);
+        c->m < 0      ? m
+        : c->m < v->n ? c->m
+                      : v->n);
     if (begin_anew(v, x, e)) {
         mem_free(x);
         return true;
@@ -197,7 +201,8 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
 int64_t solve_memory(const struct solve *v)
 {
     int64_t bytes = vectors_bytes(v);
-    for (int k = 0; v->A && k < v->A->of->narrays; k++) bytes += v->A->of->a[k].n * (int64_t)type_size(v->A->of->a[k].type);
+    for (int k = 0; v->A && k < v->A->of->narrays; k++)
+        bytes += v->A->of->a[k].n * (int64_t)type_size(v->A->of->a[k].type);
     if (v->pre) bytes += (int64_t)v->pre->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
     return bytes;
 }

@@ -111,7 +111,7 @@ static void test_usual_for_rows(void **state)
         const char *generator, *kernel;
         int64_t param[PARAMS_MAX];
     } cases[] = {
-        {"poisson2d", "csr-scalar", {20, 20}},
+        {"poisson2d", "csr-stream", {20, 20}},
         {"random", "csr-cusp", {500, 40, 500}},
         {"circuit", "csr-merge", {3000, 1}},
     };
