@@ -26,7 +26,8 @@ struct known_end {
     const double *b; /* NULL: A * ones */
     double tol, eps; /* tol 0: 1e-9, in f32 1e-5 */
     double omega;
-    int64_t m;
+    const char *precond; /* NULL: none */
+    int64_t m, block;
     int64_t maxit; /* 0: 5000 */
     bool force;
     enum reason reason;

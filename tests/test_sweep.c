@@ -2,7 +2,7 @@
 #include "../src/colour.h"
 #include "../src/staged.h"
 #include "dev_fake.h"
-#include "solve_kit.h"
+#include "precond_kit.h"
 
 /* ---- colours ---- */
 
@@ -145,9 +145,7 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
     struct bed bed;
     bed_make(&bed, p);
     const struct csr *A = &bed.s.current->csr;
-    double *b = mem_new(A->rows, sizeof *b, "b", NULL), most = 0, worst = 0, size = 1;
-    uint64_t seed = 9;
-    for (int64_t i = 0; i < A->rows; i++) b[i] = (double)(float)random_unit(&seed);
+    double *b = random_vector(A->rows), most = 0, worst = 0, size = 1;
     struct solve_options o = {.solver = solver_find(solver), .real = real, .b = b, .maxit = sweeps};
     bed_solve(&bed, o, device, 1e9);
     double omega = o.solver->omega > 0 ? o.solver->omega : 1;
@@ -185,6 +183,51 @@ static void test_sweeps(void **state)
             check_sweeps(&problems[i], names[k & 1], devices[k >> 1 & 1], k & 4 ? T_F32 : T_F64, 3);
         }
     staged_hook(-1);
+}
+
+static void advance(struct solve *v, int64_t steps)
+{
+    struct err e = {0};
+    v->paused = false;
+    v->steps_left = steps;
+    while (!v->paused && v->reason == RUNNING) assert_true(solve_slice(v, 1e9, &e));
+}
+
+/* Another omega from some iteration on; and back again by a checkpoint. */
+static void check_changed_omega(const char *device)
+{
+    struct bed bed;
+    struct err e = {0};
+    struct solve_change c = {.tol = NAN, .omega = 1.2, .m = -1, .maxit = -1};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {23, 19}});
+    const struct csr *A = &bed.s.current->csr;
+    double *b = random_vector(A->rows), *x = mem_zero(A->rows, sizeof *x, "x", NULL);
+    int n = 1, *colour = mem_zero(A->rows, sizeof *colour, "colours", NULL);
+    bool coloured = strcmp(device, "cpu") != 0;
+    assert_true(!coloured || colour_of(A, colour, &n, &e));
+    struct solve_options o = {.solver = solver_find("sor"), .real = T_F64, .b = b, .maxit = 99, .keeps = true};
+    o.dev = device_open(device, &e);
+    if (!solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s", e.text);
+    advance(bed.s.solve, 3);
+    if (!solve_change(bed.s.solve, &c, &e)) fail_msg("%s", e.text);
+    advance(bed.s.solve, 5);
+    if (!solve_back(bed.s.solve, 3, &e)) fail_msg("%s", e.text);
+    assert_int_equal(bed.s.solve->iterations, 5);
+    assert_true(solve_end(bed.s.solve, &e));
+    for (int s = 0; s < 5; s++)
+        for (int k = 0; k < n; k++) sweep_rows(A, b, s < 3 ? 1.5 : 1.2, colour, k, x);
+    for (int64_t i = 0; i < A->rows; i++) assert_true(fabs(x[i] - bed.s.solve->x[i]) < 1e-13);
+    mem_free(b);
+    mem_free(x);
+    mem_free(colour);
+    bed_free(&bed);
+}
+
+static void test_changed_omega(void **state)
+{
+    (void)state;
+    check_changed_omega("cpu");
+    check_changed_omega("emu");
 }
 
 /* What the stages are made of: a run of narrow ones is one launch, a wide one has its own. */
@@ -270,10 +313,11 @@ static void test_fewer_iterations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_colours),        cmocka_unit_test(test_colours_of_small_ones),
-        cmocka_unit_test(test_many_rows),      cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_sweeps),         cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_fewer_iterations),
+        cmocka_unit_test(test_colours),          cmocka_unit_test(test_colours_of_small_ones),
+        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_sweeps),           cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_changed_omega),    cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_fewer_iterations),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
