@@ -9,7 +9,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_BLOCK = 256, LU_THREADS = 512, LU_WIDTH = 16, LU_ROWS = 32, LU_STRETCH = 32 };
+enum { LU_BLOCK = 256, LU_THREADS = 512, LU_WARPS = LU_THREADS / WARP, LU_WIDTH = 16, LU_ROWS = 32, LU_STRETCH = 32 };
 
 /* Values that a thread of the panel holds; as many registers as 128 a thread leave for them. */
 template <typename T> struct lu_room {
@@ -43,28 +43,31 @@ template <typename T> __device__ void lu_better(T &best, int &at, T other, int w
     at = where;
 }
 
-template <typename T> __device__ void lu_best_of_warp(T &best, int &at)
+/* Over groups of so many lanes, known to all of them. */
+template <int LANES, typename T> __device__ void lu_best_of_lanes(T &best, int &at)
 {
-    for (int d = WARP / 2; d > 0; d /= 2) {
+#pragma unroll
+    for (int d = LANES / 2; d > 0; d /= 2) {
         T other = __shfl_xor_sync(FULL_MASK, best, d);
         int where = __shfl_xor_sync(FULL_MASK, at, d);
         lu_better(best, at, other, where);
     }
 }
 
-/* The best of the block, known to all of its threads after one barrier; high and where: a slot a warp, not in use. */
+/* The best of the block, known to all of its threads after one barrier; high and where: LU_WARPS slots not in use. */
 template <typename T, typename H, typename P> __device__ void lu_best_of_block(T &best, int &at, H high, P where)
 {
-    int lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
-    lu_best_of_warp(best, at);
+    int lane = threadIdx.x % WARP, slot = lane % LU_WARPS;
+    bool used = slot < (int)blockDim.x / WARP;
+    lu_best_of_lanes<WARP>(best, at);
     if (lane == 0) {
         high[threadIdx.x / WARP] = best;
         where[threadIdx.x / WARP] = at;
     }
     __syncthreads(); /* all of the block: each warp has named its best */
-    best = lane < warps ? high[lane] : (T)-1;
-    at = lane < warps ? where[lane] : INT32_MAX;
-    lu_best_of_warp(best, at);
+    best = used ? high[slot] : (T)-1;
+    at = used ? where[slot] : INT32_MAX;
+    lu_best_of_lanes<LU_WARPS>(best, at);
 }
 
 /* The row that `row` of the panel comes from, after the swaps of its w columns. */
@@ -85,8 +88,8 @@ __global__ void lu_begin(GPTR(int) info)
 /* One block: the pivot of column k, brought to its place in this column. */
 template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
-    SHARED(T, high, WARP);
-    SHARED(int, where, WARP);
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
     T best = -1;
     int at = INT32_MAX;
     for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_better(best, at, lu_abs(a[k * n + i]), (int)i);
@@ -139,8 +142,8 @@ __global__ void __launch_bounds__(LU_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     enum { W = lu_shape<T, R>::W };
-    SHARED(T, high, 2 * WARP);
-    SHARED(int, where, 2 * WARP);
+    SHARED(T, high, 2 * LU_WARPS);
+    SHARED(int, where, 2 * LU_WARPS);
     SHARED(T, pivots, 2 * W);
     SHARED(T, tops, 2 * W);
     int threads = blockDim.x, me = threadIdx.x, m = (int)(n - j);
@@ -161,7 +164,7 @@ __global__ void __launch_bounds__(LU_THREADS)
             int i = me + r * threads;
             if (i >= k && i < m) lu_better(best, at, lu_abs(x[r][k]), i);
         }
-        lu_best_of_block(best, at, high + turn * WARP, where + turn * WARP);
+        lu_best_of_block(best, at, high + turn * LU_WARPS, where + turn * LU_WARPS);
         int p = at < m ? at : k;
 #pragma unroll
         for (int r = 0; r < R; r++) {
@@ -190,8 +193,9 @@ __global__ void __launch_bounds__(LU_THREADS)
             if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
         }
         if (pivot == 0) continue;
-        bool tiny = lu_tiny(pivot);
-        T inverse = tiny ? (T)0 : (T)1 / pivot;
+        bool tiny = lu_tiny(best); /* the pivot's size is in a register: its inverse need not wait for the row */
+        T inverse = tiny ? (T)0 : (T)1 / best;
+        if (pivot < 0) inverse = -inverse;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if (me + r * threads <= k) continue;
@@ -212,8 +216,8 @@ __global__ void __launch_bounds__(LU_THREADS)
 template <typename T>
 __global__ void __launch_bounds__(LU_THREADS) lu_column(int64_t n, int64_t j, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
-    SHARED(T, high, WARP);
-    SHARED(int, where, WARP);
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
     T best = -1;
     int at = INT32_MAX;
 #pragma unroll 4
@@ -242,7 +246,8 @@ __global__ void __launch_bounds__(LU_THREADS) lu_column(int64_t n, int64_t j, GP
 /* A block takes COLUMNS columns of the outer panel from row j on: the swaps of the inner panel's w columns; and, right
    of it, w rows of U and the update with them. No other block touches these columns, so that nothing need wait. */
 template <typename T, int W>
-__global__ void lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
+__global__ void __launch_bounds__(LU_THREADS)
+    lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
 {
     SHARED(int, swap, W);
     SHARED(T, u, W);
@@ -250,7 +255,9 @@ __global__ void lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, G
     if (c >= j) c += w;
     int me = threadIdx.x, m = (int)(n - j), row = 0;
     int64_t col = c * n + j, left = j * n + j; /* where the column and the panel begin */
-    T v = 0;
+    T v = 0, l[W]; /* of the first warp: a row of the triangle a lane, asked for before it is needed */
+#pragma unroll
+    for (int k = 0; k < W; k++) l[k] = me > k && me < w ? a[left + k * n + me] : (T)0;
     if (me < w) swap[me] = piv[j + me] - (int)j;
     __syncthreads(); /* all of the block: the swaps are known */
     if (me < 2 * w) {
@@ -261,16 +268,18 @@ __global__ void lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, G
     if (me < 2 * w) a[col + row] = v;
     if (c < j) return; /* the whole block */
     if (me < WARP) {
-        for (int k = 0; k < w; k++) {
+#pragma unroll
+        for (int k = 0; k < W; k++) {
             T above = __shfl_sync(FULL_MASK, v, k);
-            if (me > k && me < w) v -= a[left + k * n + me] * above;
+            if (me > k && me < w) v -= l[k] * above;
         }
-        if (me < w) a[col + me] = v;
-        if (me < W) u[me] = me < w ? v : (T)0;
+        if (me < w) u[me] = v;
+        if (me >= w && me < W) u[me] = 0;
     }
     __syncthreads(); /* all of the block: the rows of U are there, and every swap is done */
+    if (me < w) a[col + me] = v;
 #pragma unroll 2
-    for (int i = w + me; i < m; i += LU_BLOCK) {
+    for (int i = w + me; i < m; i += blockDim.x) {
         T sum = a[col + i];
 #pragma unroll
         for (int k = 0; k < W; k++)
@@ -282,51 +291,58 @@ __global__ void lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, G
 /* ---- beside the outer panel ---- */
 
 /* A warp takes a column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and what goes to the rows that
-   they came from; right of the panel the lanes then solve with the panel's triangle, row by row. */
+   they came from. Right of the panel the lanes then solve with the panel's triangle, row by row; the block brings 32 of
+   its columns at a time to shared memory, all of their elements together. */
 template <typename T, int E>
 __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
 {
-    SHARED(int, swap, LU_WIDEST);
-    SHARED(int, origin, 2 * LU_WIDEST);
+    enum { HIGH = E * WARP };
+    SHARED(int, swap, HIGH);
+    SHARED(int, origin, 2 * HIGH);
+    SHARED(T, l, HIGH * WARP);
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
     __syncthreads(); /* all of the block: the swaps are known */
     for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, w, t < w ? t : swap[t - w]);
     __syncthreads(); /* all of the block: and where each row comes from */
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
-    if (c >= to) return; /* the whole warp */
     int64_t col = c * n + j, left = j * n + j;
+    bool mine = c < to; /* the whole warp's */
     T top[E], low[E];
 #pragma unroll
     for (int e = 0; e < E; e++) {
         int t = lane + e * WARP;
-        top[e] = t < w ? a[col + origin[t]] : (T)0;
-        low[e] = t < w ? a[col + origin[w + t]] : (T)0;
+        top[e] = mine && t < w ? a[col + origin[t]] : (T)0;
+        low[e] = mine && t < w ? a[col + origin[w + t]] : (T)0;
     }
     __syncwarp(); /* the whole warp: what changes places is read */
 #pragma unroll
     for (int e = 0; e < E; e++) {
         int t = lane + e * WARP;
-        if (t < w && swap[t] >= w) a[col + swap[t]] = low[e];
+        if (mine && t < w && swap[t] >= w) a[col + swap[t]] = low[e];
     }
-    if (c > j) {
 #pragma unroll
-        for (int from_e = 0; from_e < E; from_e++)
+    for (int s = 0; s < E; s++) {
+        if (from < j) break; /* left of the panel there is nothing to solve: the whole grid */
+        int first = s * WARP;
+        __syncthreads(); /* all of the block: the columns before were used */
+#pragma unroll 4
+        for (int t = threadIdx.x; t < HIGH * WARP; t += LU_BLOCK) {
+            int i = t % HIGH, k = first + t / HIGH;
+            l[t] = i > k && i < w ? a[left + k * n + i] : (T)0;
+        }
+        __syncthreads(); /* all of the block: these columns are there */
 #pragma unroll 8
-            for (int l = 0; l < WARP; l++) {
-                int k = from_e * WARP + l;
-                if (k >= w) break;
-                T above = __shfl_sync(FULL_MASK, top[from_e], l);
+        for (int k = 0; k < WARP; k++) {
+            T above = __shfl_sync(FULL_MASK, top[s], k);
+            if (lane > k) top[s] -= l[k * HIGH + lane + first] * above;
 #pragma unroll
-                for (int e = from_e; e < E; e++) {
-                    int t = lane + e * WARP;
-                    if (t > k && t < w) top[e] -= a[left + k * n + t] * above;
-                }
-            }
+            for (int e = s + 1; e < E; e++) top[e] -= l[k * HIGH + lane + e * WARP] * above;
+        }
     }
 #pragma unroll
     for (int e = 0; e < E; e++)
-        if (lane + e * WARP < w) a[col + lane + e * WARP] = top[e];
+        if (mine && lane + e * WARP < w) a[col + lane + e * WARP] = top[e];
 }
 
 /* The trailing update where no library does it: a block of 16 x 16 threads makes a tile of 64 x 64, each thread 4 x 4
@@ -395,8 +411,8 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
 /* A block a column: its largest element of U, and its diagonal element. */
 template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPTR(double) out)
 {
-    SHARED(T, high, WARP);
-    SHARED(int, where, WARP);
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
     int64_t j = blockIdx.x;
     T best = -1;
     int at = 0;
@@ -478,7 +494,8 @@ template <typename T> static void panel(struct device *d, struct lu_at A, int64_
 template <typename T, int W>
 static void launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
 {
-    LAUNCH(d, (unsigned)(to - from - w), LU_BLOCK, lu_inner<T, W>)(A.n, j, w, from, MATRIX(A), READ_PIVOTS(A));
+    LAUNCH(d, (unsigned)(to - from - w), A.n - j > 2 * LU_BLOCK ? +LU_THREADS : +LU_BLOCK, lu_inner<T, W>)
+    (A.n, j, w, from, MATRIX(A), READ_PIVOTS(A));
 }
 
 template <typename T> static void inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)

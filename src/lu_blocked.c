@@ -46,12 +46,21 @@ static bool looks_ahead(const struct lu *v, int64_t columns)
     return lu_hook.ahead > 0 || (v->dev->kind == DEV_CUDA && columns >= AHEAD_FROM);
 }
 
-/* The panel at `next` beside the update of what lies right of it. */
+/* The swaps of a panel in the columns of L on its left. */
+static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
+{
+    if (!lu_part(v, LU_SWAP, e)) return false;
+    v->ops->swap(v->dev, at(v), j, w, 0, j);
+    return true;
+}
+
+/* The panel at `next`, as soon as its own columns are up to date, beside all else, which is queued first because that
+   takes the host less time. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
     if (!trail(v, j, w, next, end, e)) return false;
     lu_vendor_cuda.after(side, v->dev);
-    if (!panel(v, side, next, end, e) || !trail(v, j, w, end, v->n, e)) return false;
+    if (!trail(v, j, w, end, v->n, e) || !swap_left(v, j, w, e) || !panel(v, side, next, end, e)) return false;
     lu_vendor_cuda.after(v->dev, side);
     return true;
 }
@@ -75,9 +84,7 @@ static bool factor(struct lu *v, struct err *e)
         if (next < v->n && looks_ahead(v, v->n - next))
             ok = ahead(v, &side, j, w, next, end, e);
         else
-            ok = trail(v, j, w, next, v->n, e) && panel(v, v->dev, next, end, e);
-        if (!ok || !lu_part(v, LU_SWAP, e)) return false;
-        v->ops->swap(v->dev, at(v), j, w, 0, j);
+            ok = trail(v, j, w, next, v->n, e) && panel(v, v->dev, next, end, e) && swap_left(v, j, w, e);
     }
     return ok && lu_part(v, LU_PARTS, e);
 }
