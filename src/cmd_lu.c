@@ -66,10 +66,10 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
     out_str(o, "precision", "precision", type_name(v->real));
-    out_int(o, "n", "rows", v->n);
+    out_int(o, "rows", "rows", v->n);
     if (v->b) out_int(o, "b", "b", v->b);
     if (t->method->vendor) out_str(o, "version", "version", lu_version(t->method));
-    out_time(o, "us", "time", t->us);
+    out_time(o, "time_us", "time", t->us);
     out_time(o, "spread_us", "+-", t->spread);
     out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
     out_time(o, "put_us", t->dev->kind == DEV_CUDA ? "copied there in" : NULL,
@@ -110,10 +110,10 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
     out_str(o, "precision", NULL, type_name(v->real));
-    out_int(o, "n", NULL, v->n);
+    out_int(o, "rows", NULL, v->n);
     out_int(o, "b", NULL, v->b);
     out_str(o, "version", NULL, lu_version(t->method));
-    out_time(o, "us", "time", t->us);
+    out_time(o, "time_us", "time", t->us);
     out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
     out_num(o, "speedup", "speed-up", serial > 0 ? serial / t->us : NAN, "%.2f");
     out_num(o, "backward_error", "backward error", v->backward, "%.1e");

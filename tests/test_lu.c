@@ -332,7 +332,7 @@ static void test_command_json(void **state)
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen dense 20; lu on emu"));
-    assert_non_null(strstr(t.out, "\"us\":null"));
+    assert_non_null(strstr(t.out, "\"time_us\":null"));
     assert_non_null(strstr(t.out, "\"singular\":false"));
     assert_non_null(strstr(t.out, "\"det_sign\":"));
     assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu lu-serial on cpu"));
