@@ -111,7 +111,10 @@ static const char *because(const struct solve *v)
 static void say_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre && v->dev->kind != DEV_EMU;
+    char note[120] = "";
+    if (v->pre && v->pre->note) v->pre->note(v, note, sizeof note);
     out_str(o, "precond", v->pre ? "preconditioner" : NULL, v->pre ? v->pre->name : NULL);
+    out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre_us : NAN);
 }
 

@@ -144,6 +144,11 @@ static double bytes(const struct solve *v)
     return (2.0 + (double)v->pre_note[NOTE_BLOCK]) * (double)type_size(v->real) * (double)v->n;
 }
 
+static void note(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size, "blocks of %lld rows", (long long)v->pre_note[NOTE_BLOCK]);
+}
+
 const struct precond precond_bjacobi = {
     .name = "bjacobi",
     .about = "block Jacobi: the dense blocks on the diagonal, of 8 rows or as `block` says",
@@ -153,4 +158,5 @@ const struct precond precond_bjacobi = {
     .make = make,
     .apply = apply,
     .bytes = bytes,
+    .note = note,
 };

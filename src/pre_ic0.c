@@ -149,4 +149,5 @@ const struct precond precond_ic0 = {
     .apply = triangles_apply,
     .drop = triangles_drop,
     .bytes = triangles_bytes,
+    .note = triangles_note,
 };

@@ -39,6 +39,7 @@ static bool make(struct solve *v, struct err *e)
     double *inverse = mem_new(A->rows, sizeof *inverse, "the inverted diagonal", e);
     double *val = mem_new(A->nnz, sizeof *val, "the factors of ilu0", e);
     struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
+    v->pre_note[TRI_SHIFT] = 0;
     bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
     for (int64_t k = 0; ok && k < A->nnz; k++) val[k] = A->val[k];
     ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);
@@ -59,4 +60,5 @@ const struct precond precond_ilu0 = {
     .apply = triangles_apply,
     .drop = triangles_drop,
     .bytes = triangles_bytes,
+    .note = triangles_note,
 };

@@ -18,6 +18,8 @@ struct precond {
     void (*drop)(struct solve *v); /* NULL: freeing v->pre_part[] is all */
     /* No application can move fewer bytes: the parts of M once; r and z. */
     double (*bytes)(const struct solve *v);
+    /* What came of making it, in words, "blocks of 8 rows", from v->pre_note[]; NULL: nothing to tell. */
+    void (*note)(const struct solve *v, char *out, size_t size);
 };
 extern const struct precond *const preconds[]; /* ended by NULL; the order of preconds.def */
 const struct precond *precond_find(const char *name);

@@ -116,3 +116,18 @@ double triangles_bytes(const struct solve *v)
     if (!t) return vectors;
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
 }
+
+/* On cpu there are no levels. */
+void triangles_note(const struct solve *v, char *out, size_t size)
+{
+    char down[32], up[32];
+    size_t n = 0;
+    *out = 0;
+    if (v->dev->kind != DEV_CPU)
+        n = (size_t)snprintf(out, size, "%s levels down, %s up",
+                             show_count(v->pre_note[TRI_LEVELS_LOWER], down, sizeof down),
+                             show_count(v->pre_note[TRI_LEVELS_UPPER], up, sizeof up));
+    if (v->pre_note[TRI_SHIFT] && n < size)
+        snprintf(out + n, size - n, "%s%.3g%% more on the diagonal", n ? ", " : "",
+                 (double)v->pre_note[TRI_SHIFT] * 1e-4);
+}

@@ -16,11 +16,12 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Put them on v->dev, in stages; for precond.make, apply, drop and bytes. */
+/* Put them on v->dev, in stages; for precond.make, apply, drop, bytes and note. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);
 double triangles_bytes(const struct solve *v);
+void triangles_note(const struct solve *v, char *out, size_t size);
 
 /* Index of the diagonal entry of each row of A, diag[A->rows]; refuses a row that has none in the words of `who`. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);

@@ -5,6 +5,7 @@
 #include "../src/triangles.h"
 #include "dev_fake.h"
 #include "precond_kit.h"
+#include "talk.h"
 
 static const char *const devices[] = {"cpu", "emu"};
 static const enum type reals[] = {T_F64, T_F32};
@@ -208,6 +209,46 @@ static void test_empty(void **state)
     }
 }
 
+/* What is said of them after a solve. */
+static void test_notes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *part;
+    } lines[] = {
+        {"solve cg precond ilu0 on emu", "preconditioner  ilu0\nit has          18 levels down, 18 up\n"},
+        {"solve cg precond ic0 on cpu", "preconditioner  ic0\nmade in"},
+        {"solve cg precond bjacobi block 5 on cpu", "it has          blocks of 5 rows\n"},
+        {"solve cg precond bjacobi on cpu", "it has          blocks of 8 rows\n"},
+        {"solve bicgstab precond bjacobi block 40 on cpu", "expected a block of 1 to 32 rows, found 40"},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 9"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_line(&t, lines[i].line);
+        if (!strstr(t.out, lines[i].part) && !strstr(t.err, lines[i].part))
+            fail_msg("%s: %s%s", lines[i].line, t.out, t.err);
+    }
+    talk_close(&t);
+}
+
+static void test_shift_note(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    char note[120];
+    bed_make(&bed, &kershaw);
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    bed.s.solve->pre->note(bed.s.solve, note, sizeof note);
+    assert_string_equal(note, "30% more on the diagonal");
+    assert_true(bed_begin(&bed, "ic0", 0, "emu", T_F64, &e));
+    bed.s.solve->pre->note(bed.s.solve, note, sizeof note);
+    assert_string_equal(note, "4 levels down, 4 up, 30% more on the diagonal");
+    bed_free(&bed);
+}
+
 /* ---- failures ---- */
 
 static bool solve_some(struct bed *bed, const struct precond *pre, struct device *d, struct err *e)
@@ -383,6 +424,8 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_pivoted_blocks),
         cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_shift_note),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_failing_device),
