@@ -1,5 +1,6 @@
 /* Dense LU on cpu and emu: every method and size, every path of the blocked one, what is refused, failing calls; the
    command, and the steps. */
+#include "../gpu/emu.h"
 #include "dev_fake.h"
 #include "lu_kit.h"
 #include "shapes.h"
@@ -73,6 +74,21 @@ static void test_levels(void **state)
         lu_hook = (struct lu_hook){32, 32, 0, 0};
         lu_check_sizes("emu", reals[r], &n, 1);
     }
+    lu_hook = (struct lu_hook){0};
+}
+
+/* Whose turn it is within a block changes nothing: there are no races. */
+static void test_orders(void **state)
+{
+    (void)state;
+    static const int64_t some[] = {33, 100};
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        emu_order(seed);
+        lu_hook = (struct lu_hook){seed == 2 ? 16 : 0, seed == 2 ? 64 : 0, seed == 3 ? 50 : 0, 0};
+        lu_check_sizes("emu", T_F64, some, COUNT(some));
+        lu_check_exact("emu", T_F32);
+    }
+    emu_order(0);
     lu_hook = (struct lu_hook){0};
 }
 
@@ -409,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_steps),           cmocka_unit_test(test_command),
         cmocka_unit_test(test_command_refuses), cmocka_unit_test(test_command_json),
         cmocka_unit_test(test_command_steps),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_orders),
     };
     return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
 }
