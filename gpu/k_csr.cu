@@ -1,6 +1,5 @@
 /* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
 #include "csr_rows.h"
-#include "vec.h"
 
 namespace KERNEL_SPACE
 {
@@ -69,40 +68,6 @@ template <typename T> static bool scalar(const struct launch *L, struct err *)
     return launch_csr<T>(L, csr_scalar<T>, BLOCK);
 }
 
-/* A row of csr_scalar, whose entries are on their way four at a time. */
-template <typename AT> struct csr_rows : AT {
-    GPTR(const int) ptr;
-    GPTR(const int) col;
-    typename AT::in val;
-
-    __device__ typename AT::real row(int64_t i, typename AT::in x) const
-    {
-        int k = ptr[i], end = ptr[i + 1];
-        typename AT::real sum = 0;
-#pragma unroll 1
-        for (; k + 4 <= end; k += 4) {
-            int c0 = col[k], c1 = col[k + 1], c2 = col[k + 2], c3 = col[k + 3];
-            typename AT::real a0 = val[k], a1 = val[k + 1], a2 = val[k + 2], a3 = val[k + 3];
-            sum += a0 * x[c0] + a1 * x[c1] + a2 * x[c2] + a3 * x[c3];
-        }
-#pragma unroll 1
-        for (; k < end; k++) sum += val[k] * x[col[k]];
-        return sum;
-    }
-};
-
-template <typename T> static bool scalar_sums(const struct launch *L, struct err *)
-{
-    typedef on_gpu<T> AT;
-    int64_t n = L->A->of->rows;
-    AT::run(L->A->dev, n, L->s,
-            pass_cg_product<csr_rows<AT>>{{{}, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T)},
-                                          AT::from("x", L->x, n),
-                                          AT::from("r", L->r, n),
-                                          AT::to("y", L->y, n)});
-    return true;
-}
-
 template <typename T> static bool vector(const struct launch *L, struct err *)
 {
     return launch_csr<T>(L, csr_vector<T>, BLOCK / WARP);
@@ -146,8 +111,6 @@ KERNEL_ENTRY(csr_scalar) = {
     .deterministic = true,
     .f32 = scalar<float>,
     .f64 = scalar<double>,
-    .sums_f32 = scalar_sums<float>,
-    .sums_f64 = scalar_sums<double>,
 };
 
 KERNEL_ENTRY(csr_vector) = {
