@@ -426,6 +426,42 @@ def test_running_solve_is_left_and_goes_on():
     quits(s)
 
 
+def test_race_is_watched():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; race jacobi wjacobi 0.5 tol 1e-30 maxit 100000000 force")
+    s.wait("by time, log scale")
+    s.wait("running")
+    s.child.send("t")  # the screen never settles
+    s.wait("by iteration, log scale")
+    s.keys("x")
+    s.wait("wjacobi 0.5  stopped")
+    s.line("view race")
+    s.wait("B wjacobi 0.5")
+    s.keys("q")
+    s.line("race jacobi wjacobi 0.5 tol 1e-30 maxit 100000000 force")
+    s.wait("log scale")
+    s.keys("q")
+    s.wait("poisson2d [")
+    s.keys("\x03")
+    s.wait("#  solver")
+    quits(s)
+
+
+def test_race_stays_at_its_end():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 150; race jacobi cg gmres 7 maxit 9000")
+    s.wait("log scale")
+    s.wait("iteration-limit")
+    s.keys("q")
+    s.wait("limit of 9000 iterations")
+    s.line("race csr-serial csr-openmp")
+    s.wait("products in equal time")
+    s.settle()
+    s.keys("q")
+    s.wait("products/s")
+    quits(s)
+
+
 def test_typing_ahead():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 300; solve jacobi tol 1e-30 maxit 100000000 force")
