@@ -380,14 +380,14 @@ const struct command command_solve = {
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
-        "(10000), or, for jacobi and wjacobi with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs the\n"
-        "change of wjacobi (0: the usual, 2/3) and sor; gmres restarts after m iterations (0: estimated from five) and\n"
+        "(10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs\n"
+        "the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after m iterations (0: estimated from five) and\n"
         "makes its vectors orthogonal by Gram-Schmidt, orth classical (twice) or modified, with the sums of its inner\n"
         "products added up on the device or, as in 2012, by the host (sums host). precond takes a preconditioner, of\n"
         "blocks of `block` rows where it has some; `solvers` lists them. The true residual b - A x is computed in "
         "double at the end:\n"
         "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
-        "less than 1% for long (jacobi, wjacobi: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100 "
+        "less than 1% for long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100 "
         "and\n"
         "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
         "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
@@ -395,7 +395,7 @@ const struct command command_solve = {
         "iteration is that divided by the iterations. A solve that does not converge is no failure of the command:\n"
         "the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
         "    solve cg tol 1e-10\n"
-        "    solve bicgstab precond jacobi\n"
+        "    solve bicgstab precond ilu0\n"
         "    solve gmres m 30 orth modified\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
