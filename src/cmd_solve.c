@@ -373,22 +373,25 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_solve = {
     .name = "solve",
-    .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [precond PRECOND] [block N] [tol R] [eps R] "
-        "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] [view] [force] [f32|f64]",
+    .grammar = "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [precond PRECOND] [block N] [tol R] [eps R] "
+               "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
+               "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
-        "(10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega, between 0 and 2, weighs\n"
-        "the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after m iterations (0: estimated from five) and\n"
-        "makes its vectors orthogonal by Gram-Schmidt, orth classical (twice) or modified, with the sums of its inner\n"
-        "products added up on the device or, as in 2012, by the host (sums host). precond takes a preconditioner, of\n"
-        "blocks of `block` rows where it has some; `solvers` lists them. The true residual b - A x is computed in "
-        "double at the end:\n"
+        "(10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega, between 0 and 2, "
+        "weighs\n"
+        "the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after m iterations (0: estimated\n"
+        "from five) and makes its vectors orthogonal by Gram-Schmidt, orth classical (twice) or modified, with the "
+        "sums\n"
+        "of its inner products added up on the device or, as in 2012, by the host (sums host). precond takes a\n"
+        "preconditioner, of blocks of `block` rows where it has some; `solvers` lists them. The true residual b - A x "
+        "is\n"
+        "computed in double at the end:\n"
         "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
-        "less than 1% for long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100 "
-        "and\n"
+        "less than 1% for long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row,\n"
+        "within 100 and\n"
         "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
         "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
         "file. time is all that was spent iterating, waits of the host included; an\n"
