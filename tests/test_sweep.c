@@ -1,4 +1,5 @@
 /* Colours of rows; Gauss-Seidel and SOR against plain loops in the order that their device takes. */
+#include "../gpu/emu.h"
 #include "../src/colour.h"
 #include "../src/staged.h"
 #include "dev_fake.h"
@@ -174,6 +175,7 @@ static void test_sweeps(void **state)
     static const struct problem problems[] = {{.generator = "poisson2d", .p = {23, 19}},
                                               {.generator = "poisson2d", .p = {61, 50}},
                                               {.generator = "fem", .p = {12, 3}},
+                                              {.generator = "band", .p = {90, 14, 100}},
                                               {.upwind = {14, 12}}};
     static const char *const names[] = {"gs", "sor"}, *const devices[] = {"cpu", "emu"};
     static const int narrow[] = {-1, 0, 5};
@@ -183,6 +185,9 @@ static void test_sweeps(void **state)
             check_sweeps(&problems[i], names[k & 1], devices[k >> 1 & 1], k & 4 ? T_F32 : T_F64, 3);
         }
     staged_hook(-1);
+    emu_order(23);
+    check_sweeps(&problems[1], "gs", "emu", T_F64, 3);
+    emu_order(0);
 }
 
 static void advance(struct solve *v, int64_t steps)
