@@ -135,17 +135,17 @@ template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR
 /* ---- the panel ---- */
 
 /* Columns j .. j+w-1 from row j on, by one block; thread t holds rows t, t + threads, ... of them in registers. A
-   column costs two barriers: the best of each warp; the pivot row and the row it changes places with. What a barrier
-   guards is written in two places by turns, so that a fast warp does not overtake a slow one. */
+   column costs two barriers: the best of each warp; the pivot row and the row it changes places with. Each also guards
+   what the step before left in shared memory: it was read before anyone came to the next. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     enum { W = lu_shape<T, R>::W };
-    SHARED(T, high, 2 * LU_WARPS);
-    SHARED(int, where, 2 * LU_WARPS);
-    SHARED(T, pivots, 2 * W);
-    SHARED(T, tops, 2 * W);
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
+    SHARED(T, pivots, W);
+    SHARED(T, tops, W);
     int threads = blockDim.x, me = threadIdx.x, m = (int)(n - j);
     T x[R][W];
 #pragma unroll
@@ -156,7 +156,6 @@ __global__ void __launch_bounds__(LU_THREADS)
 #pragma unroll
     for (int k = 0; k < W; k++) {
         if (k >= w) break;
-        int turn = k % 2;
         T best = -1;
         int at = INT32_MAX;
 #pragma unroll
@@ -164,30 +163,30 @@ __global__ void __launch_bounds__(LU_THREADS)
             int i = me + r * threads;
             if (i >= k && i < m) lu_better(best, at, lu_abs(x[r][k]), i);
         }
-        lu_best_of_block(best, at, high + turn * LU_WARPS, where + turn * LU_WARPS);
+        lu_best_of_block(best, at, high, where);
         int p = at < m ? at : k;
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if (me + r * threads != p) continue;
 #pragma unroll
-            for (int c = 0; c < W; c++) pivots[turn * W + c] = x[r][c];
+            for (int c = 0; c < W; c++) pivots[c] = x[r][c];
         }
         if (me == k)
 #pragma unroll
-            for (int c = 0; c < W; c++) tops[turn * W + c] = x[0][c];
+            for (int c = 0; c < W; c++) tops[c] = x[0][c];
         __syncthreads(); /* all of the block: both rows are there */
         if (p != k) {
 #pragma unroll
             for (int r = 0; r < R; r++) {
                 if (me + r * threads != p) continue;
 #pragma unroll
-                for (int c = 0; c < W; c++) x[r][c] = tops[turn * W + c];
+                for (int c = 0; c < W; c++) x[r][c] = tops[c];
             }
             if (me == k)
 #pragma unroll
-                for (int c = 0; c < W; c++) x[0][c] = pivots[turn * W + c];
+                for (int c = 0; c < W; c++) x[0][c] = pivots[c];
         }
-        T pivot = pivots[turn * W + k];
+        T pivot = pivots[k];
         if (me == 0) {
             piv[j + k] = (int)j + p;
             if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
@@ -202,7 +201,7 @@ __global__ void __launch_bounds__(LU_THREADS)
             T l = tiny ? x[r][k] / pivot : x[r][k] * inverse;
             x[r][k] = l;
 #pragma unroll
-            for (int c = k + 1; c < W; c++) x[r][c] -= l * pivots[turn * W + c];
+            for (int c = k + 1; c < W; c++) x[r][c] -= l * pivots[c];
         }
     }
 #pragma unroll
