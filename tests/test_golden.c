@@ -156,6 +156,7 @@ static const struct screen_case cases[] = {
      .keys = "",
      .w = 40,
      .h = 10},
+    {.name = "race_kernels_emu", .setup = "gen poisson2d 6; race csr-vector ell on emu", .view = "race", .keys = ""},
     {.name = "race_help", .setup = "gen poisson2d 20", .view = "race", .keys = "?"},
     {.name = "solve_step", .setup = "gen poisson2d 20; solve jacobi step on cpu; step 3", .view = "solve", .keys = ""},
     {.name = "solve_paused", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = ""},

@@ -265,6 +265,8 @@ static void draw_kernels(struct canvas *c, const struct race *r)
     draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "products in equal time" : "products");
     draw_right(c, c->w - 1, 2, ST_DIM, "mean");
     for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
+    if (r->dev->kind == DEV_EMU)
+        draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM, "The emulator has no time: products are checked, nobody wins.");
 }
 
 /* ---- the view ---- */
