@@ -134,81 +134,106 @@ template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR
 
 /* ---- the panel ---- */
 
-/* Columns j .. j+w-1 from row j on, by one block; thread t holds rows t, t + threads, ... of them in registers. A
-   column costs two barriers: the best of each warp; the pivot row and the row it changes places with. Each also guards
-   what the step before left in shared memory: it was read before anyone came to the next. */
+/* The rows of a panel that a thread holds: r is row threadIdx.x + r * blockDim.x of m. Loops are unrolled and all is
+   inlined, so that x stays in registers. */
+template <typename T, int R> struct lu_rows {
+    enum { W = lu_shape<T, R>::W };
+    T x[R][W];
+};
+
+static __device__ int lu_row(int r)
+{
+    return threadIdx.x + r * blockDim.x;
+}
+
+/* The best candidate for column k that the thread holds. */
+template <typename T, int R> __device__ void lu_candidate(const lu_rows<T, R> &own, int k, int m, T &best, int &at)
+{
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        if (lu_row(r) >= k && lu_row(r) < m) lu_better(best, at, lu_abs(own.x[r][k]), lu_row(r));
+}
+
+/* Rows k and p change places, through shared memory, where row p, the pivot's, is left for all. */
+template <typename T, int R, typename P> __device__ void lu_exchange(lu_rows<T, R> &own, int k, int p, P pivots, P tops)
+{
+    enum { W = lu_rows<T, R>::W };
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (lu_row(r) != p) continue;
+#pragma unroll
+        for (int c = 0; c < W; c++) pivots[c] = own.x[r][c];
+    }
+    if ((int)threadIdx.x == k)
+#pragma unroll
+        for (int c = 0; c < W; c++) tops[c] = own.x[0][c];
+    __syncthreads(); /* all of the block: both rows are there */
+    if (p == k) return;
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (lu_row(r) != p) continue;
+#pragma unroll
+        for (int c = 0; c < W; c++) own.x[r][c] = tops[c];
+    }
+    if ((int)threadIdx.x == k)
+#pragma unroll
+        for (int c = 0; c < W; c++) own.x[0][c] = pivots[c];
+}
+
+/* Column k becomes one of L, and those right of it lose their multiple of it. size: |pivot|, which is in a register, so
+   that its inverse need not wait for the row. */
+template <typename T, int R, typename P> __device__ void lu_eliminate(lu_rows<T, R> &own, int k, T size, P pivots)
+{
+    T pivot = pivots[k], inverse = lu_tiny(size) ? (T)0 : (T)1 / size;
+    if (pivot < 0) inverse = -inverse;
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        if (lu_row(r) <= k) continue;
+        T l = lu_tiny(size) ? own.x[r][k] / pivot : own.x[r][k] * inverse;
+        own.x[r][k] = l;
+#pragma unroll
+        for (int c = k + 1; c < lu_rows<T, R>::W; c++) own.x[r][c] -= l * pivots[c];
+    }
+}
+
+/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: the best of each warp; the pivot row and
+   the row it changes places with. Each also guards what the step before left in shared memory: it was read before
+   anyone came to the next. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
-    enum { W = lu_shape<T, R>::W };
+    enum { W = lu_rows<T, R>::W };
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
     SHARED(T, pivots, W);
     SHARED(T, tops, W);
-    int threads = blockDim.x, me = threadIdx.x, m = (int)(n - j);
-    T x[R][W];
+    int m = (int)(n - j);
+    lu_rows<T, R> own;
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int c = 0; c < W; c++)
-            x[r][c] = c < w && me + r * threads < m ? a[(j + c) * n + j + me + r * threads] : (T)0;
+        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
 #pragma unroll
     for (int k = 0; k < W; k++) {
         if (k >= w) break;
         T best = -1;
         int at = INT32_MAX;
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            int i = me + r * threads;
-            if (i >= k && i < m) lu_better(best, at, lu_abs(x[r][k]), i);
-        }
+        lu_candidate(own, k, m, best, at);
         lu_best_of_block(best, at, high, where);
         int p = at < m ? at : k;
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            if (me + r * threads != p) continue;
-#pragma unroll
-            for (int c = 0; c < W; c++) pivots[c] = x[r][c];
-        }
-        if (me == k)
-#pragma unroll
-            for (int c = 0; c < W; c++) tops[c] = x[0][c];
-        __syncthreads(); /* all of the block: both rows are there */
-        if (p != k) {
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                if (me + r * threads != p) continue;
-#pragma unroll
-                for (int c = 0; c < W; c++) x[r][c] = tops[c];
-            }
-            if (me == k)
-#pragma unroll
-                for (int c = 0; c < W; c++) x[0][c] = pivots[c];
-        }
-        T pivot = pivots[k];
-        if (me == 0) {
+        lu_exchange(own, k, p, pivots, tops);
+        if (threadIdx.x == 0) {
             piv[j + k] = (int)j + p;
-            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+            if (pivots[k] == 0 && info[0] < 0) info[0] = (int)j + k;
         }
-        if (pivot == 0) continue;
-        bool tiny = lu_tiny(best); /* the pivot's size is in a register: its inverse need not wait for the row */
-        T inverse = tiny ? (T)0 : (T)1 / best;
-        if (pivot < 0) inverse = -inverse;
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-            if (me + r * threads <= k) continue;
-            T l = tiny ? x[r][k] / pivot : x[r][k] * inverse;
-            x[r][k] = l;
-#pragma unroll
-            for (int c = k + 1; c < W; c++) x[r][c] -= l * pivots[c];
-        }
+        if (pivots[k] != 0) lu_eliminate(own, k, best, pivots);
     }
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
         for (int c = 0; c < W; c++)
-            if (c < w && me + r * threads < m) a[(j + c) * n + j + me + r * threads] = x[r][c];
+            if (c < w && lu_row(r) < m) a[(j + c) * n + j + lu_row(r)] = own.x[r][c];
 }
 
 /* A panel of one column that no block can hold: one block strides through it. */
