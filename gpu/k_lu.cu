@@ -9,7 +9,15 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_BLOCK = 256, LU_THREADS = 512, LU_WARPS = LU_THREADS / WARP, LU_WIDTH = 16, LU_ROWS = 32, LU_STRETCH = 32 };
+enum {
+    LU_BLOCK = 256,
+    LU_THREADS = 512,
+    LU_WARPS = LU_THREADS / WARP,
+    LU_WIDTH = 16,
+    LU_ROWS = 32,
+    LU_STRETCH = 32,
+    LU_DOWN = 8
+};
 
 /* Values that a thread of the panel holds; as many registers as 128 a thread leave for them. */
 template <typename T> struct lu_room {
@@ -236,9 +244,11 @@ __global__ void __launch_bounds__(LU_THREADS)
             if (c < w && lu_row(r) < m) a[(j + c) * n + j + lu_row(r)] = own.x[r][c];
 }
 
-/* A panel of one column that no block can hold: one block strides through it. */
+/* A panel of one column, where not even two fit a block's registers: the block strides through it. It also swaps the
+   rows of columns from .. to-1, so that many blocks may share a column in the update that follows. */
 template <typename T>
-__global__ void __launch_bounds__(LU_THREADS) lu_column(int64_t n, int64_t j, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+__global__ void __launch_bounds__(LU_THREADS)
+    lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
@@ -256,12 +266,29 @@ __global__ void __launch_bounds__(LU_THREADS) lu_column(int64_t n, int64_t j, GP
         if (pivot == 0 && info[0] < 0) info[0] = (int)j;
     }
     if (pivot == 0) return; /* in all threads alike; then p is j */
-    bool tiny = lu_tiny(pivot);
-    T inverse = tiny ? (T)0 : (T)1 / pivot;
+    for (int64_t c = from + threadIdx.x; c < to; c += blockDim.x) {
+        if (c == j || p == j) continue;
+        T v = a[c * n + j];
+        a[c * n + j] = a[c * n + p];
+        a[c * n + p] = v;
+    }
+    T inverse = lu_tiny(pivot) ? (T)0 : (T)1 / pivot;
 #pragma unroll 4
     for (int64_t i = j + 1 + threadIdx.x; i < n; i += blockDim.x) {
         T v = i == p ? top : a[j * n + i];
-        a[j * n + i] = tiny ? v / pivot : v * inverse;
+        a[j * n + i] = lu_tiny(pivot) ? v / pivot : v * inverse;
+    }
+}
+
+/* The update by one column: blocks across the columns right of it and down their rows, LU_DOWN rows a thread. */
+template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) a)
+{
+    int64_t c = j + 1 + blockIdx.x, first = j + 1 + (int64_t)blockIdx.y * LU_BLOCK * LU_DOWN + threadIdx.x;
+    T u = a[c * n + j];
+#pragma unroll
+    for (int s = 0; s < LU_DOWN; s++) {
+        int64_t i = first + s * LU_BLOCK;
+        if (i < n) a[c * n + i] -= a[j * n + i] * u;
     }
 }
 
@@ -486,7 +513,7 @@ static int rows_each(int64_t rows)
 template <typename T> static int panel_width(int64_t rows, int most)
 {
     int fit = lu_room<T>::VALUES / rows_each(rows);
-    if (rows_each(rows) > LU_ROWS || fit < 1) return 0;
+    if (rows_each(rows) > LU_ROWS || fit < 2) return 0;
     if (fit > LU_WIDTH) fit = LU_WIDTH;
     return fit < most ? fit : most;
 }
@@ -498,9 +525,12 @@ template <typename T, int R> static void launch_panel(struct device *d, struct l
     LAUNCH(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
 }
 
-template <typename T> static void launch_column(struct device *d, struct lu_at A, int64_t j, int)
+template <typename T> static void column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to)
 {
-    LAUNCH(d, 1, lu_hook.threads ? lu_hook.threads : +LU_THREADS, lu_column<T>)(A.n, j, MATRIX(A), PIVOTS(A), INFO(A));
+    dim3 blocks((unsigned)(to - j - 1), blocks_for(A.n - j - 1, LU_BLOCK * LU_DOWN));
+    LAUNCH(d, 1, lu_hook.threads ? lu_hook.threads : +LU_THREADS, lu_column<T>)
+    (A.n, j, from, to, MATRIX(A), PIVOTS(A), INFO(A));
+    if (blocks.x && blocks.y) LAUNCH(d, blocks, LU_BLOCK, lu_rank_one<T>)(A.n, j, MATRIX(A));
 }
 
 template <typename T> static void panel(struct device *d, struct lu_at A, int64_t j, int w)
@@ -510,7 +540,6 @@ template <typename T> static void panel(struct device *d, struct lu_at A, int64_
         panel_launch<T> *launch;
     } shape[] = {{1, launch_panel<T, 1>}, {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
                  {8, launch_panel<T, 8>}, {16, launch_panel<T, 16>}, {32, launch_panel<T, 32>}};
-    if (!panel_width<T>(A.n - j, w)) return launch_column<T>(d, A, j, w);
     for (int i = 0; i < COUNT(shape); i++)
         if (shape[i].rows == rows_each(A.n - j)) shape[i].launch(d, A, j, w);
 }
@@ -686,6 +715,7 @@ template <typename T> static void measure(struct device *, struct lu_at A, doubl
         .paper = space::paper<T>,             \
         .panel_width = space::panel_width<T>, \
         .panel = space::panel<T>,             \
+        .column = space::column<T>,           \
         .inner = space::inner<T>,             \
         .swap = space::swap<T>,               \
         .gemm = space::gemm<T>,               \

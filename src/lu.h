@@ -133,6 +133,8 @@ struct lu_ops {
     int (*panel_width)(int64_t rows, int most);
     /* Columns j .. j+w-1 below row j, by one block; swaps happen in these columns alone. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
+    /* Column j, its swap in all of columns from .. to-1, and their update on its right. */
+    void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
     /* Columns from .. to-1 but for j .. j+w-1: those swaps; and right of the panel, rows j.. of U and the update below.
      */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);

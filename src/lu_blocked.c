@@ -11,14 +11,17 @@ static struct lu_at at(const struct lu *v)
 
 static bool panel(struct lu *v, struct device *d, int64_t j, int64_t to, struct err *e)
 {
-    for (int64_t k = j; k < to;) {
-        int w = v->ops->panel_width(v->n - k, (int)(to - k));
-        if (w < 1) w = 1;
+    for (int64_t k = j, w; k < to; k += w) {
+        w = v->ops->panel_width(v->n - k, (int)(to - k));
         if (!lu_part(v, LU_PANEL, e)) return false;
-        v->ops->panel(d, at(v), k, w);
+        if (w < 1) {
+            w = 1;
+            v->ops->column(d, at(v), k, j, to);
+            continue;
+        }
+        v->ops->panel(d, at(v), k, (int)w);
         if (!lu_part(v, LU_INNER, e)) return false;
-        v->ops->inner(d, at(v), k, w, j, to);
-        k += w;
+        v->ops->inner(d, at(v), k, (int)w, j, to);
     }
     return true;
 }
