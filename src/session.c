@@ -37,7 +37,8 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
     double now = now_us();
-    if (s->terminal && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
+    bool line = s->terminal && !(s->front && s->front->covered);
+    if (line && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
         char text[80];
         if (total > 0)
             snprintf(text, sizeof text, "%.50s %3.0f%%", what, 100.0 * (double)done / (double)total);

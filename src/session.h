@@ -167,6 +167,7 @@ struct front {
     void (*calm)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */
     bool ascii;              /* no braille, no boxes */
+    bool covered;            /* a full screen is open: no line of progress */
     const char *const *views; /* names of the views for completion, ended by NULL; may be NULL */
 };
 

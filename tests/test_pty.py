@@ -359,6 +359,20 @@ def test_keys_change_a_solve():
     quits(s)
 
 
+def test_no_progress_on_a_screen():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; solve cg view tol 0 maxit 100000000 force")
+    s.wait("running")
+    time.sleep(0.5)  # from then on long work shows its progress
+    mark = len(s.raw)
+    s.keys("p", *"ic0", "\r")
+    s.wait("begun anew")
+    assert b"\ric0" not in s.raw[mark:], s.raw[mark:]
+    s.keys("x")
+    s.wait("stopped by the user")
+    quits(s)
+
+
 def test_commands_go_back_and_change():
     s = paused_solve()
     s.keys("q")

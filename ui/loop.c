@@ -106,10 +106,12 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     if (!term_open(e)) return false;
     int key = -1;
     bool ok;
+    s->front->covered = true;
     do {
         ok = draw_screen(s, v, e);
         if (ok) key = term_key(-1);
     } while (ok && view_key(s, v, key));
+    s->front->covered = false;
     term_close();
     return ok;
 }
@@ -137,6 +139,7 @@ static bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     if (!term_open(e)) return false;
     screen_of(s)->live = v;
+    s->front->covered = true;
     return front_state(s, v)->full = true;
 }
 
@@ -174,6 +177,7 @@ static void live_line(struct session *s)
 static void leave_screen(struct session *s)
 {
     screen_of(s)->live = NULL;
+    s->front->covered = false;
     term_close();
 }
 

@@ -302,7 +302,9 @@ static void item_bound(struct canvas *c, struct pen *at, const struct solve *v)
     double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m);
     if (v->pre && !v->solver->own_precond) return; /* how often M is applied is not known here */
     if (v->pre) bytes += v->pre_made ? v->pre->bytes(v) : NAN;
-    double share = bytes * 1e-3 / v->us_iteration / k->read_gbs;
+    /* Iterations of a cycle differ: what counts is their mean. */
+    double us = v->solver->restarts ? v->us / (double)v->iterations : v->us_iteration;
+    double share = bytes * 1e-3 / us / k->read_gbs;
     if (k->measured && !isfinite(share)) return;
     if (k->measured)
         snprintf(text, sizeof text, "%.0f%% of %.0f GB/s%s", 100 * share, k->read_gbs, share > 1 ? " (cache)" : "");
@@ -355,7 +357,8 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Ask the device for H, which waits for it: when paused, else once a second. What was seen last stays if that fails. */
+/* Ask the device for H, which waits for it: when paused, else once a second. What was seen last stays if that fails, or
+   if a cycle has only begun. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;
@@ -366,7 +369,8 @@ static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
         if (!v->paused && now.columns > GLANCE_COLUMNS) now.columns = GLANCE_COLUMNS;
         now.iterations = v->iterations;
         now.residual = v->residual;
-        if (extremes(H, v->m + 1, now.columns, &now)) *seen = now;
+        bool poor = seen->iterations > v->base && seen->iterations <= v->iterations && 2 * now.columns < v->m;
+        if (!(poor && !v->paused) && extremes(H, v->m + 1, now.columns, &now)) *seen = now;
     }
     seen->at_us = now.at_us;
     mem_free(H);
