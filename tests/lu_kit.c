@@ -131,13 +131,16 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-static void every_method(const char *device, enum type real, method_check *check)
+/* ours: what asks for exact numbers is not asked of a library, which may invert triangles. */
+static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};
     struct device *d = device_open(device, &e);
     assert_non_null(d);
-    for (int i = 0; lu_methods[i]; i++)
-        if (lu_runs_on(lu_methods[i], d)) check(lu_methods[i], d, real);
+    for (int i = 0; lu_methods[i]; i++) {
+        bool there = !lu_methods[i]->vendor || (!ours && lu_version(lu_methods[i]));
+        if (there && lu_runs_on(lu_methods[i], d)) check(lu_methods[i], d, real);
+    }
 }
 
 void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count)
@@ -149,7 +152,7 @@ void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, in
         struct csr A;
         lu_random(&A, sizes[i], 7 + (uint64_t)sizes[i]);
         for (int m = 0; lu_methods[m]; m++) {
-            if (!lu_runs_on(lu_methods[m], d)) continue;
+            if (!lu_runs_on(lu_methods[m], d) || (lu_methods[m]->vendor && !lu_version(lu_methods[m]))) continue;
             struct lu *v = lu_done(&A, lu_methods[m], d, real);
             lu_check_factors(v);
             assert_int_equal(v->singular, -1);
@@ -207,7 +210,7 @@ static void check_exact(const struct lu_method *m, struct device *d, enum type r
 
 void lu_check_exact(const char *device, enum type real)
 {
-    every_method(device, real, check_exact);
+    every_method(device, real, true, check_exact);
 }
 
 static void singular_once(const struct lu_method *m, struct device *d, enum type real, int64_t n, int64_t zero)
@@ -241,7 +244,7 @@ static void check_singular(const struct lu_method *m, struct device *d, enum typ
 
 void lu_check_singular(const char *device, enum type real)
 {
-    every_method(device, real, check_singular);
+    every_method(device, real, true, check_singular);
 }
 
 static void check_growth(const struct lu_method *m, struct device *d, enum type real)
@@ -253,7 +256,8 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
         lu_wilkinson(&A, sizes[i]);
         struct lu *v = lu_done(&A, m, d, real);
         assert_true(lu_measure(v, &e));
-        assert_true(v->growth == ldexp(1, (int)sizes[i] - 1));
+        double expected = ldexp(1, (int)sizes[i] - 1); /* a library's product may add in any order, and so round */
+        assert_true(fabs(v->growth - expected) <= (real == T_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
         lu_free(v);
         csr_free(&A);
     }
@@ -261,7 +265,7 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
 
 void lu_check_growth(const char *device, enum type real)
 {
-    every_method(device, real, check_growth);
+    every_method(device, real, true, check_growth);
 }
 
 /* Backward stable, whatever the condition: a random matrix, and Hilbert's, of which even x is lost. */
@@ -287,5 +291,5 @@ static void check_solutions(const struct lu_method *m, struct device *d, enum ty
 
 void lu_check_solutions(const char *device, enum type real)
 {
-    every_method(device, real, check_solutions);
+    every_method(device, real, false, check_solutions);
 }
