@@ -5,13 +5,17 @@
 #include "../src/lu.h"
 
 #include <cfloat>
+#include <cstring>
 
 namespace KERNEL_SPACE
 {
 
 enum {
     LU_BLOCK = 256,
+    LU_FEW =
+        256, /* threads of the panel: each step costs every warp the same, so that few with many values are better */
     LU_THREADS = 512,
+    LU_MANY = 1024,
     LU_WARPS = LU_THREADS / WARP,
     LU_WIDTH = 16,
     LU_ROWS = 32,
@@ -19,9 +23,9 @@ enum {
     LU_DOWN = 8
 };
 
-/* Values that a thread of the panel holds; as many registers as 128 a thread leave for them. */
+/* Values that a thread of the panel holds; as many registers as 255 a thread leave for them. */
 template <typename T> struct lu_room {
-    enum { VALUES = 256 / sizeof(T) };
+    enum { VALUES = 768 / sizeof(T) };
 };
 /* Columns of a panel of which each thread holds R rows. */
 template <typename T, int R> struct lu_shape {
@@ -33,14 +37,39 @@ template <typename T> __device__ T lu_abs(T v)
     return v < 0 ? -v : v;
 }
 
-/* Its reciprocal would overflow. */
-static __device__ bool lu_tiny(double v)
+/* What a pivot is multiplied by before it is inverted: 1, unless the inverse would overflow. */
+static __device__ double lu_lift(double v)
 {
-    return lu_abs(v) < DBL_MIN;
+    return lu_abs(v) < DBL_MIN ? 0x1p200 : 1;
 }
-static __device__ bool lu_tiny(float v)
+static __device__ float lu_lift(float v)
 {
-    return lu_abs(v) < FLT_MIN;
+    return lu_abs(v) < FLT_MIN ? 0x1p60f : 1;
+}
+
+/* Over the lanes of a warp, known to all of them. */
+static __device__ unsigned lu_most(unsigned v)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(FULL_MASK, v);
+#else
+    for (int d = WARP / 2; d > 0; d /= 2) v = max(v, __shfl_xor_sync(FULL_MASK, v, d));
+    return v;
+#endif
+}
+
+/* Numbers that are not negative have the order of their bits. */
+static __device__ unsigned long long lu_bits(double v)
+{
+    unsigned long long bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+static __device__ unsigned lu_bits(float v)
+{
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
 }
 
 /* The larger of two candidates for a pivot; of equal ones the upper. */
@@ -51,15 +80,19 @@ template <typename T> __device__ void lu_better(T &best, int &at, T other, int w
     at = where;
 }
 
-/* Over groups of so many lanes, known to all of them. */
-template <int LANES, typename T> __device__ void lu_best_of_lanes(T &best, int &at)
+/* The best of a warp, known to all of its lanes: the largest by its upper half, then by its lower one, then the upper
+   row. best is not negative; 0 with INT32_MAX stands for none. */
+template <typename T> __device__ void lu_best_of_warp(T &best, int &at)
 {
-#pragma unroll
-    for (int d = LANES / 2; d > 0; d /= 2) {
-        T other = __shfl_xor_sync(FULL_MASK, best, d);
-        int where = __shfl_xor_sync(FULL_MASK, at, d);
-        lu_better(best, at, other, where);
-    }
+    auto bits = lu_bits(best);
+    const int half = sizeof bits > sizeof(unsigned) ? 32 : 0;
+    unsigned high = lu_most((unsigned)(bits >> half)), low = 0;
+    bool mine = (unsigned)(bits >> half) == high;
+    if (half) low = lu_most(mine ? (unsigned)bits : 0);
+    if (half) mine = mine && (unsigned)bits == low;
+    at = (int)(INT32_MAX - lu_most(mine ? (unsigned)(INT32_MAX - at) : 0));
+    bits = half ? (decltype(bits))high << half | low : high;
+    memcpy(&best, &bits, sizeof best);
 }
 
 /* The best of the block, known to all of its threads after one barrier; high and where: LU_WARPS slots not in use. */
@@ -67,15 +100,15 @@ template <typename T, typename H, typename P> __device__ void lu_best_of_block(T
 {
     int lane = threadIdx.x % WARP, slot = lane % LU_WARPS;
     bool used = slot < (int)blockDim.x / WARP;
-    lu_best_of_lanes<WARP>(best, at);
+    lu_best_of_warp(best, at);
     if (lane == 0) {
         high[threadIdx.x / WARP] = best;
         where[threadIdx.x / WARP] = at;
     }
     __syncthreads(); /* all of the block: each warp has named its best */
-    best = used ? high[slot] : (T)-1;
+    best = used ? high[slot] : (T)0;
     at = used ? where[slot] : INT32_MAX;
-    lu_best_of_lanes<LU_WARPS>(best, at);
+    lu_best_of_warp(best, at);
 }
 
 /* The row that `row` of the panel comes from, after the swaps of its w columns. */
@@ -98,7 +131,7 @@ template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(
 {
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
-    T best = -1;
+    T best = 0;
     int at = INT32_MAX;
     for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_better(best, at, lu_abs(a[k * n + i]), (int)i);
     lu_best_of_block(best, at, high, where);
@@ -154,50 +187,57 @@ static __device__ int lu_row(int r)
     return threadIdx.x + r * blockDim.x;
 }
 
-/* The best candidate for column k that the thread holds. */
-template <typename T, int R> __device__ void lu_candidate(const lu_rows<T, R> &own, int k, int m, T &best, int &at)
+/* The best candidate for column k that the thread holds. Rows beyond the panel hold zeros, which are none; only a
+   thread's first row may lie above row k. */
+template <typename T, int R> __device__ void lu_candidate(const lu_rows<T, R> &own, int k, T &best, int &at)
 {
 #pragma unroll
-    for (int r = 0; r < R; r++)
-        if (lu_row(r) >= k && lu_row(r) < m) lu_better(best, at, lu_abs(own.x[r][k]), lu_row(r));
+    for (int r = 0; r < R; r++) {
+        T v = r == 0 && (int)threadIdx.x < k ? (T)0 : lu_abs(own.x[r][k]);
+        if (!(v > best)) continue;
+        best = v;
+        at = lu_row(r);
+    }
 }
 
-/* Rows k and p change places, through shared memory, where row p, the pivot's, is left for all. */
-template <typename T, int R, typename P> __device__ void lu_exchange(lu_rows<T, R> &own, int k, int p, P pivots, P tops)
+/* Rows k and p change places, through shared memory: row p, the pivot's, is left for all in rows[0 .. W-1], or, where
+   it is row k, row k in rows[W .. 2W-1]. mine: this thread holds row p. The warps that hold neither pass by. */
+template <typename T, int R, typename P>
+__device__ void lu_exchange(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
 {
     enum { W = lu_rows<T, R>::W };
-#pragma unroll
-    for (int r = 0; r < R; r++) {
-        if (lu_row(r) != p) continue;
-#pragma unroll
-        for (int c = 0; c < W; c++) pivots[c] = own.x[r][c];
-    }
     if ((int)threadIdx.x == k)
 #pragma unroll
-        for (int c = 0; c < W; c++) tops[c] = own.x[0][c];
+        for (int c = 0; c < W; c++) rows[W + c] = own.x[0][c];
+    if (mine)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int c = 0; c < W; c++)
+                if (lu_row(r) == p) rows[c] = own.x[r][c];
     __syncthreads(); /* all of the block: both rows are there */
     if (p == k) return;
+    if (mine)
 #pragma unroll
-    for (int r = 0; r < R; r++) {
-        if (lu_row(r) != p) continue;
+        for (int r = 0; r < R; r++)
 #pragma unroll
-        for (int c = 0; c < W; c++) own.x[r][c] = tops[c];
-    }
+            for (int c = 0; c < W; c++)
+                if (lu_row(r) == p) own.x[r][c] = rows[W + c];
     if ((int)threadIdx.x == k)
 #pragma unroll
-        for (int c = 0; c < W; c++) own.x[0][c] = pivots[c];
+        for (int c = 0; c < W; c++) own.x[0][c] = rows[c];
 }
 
 /* Column k becomes one of L, and those right of it lose their multiple of it. size: |pivot|, which is in a register, so
    that its inverse need not wait for the row. */
 template <typename T, int R, typename P> __device__ void lu_eliminate(lu_rows<T, R> &own, int k, T size, P pivots)
 {
-    T pivot = pivots[k], inverse = lu_tiny(size) ? (T)0 : (T)1 / size;
-    if (pivot < 0) inverse = -inverse;
+    T lift = lu_lift(size), inverse = (T)1 / (size * lift);
+    if (pivots[k] < 0) inverse = -inverse;
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        if (lu_row(r) <= k) continue;
-        T l = lu_tiny(size) ? own.x[r][k] / pivot : own.x[r][k] * inverse;
+        if (r == 0 && (int)threadIdx.x <= k) continue;
+        T l = own.x[r][k] * lift * inverse;
         own.x[r][k] = l;
 #pragma unroll
         for (int c = k + 1; c < lu_rows<T, R>::W; c++) own.x[r][c] -= l * pivots[c];
@@ -208,14 +248,13 @@ template <typename T, int R, typename P> __device__ void lu_eliminate(lu_rows<T,
    the row it changes places with. Each also guards what the step before left in shared memory: it was read before
    anyone came to the next. */
 template <typename T, int R>
-__global__ void __launch_bounds__(LU_THREADS)
+__global__ void __launch_bounds__(LU_FEW)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     enum { W = lu_rows<T, R>::W };
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
-    SHARED(T, pivots, W);
-    SHARED(T, tops, W);
+    SHARED(T, rows, 2 * W);
     int m = (int)(n - j);
     lu_rows<T, R> own;
 #pragma unroll
@@ -225,17 +264,20 @@ __global__ void __launch_bounds__(LU_THREADS)
 #pragma unroll
     for (int k = 0; k < W; k++) {
         if (k >= w) break;
-        T best = -1;
+        T best = 0;
         int at = INT32_MAX;
-        lu_candidate(own, k, m, best, at);
+        lu_candidate(own, k, best, at);
+        int candidate = at;
         lu_best_of_block(best, at, high, where);
-        int p = at < m ? at : k;
-        lu_exchange(own, k, p, pivots, tops);
+        bool found = at < m; /* else all are 0, or not numbers */
+        int p = found ? at : k;
+        lu_exchange(own, k, p, found && candidate == p, rows);
+        T pivot = rows[(p == k ? +W : 0) + k];
         if (threadIdx.x == 0) {
             piv[j + k] = (int)j + p;
-            if (pivots[k] == 0 && info[0] < 0) info[0] = (int)j + k;
+            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
         }
-        if (pivots[k] != 0) lu_eliminate(own, k, best, pivots);
+        if (pivot != 0) lu_eliminate(own, k, found ? best : pivot, rows + (p == k ? +W : 0));
     }
 #pragma unroll
     for (int r = 0; r < R; r++)
@@ -252,7 +294,7 @@ __global__ void __launch_bounds__(LU_THREADS)
 {
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
-    T best = -1;
+    T best = 0;
     int at = INT32_MAX;
 #pragma unroll 4
     for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_better(best, at, lu_abs(a[j * n + i]), (int)i);
@@ -272,11 +314,11 @@ __global__ void __launch_bounds__(LU_THREADS)
         a[c * n + j] = a[c * n + p];
         a[c * n + p] = v;
     }
-    T inverse = lu_tiny(pivot) ? (T)0 : (T)1 / pivot;
+    T lift = lu_lift(pivot), inverse = (T)1 / (pivot * lift);
 #pragma unroll 4
     for (int64_t i = j + 1 + threadIdx.x; i < n; i += blockDim.x) {
         T v = i == p ? top : a[j * n + i];
-        a[j * n + i] = lu_tiny(pivot) ? v / pivot : v * inverse;
+        a[j * n + i] = v * lift * inverse;
     }
 }
 
@@ -297,7 +339,7 @@ template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) 
 /* A block takes COLUMNS columns of the outer panel from row j on: the swaps of the inner panel's w columns; and, right
    of it, w rows of U and the update with them. No other block touches these columns, so that nothing need wait. */
 template <typename T, int W>
-__global__ void __launch_bounds__(LU_THREADS)
+__global__ void __launch_bounds__(LU_MANY)
     lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
 {
     SHARED(int, swap, W);
@@ -465,7 +507,7 @@ template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPT
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
     int64_t j = blockIdx.x;
-    T best = -1;
+    T best = 0;
     int at = 0;
     for (int64_t i = threadIdx.x; i <= j; i += LU_BLOCK) lu_better(best, at, lu_abs(a[j * n + i]), 0);
     lu_best_of_block(best, at, high, where);
@@ -498,16 +540,18 @@ template <typename T> static void paper(struct device *d, struct lu_at A, int64_
 
 static int panel_threads(int64_t rows)
 {
-    int most = lu_hook.threads ? lu_hook.threads : +LU_THREADS;
+    int most = lu_hook.threads ? lu_hook.threads : +LU_FEW;
     return rows >= most ? most : (int)(rows + WARP - 1) / WARP * WARP;
 }
 
-/* Rows a thread must hold, a power of two; more than LU_ROWS: too many. */
+/* Rows a thread must hold, of those that there are kernels for; more than LU_ROWS: too many. */
 static int rows_each(int64_t rows)
 {
-    int64_t each = 1, need = (rows + panel_threads(rows) - 1) / panel_threads(rows);
-    while (each < need) each *= 2;
-    return each > LU_ROWS || (lu_hook.rows && rows > lu_hook.rows) ? LU_ROWS + 1 : (int)each;
+    static const int each[] = {1, 2, 4, 6, 8, 12, 16, 24, LU_ROWS};
+    int64_t need = (rows + panel_threads(rows) - 1) / panel_threads(rows);
+    for (int i = 0; i < COUNT(each) && !(lu_hook.rows && rows > lu_hook.rows); i++)
+        if (need <= each[i]) return each[i];
+    return LU_ROWS + 1;
 }
 
 template <typename T> static int panel_width(int64_t rows, int most)
@@ -538,8 +582,9 @@ template <typename T> static void panel(struct device *d, struct lu_at A, int64_
     static const struct {
         int rows;
         panel_launch<T> *launch;
-    } shape[] = {{1, launch_panel<T, 1>}, {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
-                 {8, launch_panel<T, 8>}, {16, launch_panel<T, 16>}, {32, launch_panel<T, 32>}};
+    } shape[] = {{1, launch_panel<T, 1>},   {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
+                 {6, launch_panel<T, 6>},   {8, launch_panel<T, 8>},   {12, launch_panel<T, 12>},
+                 {16, launch_panel<T, 16>}, {24, launch_panel<T, 24>}, {32, launch_panel<T, 32>}};
     for (int i = 0; i < COUNT(shape); i++)
         if (shape[i].rows == rows_each(A.n - j)) shape[i].launch(d, A, j, w);
 }
@@ -547,7 +592,12 @@ template <typename T> static void panel(struct device *d, struct lu_at A, int64_
 template <typename T, int W>
 static void launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
 {
-    LAUNCH(d, (unsigned)(to - from - w), A.n - j > 2 * LU_BLOCK ? +LU_THREADS : +LU_BLOCK, lu_inner<T, W>)
+    int64_t rows = A.n - j;
+    LAUNCH(d, (unsigned)(to - from - w),
+           rows > LU_MANY      ? +LU_MANY
+           : rows > LU_THREADS ? +LU_THREADS
+                               : +LU_BLOCK,
+           lu_inner<T, W>)
     (A.n, j, w, from, MATRIX(A), READ_PIVOTS(A));
 }
 

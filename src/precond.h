@@ -1,6 +1,6 @@
-/* Preconditioners: one file, pre_NAME.c, and one line in preconds.def each. M is like A and easy to solve with; a solver
-   asks for z = M^-1 r. cg takes one whose M is symmetric and positive definite where A is; bicgstab, qmrcgstab and gmres
-   solve A M^-1 u = b - A x0 with it, x = x0 + M^-1 u, so that their residual stays that of A x = b. */
+/* Preconditioners: one file, pre_NAME.c, and one line in preconds.def each. M is like A and easy to solve with; a
+   solver asks for z = M^-1 r. cg takes one whose M is symmetric and positive definite where A is; bicgstab, qmrcgstab
+   and gmres solve A M^-1 u = b - A x0 with it, x = x0 + M^-1 u, so that their residual stays that of A x = b. */
 #ifndef PRECOND_H
 #define PRECOND_H
 
@@ -10,8 +10,8 @@ struct precond {
     const char *name, *about, *source, *needs;
     bool symmetric; /* M is symmetric where A is: cg may take it */
     /* Factorise on the host and put the parts on v->dev, into v->pre_part[]; `why not` is an error that names the row.
-       v->pre_block is the size of a block, of those that have blocks, 0 = the usual. Nothing is left behind by a failure
-       that drop does not give back. */
+       v->pre_block is the size of a block, of those that have blocks, 0 = the usual. Nothing is left behind by a
+       failure that drop does not give back. */
     bool (*make)(struct solve *v, struct err *e);
     /* z = M^-1 r, vectors of v->n; queued like all else, and nothing once s[S_DONE] is not 0. z is not r. */
     bool (*apply)(struct solve *v, const void *r, void *z, struct err *e);
@@ -24,7 +24,8 @@ struct precond {
 extern const struct precond *const preconds[]; /* ended by NULL; the order of preconds.def */
 const struct precond *precond_find(const char *name);
 
-/* For slv_*.c and pre_*.c: the diagonal of A in diag[A->rows], refusing one that is missing or 0 in the words of `who`. */
+/* For slv_*.c and pre_*.c: the diagonal of A in diag[A->rows], refusing one that is missing or 0 in the words of `who`.
+ */
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e);
 
 #endif

@@ -85,6 +85,7 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
     v->residual = v->hist[c->iterations];
     v->queued = v->probed = c->queued;
     v->cycle_from = c->cycle_from;
+    v->lost = c->queued - (c->iterations - v->base);
     v->live[LIVE_KNOWN] = (double)c->iterations;
     v->live[LIVE_DONE] = RUNNING;
     v->live[LIVE_TRUE_AT] = 0;

@@ -177,7 +177,15 @@ bool solve_settle(struct solve *v, struct err *e)
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
     v->iterations--; /* its residual may be another now */
-    return live_read(v, e);
+    bool ok = live_read(v, e);
+    v->lost = v->queued - (v->iterations - v->base);
+    return ok;
+}
+
+/* Number of the last record that is under way. */
+static int64_t ordered(const struct solve *v)
+{
+    return v->base + v->queued - v->lost;
 }
 
 /* b = 0 (and an empty system): x = 0 is the solution, and no residual can be relative to ||b||. */
@@ -242,7 +250,7 @@ static bool make_precond(struct solve *v, struct err *e)
 
 bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
-    v->queued = v->cycle_from = v->batch = 0;
+    v->queued = v->lost = v->cycle_from = v->batch = 0;
     v->iterations = v->base - 1;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
     if (!solve_put(v, v->v[1], v->b, e) || !put_x(v, x0, e)) return false;
@@ -295,7 +303,7 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
 static int64_t batch_of(const struct solve *v, double us)
 {
     int64_t most = v->batch ? GROWTH * v->batch : 1;
-    int64_t left = v->maxit - v->base - v->queued;
+    int64_t left = v->maxit - ordered(v);
     double fit = v->rate_us > 0 ? us / v->rate_us : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
     if (n > RECORDS / 4) n = RECORDS / 4; /* what is under way fits the live record */
@@ -378,19 +386,19 @@ bool solve_drain(struct solve *v, struct err *e)
 /* Nobody waits where the next batch is queued before the one before it is done. */
 static bool may_run_ahead(const struct solve *v)
 {
-    return v->dev->ops->idle && !v->steps_left && v->queued < v->maxit - v->base;
+    return v->dev->ops->idle && !v->steps_left && ordered(v) < v->maxit;
 }
 
 /* Queue a batch; come back when the one before it is done, or this one where the device or the user waits for it. */
 static bool advance(struct solve *v, double us, bool sample, struct err *e)
 {
-    int64_t before = v->queued, n = batch_of(v, us);
+    int64_t before = ordered(v), n = batch_of(v, us);
     if (sample) want_graph(v);
     if (sample && !queue_sampled(v, e)) return false;
     if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
     v->batch = n;
     v->ahead = true;
-    return may_run_ahead(v) ? live_poll(v, v->base + before, e) : solve_drain(v, e);
+    return may_run_ahead(v) ? live_poll(v, before, e) : solve_drain(v, e);
 }
 
 static void account(struct solve *v, double start, int64_t iterations)

@@ -49,7 +49,7 @@ struct solve {
     int64_t ntruth;
     int64_t parted;           /* iteration where the two residuals were first seen to part; 0: they did not */
     int64_t iterations;       /* done and known to the host */
-    int64_t queued;
+    int64_t queued, lost;     /* since base; of these, found it converged and did nothing, but it was not */
     double b_norm, r0;
     double residual, residual_true, max_diff; /* recursive and b - A x in double, relative to ||b|| */
     enum reason reason;

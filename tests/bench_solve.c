@@ -63,11 +63,14 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
     return true;
 }
 
-/* Kernels that differ in how they read the same rows; on the host the usual one of CSR. */
-static bool wanted(const struct kernel *k, const struct device *d)
+/* The usual kernel of CSR, and for cg those that differ in how they read the same rows. */
+static bool wanted(const struct solver *s, const struct kernel *k, const struct csr *A, const struct device *d)
 {
-    if (d->kind == DEV_CPU) return k == kernel_usual(format_find("csr"), NULL, d);
-    return kernel_runs_on(k, d) && (!strcmp(k->format, "csr") || !strcmp(k->format, "ell"));
+    static const char *const others[] = {"csr-scalar", "csr-merge", "dia", "dia-symmetric", "cusparse-csr1-prep"};
+    if (k == kernel_usual(format_find("csr"), A, d)) return true;
+    for (int i = 0; i < COUNT(others); i++)
+        if (!strcmp(s->name, "cg") && !strcmp(k->name, others[i])) return kernel_runs_on(k, d);
+    return false;
 }
 
 static bool bench_matrix(struct session *s, struct device *d, int64_t iterations, struct err *e)
@@ -79,7 +82,7 @@ static bool bench_matrix(struct session *s, struct device *d, int64_t iterations
         for (int k = 0; ok && kernels[k]; k++) {
             o.solver = solvers[i];
             o.kernel = kernels[k];
-            ok = !wanted(kernels[k], d) || bench_solver(s, &o, e);
+            ok = !wanted(solvers[i], kernels[k], &s->current->csr, d) || bench_solver(s, &o, e);
         }
     mem_free(b);
     return ok;
