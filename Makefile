@@ -29,7 +29,8 @@ DEFS   := -D_GNU_SOURCE $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
 CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(SANITIZE)
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(SANITIZE)
 NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(DEFS) $(GENCODE)
-LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -lm
+LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -l:libcxsparse.a -l:libbtf.a -l:libamd.a \
+  -l:libsuitesparseconfig.a -ldl -lm
 ifeq ($(CUDA),1)
 LIBS += -L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread
 endif
@@ -88,7 +89,7 @@ run: deps
 test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
-DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev
+DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev
 DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales
 deps:
 	@tests/install_debs.sh $(DEPS)

@@ -1,0 +1,108 @@
+/* Report card: is a symmetric matrix positive definite, and by what proof? */
+#include "card.h"
+#include "card_lanczos.h"
+
+#include <math.h>
+
+/* Beyond so many operations, or so much of the memory there is, no factorisation is begun. */
+static const double flops_most = 1e11;
+
+struct least {
+    double value;
+    int64_t row;
+};
+
+static void visit(const struct csr *A, int64_t row, void *part)
+{
+    struct least *d = part;
+    int64_t k = csr_find(A, row, row);
+    double value = k < 0 ? 0 : A->val[k];
+    if (value <= 0 && d->row == INT64_MAX) *d = (struct least){value, row};
+}
+
+static void merge(void *sum, const void *part)
+{
+    struct least *a = sum;
+    const struct least *b = part;
+    if (b->row < a->row) *a = *b;
+}
+
+static bool proved(struct card *c, struct card_row *r, enum card_sign sign, const char *proof)
+{
+    c->sign = sign;
+    card_set(r, "positive_definite", sign == CARD_POSITIVE);
+    card_word(r, "definite_proof", proof);
+    return true;
+}
+
+static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
+{
+    struct card_cholesky l;
+    if (!card_cholesky(c, &l, e)) return false;
+    card_set(r, "cholesky_nnz", l.nnz);
+    if (!l.positive) card_set(r, "cholesky_column", (double)l.failed);
+    if (l.positive)
+        card_say(r, "positive definite: Cholesky succeeds: cg, ic0");
+    else
+        card_say(r, "not positive definite: Cholesky stops at row %lld: not cg", (long long)l.failed);
+    return proved(c, r, l.positive ? CARD_POSITIVE : CARD_INDEFINITE, "cholesky");
+}
+
+/* Too large to factor: cg's own search directions may show that p'Ap <= 0. */
+static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
+{
+    struct card_lanczos l;
+    if (c->A->imag) {
+        card_say(r, "not known: complex, and too large to factor");
+        return true;
+    }
+    if (!card_lanczos(c, &l, e)) return false;
+    if (!l.indefinite) {
+        card_say(r, "not proved: too large to factor; %lld steps of cg found nothing against", (long long)l.steps);
+        return true;
+    }
+    card_say(r, "not positive definite: p'Ap <= 0 in step %lld of cg: not cg", (long long)l.steps);
+    return proved(c, r, CARD_INDEFINITE, "ritz");
+}
+
+static bool run(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_symmetry *s = card_symmetry(c, e);
+    struct least d = {0, INT64_MAX};
+    if (!s) return false;
+    if (!s->hermitian) {
+        card_say(r, "not asked: not %s", c->A->imag ? "hermitian" : "symmetric");
+        return true;
+    }
+    if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
+    if (d.row != INT64_MAX) {
+        card_say(r, "not positive definite: a_ii = %.3g in row %lld: not cg, not ic0", d.value, (long long)d.row);
+        card_set(r, "definite_row", (double)d.row);
+        return proved(c, r, CARD_INDEFINITE, "diagonal");
+    }
+    struct card_row circles = {.line = card_find("circles")};
+    if (!circles.line->run(c, &circles, e)) return false;
+    if (c->positive_circles) {
+        card_say(r, "positive definite: all of Gershgorin's circles are right of 0: cg");
+        return proved(c, r, CARD_POSITIVE, "gershgorin");
+    }
+    const struct card_fill *f = card_fill(c, e);
+    if (!f) return false;
+    bool factor = f->flops <= flops_most && 24 * f->nnz < (double)mem_available();
+    return (factor ? by_cholesky : by_ritz)(c, r, e);
+}
+
+const struct card_line card_line_definite = {
+    .name = "definite",
+    .about =
+        "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, Cholesky (CHOLMOD), or cg's\n"
+        "p'Ap where the matrix is too large to factor",
+    .keys = {{"positive_definite", CARD_BOOL},
+             {"definite_proof", CARD_TEXT},
+             {"definite_row", CARD_INT},
+             {"cholesky_column", CARD_INT},
+             {"cholesky_nnz", CARD_NUM}},
+    .costly = true,
+    .square = true,
+    .run = run,
+};

@@ -1,0 +1,183 @@
+/* Report card: norms, how far the sizes of the values lie apart, and Gershgorin's circles. */
+#include "card.h"
+
+#include <float.h>
+#include <math.h>
+
+struct sizes {
+    double inf;                 /* greatest sum of a row */
+    double most, least;         /* |a|, of entries that are not 0 */
+    double row_most, row_least; /* greatest |a| of a row, of rows that have one */
+    double squares, unit;
+};
+
+static void visit_sizes(const struct csr *A, int64_t row, void *part)
+{
+    struct sizes *s = part;
+    double sum = 0, most = 0;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        double size = card_size(A, k);
+        sum += size;
+        s->squares += size / s->unit * (size / s->unit);
+        if (size > most) most = size;
+        if (size > 0 && size < s->least) s->least = size;
+    }
+    if (sum > s->inf || isnan(sum)) s->inf = sum;
+    if (most > s->most) s->most = most;
+    if (most > s->row_most) s->row_most = most;
+    if (most > 0 && most < s->row_least) s->row_least = most;
+}
+
+static void merge_sizes(void *sum, const void *part)
+{
+    struct sizes *a = sum;
+    const struct sizes *b = part;
+    if (b->inf > a->inf || isnan(b->inf)) a->inf = b->inf;
+    if (b->most > a->most) a->most = b->most;
+    if (b->row_most > a->row_most) a->row_most = b->row_most;
+    if (b->least < a->least) a->least = b->least;
+    if (b->row_least < a->row_least) a->row_least = b->row_least;
+    a->squares += b->squares;
+}
+
+/* Twice where a first pass shows that squares of the values overflow or vanish. */
+static bool sizes_of(struct card *c, struct sizes *out, struct err *e)
+{
+    *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = 1};
+    if (!card_scan(c, "norms", sizeof *out, out, visit_sizes, merge_sizes, e)) return false;
+    double unit = out->most;
+    if ((unit < 1e150 && unit > 1e-140) || unit == 0 || !isfinite(unit) || !isfinite(1 / unit)) return true;
+    *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = unit};
+    return card_scan(c, "norms", sizeof *out, out, visit_sizes, merge_sizes, e);
+}
+
+static bool run_norms(struct card *c, struct card_row *r, struct err *e)
+{
+    struct sizes s;
+    const struct card_columns *col = card_columns(c, e);
+    if (!col || !sizes_of(c, &s, e)) return false;
+    double one = 0, frobenius = s.unit * sqrt(s.squares);
+    for (int64_t j = 0; j < c->A->cols; j++)
+        if (col->sum[j] > one || isnan(col->sum[j])) one = col->sum[j];
+    card_set(r, "norm_1", one);
+    card_set(r, "norm_inf", s.inf);
+    card_set(r, "norm_fro", frobenius);
+    card_say(r, "1: %.6g, inf: %.6g, Frobenius: %.6g", one, s.inf, frobenius);
+    if (isfinite(s.inf)) card_say(r, ": residuals round at %.1g ||x||", DBL_EPSILON * s.inf);
+    return true;
+}
+
+static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
+{
+    struct sizes s;
+    if (!sizes_of(c, &s, e)) return false;
+    if (s.most == 0) {
+        card_say(r, "no entry but 0");
+        return true;
+    }
+    double values = s.most / s.least, rows = s.row_most / s.row_least;
+    card_set(r, "value_min", s.least);
+    card_set(r, "value_max", s.most);
+    card_set(r, "value_ratio", values);
+    card_set(r, "row_ratio", rows);
+    card_say(r, "|a| from %.3g to %.3g, rows apart by %.2g: ", s.least, s.most, rows);
+    if (s.most > 3e38 || s.least < 1e-38)
+        card_say(r, "beyond fp32's range");
+    else if (rows > 1e4)
+        card_say(r, "scale the rows first");
+    else if (values > 1e7)
+        card_say(r, "fp32 loses the small");
+    else
+        card_say(r, "fp32 holds them");
+    return true;
+}
+
+/* ---- Gershgorin: each eigenvalue lies in a circle about a diagonal entry; columns' circles hold them as well ---- */
+
+struct circles {
+    double low, high;
+};
+
+static void widen(struct circles *c, double centre, double radius)
+{
+    if (centre - radius < c->low) c->low = centre - radius;
+    if (centre + radius > c->high) c->high = centre + radius;
+}
+
+static void visit_circle(const struct csr *A, int64_t row, void *part)
+{
+    double centre = 0, radius = 0;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+        if (A->col[k] == row)
+            centre = A->val[k];
+        else
+            radius += card_size(A, k);
+    widen(part, centre, radius);
+}
+
+static void merge_circles(void *sum, const void *part)
+{
+    struct circles *a = sum;
+    const struct circles *b = part;
+    if (b->low < a->low) a->low = b->low;
+    if (b->high > a->high) a->high = b->high;
+}
+
+static struct circles column_circles(const struct csr *A, const struct card_columns *col)
+{
+    struct circles c = {INFINITY, -INFINITY};
+    for (int64_t j = 0; j < A->cols; j++) {
+        int64_t k = csr_find(A, j, j);
+        widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)));
+    }
+    return c;
+}
+
+static bool run_circles(struct card *c, struct card_row *r, struct err *e)
+{
+    struct circles g = {INFINITY, -INFINITY};
+    const struct card_columns *col = card_columns(c, e);
+    if (!col || !card_scan(c, "Gershgorin's circles", sizeof g, &g, visit_circle, merge_circles, e)) return false;
+    struct circles h = column_circles(c->A, col);
+    card_set(r, "rows_low", g.low);
+    card_set(r, "rows_high", g.high);
+    g.low = fmax(g.low, h.low);
+    g.high = fmin(g.high, h.high);
+    card_set(r, "gershgorin_low", g.low);
+    card_set(r, "gershgorin_high", g.high);
+    if (!(g.low <= g.high)) {
+        card_say(r, "none");
+        return true;
+    }
+    /* What rounding may have moved an end by. */
+    double slack = 1e-15 * (double)c->A->rows * fmax(fabs(g.low), fabs(g.high));
+    c->positive_circles = g.low > slack;
+    card_say(r, "eigenvalues' real parts in [%.4g, %.4g]: %s", g.low, g.high,
+             c->positive_circles ? "regular, right of 0"
+             : g.high < -slack   ? "regular, left of 0"
+                                 : "0 not ruled out");
+    return true;
+}
+
+const struct card_line card_line_norms = {
+    .name = "norms",
+    .about = "greatest sum of a column, of a row; root of the sum of squares",
+    .keys = {{"norm_1", CARD_NUM}, {"norm_inf", CARD_NUM}, {"norm_fro", CARD_NUM}},
+    .run = run_norms,
+};
+const struct card_line card_line_scaling = {
+    .name = "scaling",
+    .about = "least and greatest |a| that is not 0; how far the rows' greatest values lie apart",
+    .keys = {{"value_min", CARD_NUM}, {"value_max", CARD_NUM}, {"value_ratio", CARD_NUM}, {"row_ratio", CARD_NUM}},
+    .run = run_scaling,
+};
+const struct card_line card_line_circles = {
+    .name = "circles",
+    .about = "Gershgorin's circles, of rows and of columns: where the eigenvalues' real parts lie",
+    .keys = {{"gershgorin_low", CARD_NUM},
+             {"gershgorin_high", CARD_NUM},
+             {"rows_low", CARD_NUM},
+             {"rows_high", CARD_NUM}},
+    .square = true,
+    .run = run_circles,
+};

@@ -1,0 +1,82 @@
+/* Report card: is the matrix well formed, and has it numbers that a solver cannot take? */
+#include "card.h"
+
+#include <math.h>
+#include <string.h>
+
+struct valid {
+    int64_t zeros, bad, empty;
+    int64_t zero_row, zero_col, bad_row, bad_col, empty_row; /* of the first one; rows INT64_MAX: none */
+};
+
+static void visit(const struct csr *A, int64_t row, void *part)
+{
+    struct valid *v = part;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        bool bad = !isfinite(A->val[k]) || (A->imag && !isfinite(A->imag[k]));
+        bool zero = A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
+        if (bad && !v->bad++) v->bad_row = row, v->bad_col = A->col[k];
+        if (zero && !v->zeros++) v->zero_row = row, v->zero_col = A->col[k];
+    }
+    if (A->rowptr[row] == A->rowptr[row + 1] && !v->empty++) v->empty_row = row;
+}
+
+static void merge(void *sum, const void *part)
+{
+    struct valid *a = sum;
+    const struct valid *b = part;
+    a->zeros += b->zeros;
+    a->bad += b->bad;
+    a->empty += b->empty;
+    if (b->bad_row < a->bad_row) a->bad_row = b->bad_row, a->bad_col = b->bad_col;
+    if (b->zero_row < a->zero_row) a->zero_row = b->zero_row, a->zero_col = b->zero_col;
+    if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
+}
+
+static void say_valid(const struct card *c, const struct valid *v, struct card_row *r)
+{
+    if (v->bad)
+        card_say(r, "%s NaN or inf, first at (%lld, %lld): no solver can use it", card_count(v->bad).text,
+                 (long long)v->bad_row, (long long)v->bad_col);
+    else if (v->empty)
+        card_say(r, "%s empty row%s, first %lld: singular if square; rows idle", card_count(v->empty).text,
+                 v->empty == 1 ? "" : "s", (long long)v->empty_row);
+    else
+        card_say(r, "in order, in range, every number finite");
+    if (v->zeros)
+        card_say(r, "; %s stored zero%s, first at (%lld, %lld)", card_count(v->zeros).text, v->zeros == 1 ? "" : "s",
+                 (long long)v->zero_row, (long long)v->zero_col);
+    if (c->info && c->info->duplicates)
+        card_say(r, "; %s duplicates were summed", card_count(c->info->duplicates).text);
+}
+
+static bool run(struct card *c, struct card_row *r, struct err *e)
+{
+    struct valid v = {.bad_row = INT64_MAX, .zero_row = INT64_MAX, .empty_row = INT64_MAX};
+    if (!csr_check(c->A, e)) return false;
+    if (!card_scan(c, "values", sizeof v, &v, visit, merge, e)) return false;
+    card_set(r, "nonfinite", (double)v.bad);
+    card_set(r, "explicit_zeros", (double)v.zeros);
+    card_set(r, "empty_rows", (double)v.empty);
+    if (c->info) card_set(r, "duplicates", (double)c->info->duplicates);
+    if (v.bad) card_set(r, "nonfinite_row", (double)v.bad_row);
+    if (v.bad) card_set(r, "nonfinite_col", (double)v.bad_col);
+    if (v.zeros) card_set(r, "explicit_zero_row", (double)v.zero_row);
+    if (v.zeros) card_set(r, "explicit_zero_col", (double)v.zero_col);
+    say_valid(c, &v, r);
+    return true;
+}
+
+const struct card_line card_line_valid = {
+    .name = "valid",
+    .about = "order and range of the entries, NaN and inf, stored zeros, duplicates, empty rows",
+    .keys = {{"nonfinite", CARD_INT},
+             {"nonfinite_row", CARD_INT},
+             {"nonfinite_col", CARD_INT},
+             {"explicit_zeros", CARD_INT},
+             {"explicit_zero_row", CARD_INT},
+             {"explicit_zero_col", CARD_INT},
+             {"duplicates", CARD_INT},
+             {"empty_rows", CARD_INT}},
+    .run = run,
+};
