@@ -74,6 +74,7 @@ static struct solve *changeable(struct session *s, struct err *e)
 /* In text, what was changed; else all that could have been. */
 static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
 {
+    const char *pre = v->pre ? v->pre->name : NULL;
     out_record(o);
     out_int(o, "iteration", "iteration", v->iterations);
     out_num(o, "residual", "residual", v->residual, "%.6e");
@@ -82,7 +83,7 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
     out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->maxit);
     out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->omega : NAN, "%g");
     out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->m : NAN, "%.0f");
-    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, v->pre ? v->pre->name : NULL);
+    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : "none");
     out_int(o, "block", arg(a, "block") ? "block" : NULL, v->pre_block);
     if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);
 }

@@ -1,7 +1,7 @@
-/* help: the commands by group, and what is known of one command, format, kernel, solver or generator. */
+/* help: the commands by group, and what is known of one command, format, kernel, solver or the like. */
 #include "grammar.h"
 #include "lu.h"
-#include "solver.h"
+#include "precond.h"
 
 #include <string.h>
 
@@ -31,11 +31,11 @@ static void help_all(struct out *o)
     }
     out_text(o, "%s", "");
     out_prose(
-        o, "`help COMMAND` explains one, also a format, kernel, solver or generator; `help sources` names the works\n"
-           "that they come from. Commands are separated by `;`, # begins a comment, !COMMAND goes to the shell with\n"
-           "the rest of the line. Quotes and backslashes keep blanks and make a word a name rather than a keyword.\n"
-           "A line or script stops at its first failure; of lines read from a pipe the next goes on, and the exit\n"
-           "status tells.");
+        o, "`help COMMAND` explains one, also a format, kernel, solver, preconditioner or generator; `help sources`\n"
+           "names the works that they come from. Commands are separated by `;`, # begins a comment, !COMMAND goes\n"
+           "to the shell with the rest of the line. Quotes and backslashes keep blanks and make a word a name\n"
+           "rather than a keyword. A line or script stops at its first failure; of lines read from a pipe the next\n"
+           "goes on, and the exit status tells.");
 }
 
 /* What the sources of formats, kernels and solvers stand for. */
@@ -134,6 +134,15 @@ static void help_solver(struct out *o, const struct solver *v)
     out_str(o, "source", "source", v->source);
 }
 
+static void help_precond(struct out *o, const struct precond *p)
+{
+    out_record(o);
+    out_str(o, "name", "preconditioner", p->name);
+    out_str(o, "about", "about", p->about);
+    out_str(o, "needs", "needs", p->needs);
+    out_str(o, "source", "source", p->source);
+}
+
 static void help_method(struct out *o, const struct lu_method *m)
 {
     out_record(o);
@@ -167,6 +176,7 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
     const struct format *f = format_find(name);
     const struct kernel *k = kernel_find(name);
     const struct solver *v = solver_find(name);
+    const struct precond *p = precond_find(name);
     const struct lu_method *l = lu_find(name);
     const struct generator *g = generator_find(name);
     if (!strcmp(name, "sources")) help_sources(s->out);
@@ -174,6 +184,7 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
     if (f) help_format(s->out, f);
     if (k) help_kernel(s->out, k);
     if (v) help_solver(s->out, v);
+    if (p) help_precond(s->out, p);
     if (l) help_method(s->out, l);
     if (g) help_generator(s->out, g);
     return true;
@@ -182,7 +193,7 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
 const struct command command_help = {
     .name = "help",
     .grammar = "[TOPIC]",
-    .about = "the commands, or one command, format, kernel, solver or generator",
+    .about = "the commands, or one command, format, kernel, solver or the like",
     .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
             "    help spmv; help ell; help sources",
     .run = run_help,

@@ -20,22 +20,26 @@ static void fill_random(int64_t n, uint64_t seed, double *x)
     for (int64_t i = 0; i < n; i++) x[i] = random_unit(&state);
 }
 
-/* zero, ones, random or a file; n values. */
-static bool make_vector(const char *word, int64_t n, uint64_t seed, double *x, struct err *e)
+/* zero, ones, random or a file; n values. What looks like a word and is no file was to be one of `words`. */
+static bool make_vector(const char *words, const char *word, int64_t n, uint64_t seed, double *x, struct err *e)
 {
+    struct err why = {0};
     if (!strcmp(word, "random"))
         fill_random(n, seed, x);
     else if (!strcmp(word, "zero") || !strcmp(word, "ones"))
         fill(n, word[0] == 'o', x);
-    else
-        return mtx_load_vector(word, n, x, e);
+    else if (!mtx_load_vector(word, n, x, &why)) {
+        if (why.code == E_IO && !strpbrk(word, "./"))
+            return fail(e, E_USAGE, "expected %s or a readable file, found `%s`", words, word);
+        return fail_at(e, why.code, why.where, "%s", why.text);
+    }
     return true;
 }
 
 /* The right side; "aones" is A * ones, whose solution is known. */
 static bool make_b(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
 {
-    if (strcmp(word, "aones")) return make_vector(word, A->rows, seed, b, e);
+    if (strcmp(word, "aones")) return make_vector("aones, ones, random, zero", word, A->rows, seed, b, e);
     double *ones = mem_new(A->cols, sizeof *ones, "a vector of ones", e);
     if (!ones) return false;
     fill(A->cols, 1, ones);
@@ -118,11 +122,16 @@ static void say_precond(struct out *o, const struct solve *v)
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre_us : NAN);
 }
 
+/* What was seen before the solve was begun anew is mended. */
 static void say_parted(struct out *o, const struct solve *v)
 {
-    if (v->parted)
-        out_note(o, "warning: at iteration %lld the true residual was more than 10 times the recursive one",
-                 (long long)v->parted);
+    bool parted = v->parted > v->base;
+    out_num(o, "parted", NULL, parted ? (double)v->parted : NAN, "%.0f");
+    if (parted)
+        out_note(o,
+                 "warning: at iteration %lld the true residual was more than 10 times the recursive one; at "
+                 "the end they are %.2e and %.2e",
+                 (long long)v->parted, v->residual_true, v->residual);
 }
 
 static void report(struct out *o, const struct solve *v)
@@ -136,13 +145,15 @@ static void report(struct out *o, const struct solve *v)
     if (v->solver->restarts) out_int(o, "m", "restarts after", v->m);
     if (v->solver->omega > 0) out_num(o, "omega", "omega", v->omega, "%.4g");
     say_precond(o, v);
+    out_num(o, "tol", NULL, v->tol, NULL);
+    out_int(o, "maxit", NULL, v->maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
     out_str(o, "reason", "because", because(v));
     out_int(o, "iterations", "iterations", v->iterations);
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_num(o, "residual_true", "true residual", v->residual_true, "%.3e");
-    if (v->known) out_num(o, "error_known", "error in x", v->error_known, "%.3e");
+    out_num(o, "error_known", v->known ? "error in x" : NULL, v->known ? v->error_known : NAN, "%.3e");
     out_ritz(o, v);
     say_times(o, v);
     say_phases(o, v);
@@ -196,7 +207,7 @@ bool solve_drive(struct session *s, struct err *e)
         if (v->reason == RUNNING && !waits(s)) turn = go_on(s);
     }
     if (turn == TURN_LEAVE)
-        out_note(s->out, "paused at iteration %lld: `step 5`, `continue`, `view solve` or `stop`",
+        out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
                  (long long)v->iterations);
     if (v->reason == RUNNING && turn != TURN_STOP) return true;
     if (!solve_finish(s, e)) return false;
@@ -250,7 +261,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
     double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
     bool ok = vector && make_b(&m->csr, b, seed, vector, e) &&
-              make_vector(x0, m->csr.rows, seed + 1, vector + m->csr.rows, e);
+              make_vector("zero, ones, random", x0, m->csr.rows, seed + 1, vector + m->csr.rows, e);
     if (ok) {
         o->b = vector;
         o->x0 = vector + m->csr.rows;
@@ -312,7 +323,8 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
     if (s->solve && s->solve->reason == RUNNING) return s->solve;
-    fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is");
+    fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
+         s->solve && s->solve->x ? ", and `change` goes on with the one that ended" : "");
     return NULL;
 }
 
@@ -377,30 +389,27 @@ const struct command command_solve = {
                "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
                "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
-    .help =
-        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-        "ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit iterations\n"
-        "(10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega, between 0 and 2, "
-        "weighs\n"
-        "the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after m iterations (0: estimated\n"
-        "from five) and makes its vectors orthogonal by Gram-Schmidt, orth classical (twice) or modified, with the "
-        "sums\n"
-        "of its inner products added up on the device or, as in 2012, by the host (sums host). precond takes a\n"
-        "preconditioner, of blocks of `block` rows where it has some; `solvers` lists them. The true residual b - A x "
-        "is\n"
-        "computed in double at the end:\n"
-        "converged means that it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained\n"
-        "less than 1% for long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row,\n"
-        "within 100 and\n"
-        "2000); force goes on, and takes NaN and inf as well. step begins paused: `step N` does iterations,\n"
-        "`continue` runs on, `stop` ends it; view shows the residual full screen. save writes x as a Matrix Market\n"
-        "file. time is all that was spent iterating, waits of the host included; an\n"
-        "iteration is that divided by the iterations. A solve that does not converge is no failure of the command:\n"
-        "the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
-        "    solve cg tol 1e-10\n"
-        "    solve bicgstab precond ilu0\n"
-        "    solve gmres m 30 orth modified\n"
-        "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is\n"
+            "zero, ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit\n"
+            "iterations (10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega,\n"
+            "between 0 and 2, weighs the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after\n"
+            "m iterations (0: estimated from five) and makes its vectors orthogonal by Gram-Schmidt, orth classical\n"
+            "(twice) or modified, with the sums of its inner products added up on the device or, as in 2012, by the\n"
+            "host (sums host). precond takes a preconditioner, of blocks of `block` rows where it has some;\n"
+            "`solvers` lists them. The true residual b - A x is computed in double at the end: converged means that\n"
+            "it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained less than 1% for\n"
+            "long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100\n"
+            "and 2000; gmres: 1 for each row, within 100 and 500); force goes on, and takes NaN and inf as well.\n"
+            "step begins paused: `step N` does iterations, `back N` takes some back, `continue` runs on, `stop` ends\n"
+            "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or that\n"
+            "ended and is to go on from its x. view shows the residual full screen. save writes x as a Matrix Market\n"
+            "file. time is all that was spent iterating, waits of the host included; an iteration is that divided by\n"
+            "the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
+            "and scripts read converged and status in --json or --csv. seed is any integer.\n"
+            "    solve cg tol 1e-10\n"
+            "    solve bicgstab precond ilu0\n"
+            "    solve gmres m 30 orth modified\n"
+            "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
 

@@ -225,6 +225,8 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
     list_formats(s, a, give, user);
     list_kernels(s, a, give, user);
     list_solvers(s, a, give, user);
+    for (int i = 0; preconds[i]; i++)
+        if (!solver_find(preconds[i]->name)) give(user, preconds[i]->name);
     list_methods(s, a, give, user);
     list_generators(s, a, give, user);
     give(user, "sources");
@@ -233,7 +235,7 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
 static bool check_topic(const struct session *s, const char *text)
 {
     return check_command(s, text) || check_format(s, text) || check_kernel(s, text) || check_solver(s, text) ||
-           check_method(s, text) || check_generator(s, text) || !strcmp(text, "sources");
+           check_method(s, text) || check_generator(s, text) || precond_find(text) || !strcmp(text, "sources");
 }
 
 const struct param *params_of(const struct args *a)
@@ -272,8 +274,8 @@ const struct kind kinds[] = {
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
-    {"TOPIC", "topic", "a command, format, kernel, solver, method of LU, generator or `sources`", NULL, check_topic,
-     list_topics},
+    {"TOPIC", "topic", "a command, format, kernel, solver, preconditioner, method of LU, generator or `sources`", NULL,
+     check_topic, list_topics},
     {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
     {"FILE", "file", "a file", NULL, any, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},

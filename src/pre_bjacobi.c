@@ -155,6 +155,7 @@ const struct precond precond_bjacobi = {
     .source = "textbook",
     .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",
     .symmetric = true,
+    .blocks = true,
     .make = make,
     .apply = apply,
     .bytes = bytes,

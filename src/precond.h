@@ -9,6 +9,7 @@
 struct precond {
     const char *name, *about, *source, *needs;
     bool symmetric; /* M is symmetric where A is: cg may take it */
+    bool blocks;    /* their size is for the user to choose */
     /* Factorise on the host and put the parts on v->dev, into v->pre_part[]; `why not` is an error that names the row.
        v->pre_block is the size of a block, of those that have blocks, 0 = the usual. Nothing is left behind by a
        failure that drop does not give back. */

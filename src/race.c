@@ -81,7 +81,10 @@ bool race_solvers(struct race *r, const struct solve_options *o, struct err *e)
         own.solver = x->solver;
         own.m = x->m;
         own.omega = x->omega;
-        if (x->solver->no_precond) own.pre = NULL;
+        if (x->solver->no_precond) {
+            own.pre_block = own.pre ? 0 : own.pre_block;
+            own.pre = NULL;
+        }
         if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
         bool ok = begin_solver(r, x, &own, &why);
         if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;

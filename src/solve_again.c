@@ -65,5 +65,6 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     v->residual_true = v->error_known = NAN;
     v->why[0] = 0;
     v->steps_left = 0;
+    v->keeps = true; /* it is paused, so that one may want to go back */
     return v->paused = true;
 }

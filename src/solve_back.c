@@ -131,6 +131,7 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
                     (long long)v->iterations, (long long)c->maxit);
     struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
+    o.pre_block = c->change_pre ? c->pre_block : 0;
     if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "expected an omega above 0, found %g", c->omega);
     return solve_check_numbers(&o, e);
 }
@@ -178,11 +179,13 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
     }
     precond_drop(v);
     set(v, pre, block, omega, m);
+    v->iterations = v->base; /* the beginning that failed left it before its first record */
     if (begin_anew(v, x, NULL)) {
         mem_free(x);
         return false;
     }
     v->x = x;
+    v->iterations = v->base;
     v->reason = STOPPED;
     return false;
 }

@@ -72,8 +72,17 @@ static bool check_m(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
 }
 
+/* Whose blocks are meant? */
+static bool check_block(const struct solve_options *o, struct err *e)
+{
+    if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
+    if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so it takes no `block`; bjacobi does", o->pre->name);
+    return fail(e, E_USAGE, "`block` is the size of a preconditioner's blocks, and there is none: `precond bjacobi`");
+}
+
 static bool check_precond(const struct solve_options *o, struct err *e)
 {
+    if (!check_block(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
@@ -93,14 +102,19 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e)
     return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e);
 }
 
+static bool check_rules(const struct solve_options *o, struct err *e)
+{
+    if (!(o->tol >= 0)) return fail(e, E_USAGE, "tol must not be negative, found %g", o->tol);
+    if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps must not be negative, found %g", o->eps);
+    if (o->maxit < 0) return fail(e, E_USAGE, "maxit must not be negative, found %lld", (long long)o->maxit);
+    if (o->eps == 0 || o->solver->diff) return true;
+    return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
+}
+
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, o->solver, e)) return false;
-    if (!(o->tol >= 0) || !(o->eps >= 0) || o->maxit < 0)
-        return fail(e, E_USAGE, "tol, eps and maxit must not be negative");
-    if (o->eps > 0 && !o->solver->diff)
-        return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
-    if (!solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
            (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

@@ -125,6 +125,18 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "converged: max |x' - x| = %.2e, eps %.2e", v->max_diff, v->eps);
 }
 
+/* Where the residuals have parted, more iterations of the same kind gain nothing. */
+static void explain_limit(const struct solve *v, char *out, size_t size)
+{
+    int n = snprintf(out, size, "stopped at the limit of %lld iterations, residual %.2e", (long long)v->iterations,
+                     v->residual);
+    if (v->parted > v->base && v->residual_true > v->residual)
+        snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` begins anew from this x; or loosen tol",
+                 v->residual_true);
+    else
+        snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
+}
+
 static void explain(const struct solve *v, char *out, size_t size)
 {
     const char *text = reason_text(v->reason), *advice = v->solver->advice;
@@ -133,8 +145,7 @@ static void explain(const struct solve *v, char *out, size_t size)
         explain_converged(v, out, size);
         break;
     case MAX_ITERATIONS:
-        snprintf(out, size, "stopped at the limit of %lld iterations, residual %.2e; raise maxit or loosen tol",
-                 (long long)v->iterations, v->residual);
+        explain_limit(v, out, size);
         break;
     case BROKE_DOWN:
         v->solver->explain(v, out, size);
@@ -151,9 +162,9 @@ static void explain(const struct solve *v, char *out, size_t size)
         break;
     case DRIFTED:
         snprintf(out, size,
-                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; go on from this x, "
-                 "use f64 or loosen tol",
-                 v->tol, v->residual_true);
+                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` goes on from "
+                 "this x%s; or loosen tol",
+                 v->tol, v->residual_true, v->real == T_F32 ? "; use f64" : "");
         break;
     default:
         snprintf(out, size, "%s", text);
@@ -165,6 +176,7 @@ bool solve_end(struct solve *v, struct err *e)
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
     ok = ok && fetch_x(v, e) && measure(v, e);
+    if (ok) live_compare(v, v->iterations, v->residual_true, v->residual);
     if (ok) judge(v);
     explain(v, v->why, sizeof v->why);
     solve_release(v);

@@ -42,6 +42,11 @@ void live_free(struct solve *v)
     mem_free(v->truth);
 }
 
+void live_compare(struct solve *v, int64_t at, double truth, double recursive)
+{
+    if (v->parted <= v->base && at > v->base && truth > apart * recursive && truth > v->tol) v->parted = at;
+}
+
 /* Keep what the last look at the true residual saw. */
 static bool take_truth(struct solve *v, struct err *e)
 {
@@ -55,7 +60,7 @@ static bool take_truth(struct solve *v, struct err *e)
     }
     double residual = sqrt(v->live[LIVE_TRUE]) / v->b_norm;
     v->truth[v->ntruth++] = (struct truth){at, residual};
-    if (!v->parted && residual > apart * v->hist[at] && residual > v->tol) v->parted = at;
+    live_compare(v, at, residual, v->hist[at]);
     return true;
 }
 

@@ -47,7 +47,7 @@ struct solve {
     /* The residual b - A x as computed now and then from x, in the precision of the solve, relative to ||b||. */
     struct truth { int64_t iteration; double residual; } *truth;
     int64_t ntruth;
-    int64_t parted;           /* iteration where the two residuals were first seen to part; 0: they did not */
+    int64_t parted;           /* iteration where the two residuals were first seen to part; 0, or up to base: they did not */
     int64_t iterations;       /* done and known to the host */
     int64_t queued, lost;     /* since base; of these, found it converged and did nothing, but it was not */
     double b_norm, r0;
@@ -186,6 +186,8 @@ bool live_take(struct solve *v, int64_t known, struct err *e);
 bool live_read(struct solve *v, struct err *e);     /* wait for the device; take all, and its scalars */
 bool live_poll(struct solve *v, int64_t until, struct err *e); /* until the records up to that one are there */
 bool live_probe(struct solve *v, struct err *e);    /* queue a look at the true residual, now and then */
+/* Note in v->parted that the residuals of iteration `at` are not the same any more, if they are not and were before. */
+void live_compare(struct solve *v, int64_t at, double truth, double recursive);
 void live_free(struct solve *v);
 /* solver.c: put x0 (NULL: 0) and the scalars, begin the solver from there, record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);

@@ -463,6 +463,11 @@ static const struct {
     {"change block 4", NULL, "name one after `precond`"},
     {"change block -4 precond jacobi", NULL, "expected a block"},
     {"change precond what", NULL, "expected a preconditioner"},
+    {"change precond jacobi block 4", NULL, "jacobi has no blocks"},
+    {"change precond bjacobi block 33", NULL, "expected a block of 1 to 32 rows"},
+    {"change precond bjacobi block 34", NULL, "expected a block of 1 to 32 rows"},
+    {"step", "\n        5  ", NULL},
+    {"back", "\n        4  ", NULL},
     {"change tol 1e-3 maxit 2000", "tol        0.001", NULL},
     {"change precond jacobi", "begun anew from the x of iteration 4", NULL},
     {"back", NULL, "nothing before iteration 4"},
@@ -482,6 +487,12 @@ static const struct {
     {"continue", "converged      yes", NULL},
     {"solve cg b zero on cpu", "b = 0", NULL},
     {"change tol 1e-3", NULL, "nothing to go on from"},
+    {"solve cg tol 1e-3 on cpu", "converged      yes", NULL},
+    {"step", NULL, "`change` goes on with the one that ended"},
+    {"change precond none tol 1e-9", "preconditioner  none", NULL},
+    {"step 3", "iteration", NULL},
+    {"back 2", "iteration", NULL},
+    {"stop", "stopped by the user", NULL},
 };
 
 static void test_commands(void **state)
@@ -495,7 +506,6 @@ static void test_commands(void **state)
             (lines[i].out && !strstr(t.out, lines[i].out)))
             fail_msg("`%s`: found\n%s%s", lines[i].line, t.out, t.err);
     }
-    assert_non_null(strstr(t.err, "nothing to go on"));
     talk_close(&t);
 }
 
@@ -518,6 +528,34 @@ static void test_json(void **state)
     assert_non_null(strstr(t.out, "\"maxit\":777"));
     assert_true(talk_line(&t, "continue"));
     assert_non_null(strstr(t.out, "\"converged\":true"));
+    talk_close(&t);
+}
+
+/* The residuals part where tol is 0; begun anew they are together again, until they part once more. */
+static void test_parted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        double from, to; /* where they part; 0: they do not */
+    } table[] = {
+        {"solve cg tol 0 maxit 600 force on cpu", 1, 600},
+        {"change tol 1e-13 maxit 601; continue", 0, 0},
+        {"change tol 0 maxit 1200; continue", 601, 1200},
+    };
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    for (int i = 0; i < COUNT(table); i++) {
+        talk_forget(&t);
+        assert_true(talk_line(&t, table[i].line));
+        const char *at = strstr(t.out, "\"parted\":");
+        assert_non_null(at);
+        double parted = strtod(at + strlen("\"parted\":"), NULL);
+        if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end they are") != !table[i].to)
+            fail_msg("%s: %s%s", table[i].line, at, t.err);
+        assert_true(!strstr(t.out, "begins anew from this x") == !table[i].to);
+    }
     talk_close(&t);
 }
 
@@ -558,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_again_refused),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_parted),
         cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests_name("change", tests, NULL, NULL);

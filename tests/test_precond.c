@@ -224,6 +224,12 @@ static void test_notes(void **state)
         {"solve cg precond bjacobi block 5 on cpu", "it has          blocks of 5 rows\n"},
         {"solve cg precond bjacobi on cpu", "it has          blocks of 8 rows\n"},
         {"solve bicgstab precond bjacobi block 40 on cpu", "expected a block of 1 to 32 rows, found 40"},
+        {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so it takes no `block`; bjacobi does"},
+        {"solve cg block 4 on cpu", "and there is none: `precond bjacobi`"},
+        {"race cg gs block 4 on cpu", "and there is none: `precond bjacobi`"},
+        {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
+        {"help ilu0", "preconditioner  ilu0\nabout           incomplete LU"},
+        {"help jacobi", "preconditioner  jacobi\nabout           the diagonal"},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);
