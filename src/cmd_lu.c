@@ -38,7 +38,9 @@ static void say_determinant(struct out *o, const struct lu *v)
     out_int(o, "det_sign", NULL, v->sign);
     out_num(o, "det_log10", NULL, v->sign ? v->log10_det : NAN, NULL);
     if (out_mode(o) != OUT_TEXT) return;
-    if (v->sign)
+    if (v->sign && fabs(v->log10_det) < 15)
+        snprintf(text, sizeof text, "%.6g", v->sign * pow(10, v->log10_det));
+    else if (v->sign)
         snprintf(text, sizeof text, "%s10^%.4f", v->sign < 0 ? "-" : "", v->log10_det);
     else
         snprintf(text, sizeof text, "0");
@@ -121,6 +123,17 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_bool(o, "singular", NULL, v->singular >= 0);
 }
 
+/* Why there are no errors in the table. */
+static void say_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (t[i].sum.singular >= 0) {
+            out_text(o, "%s is singular: column %lld (counted from 0) has no pivot but 0", m->name,
+                     (long long)t[i].sum.singular);
+            return;
+        }
+}
+
 /* What would take minutes is left out, and said. */
 static bool too_long(struct session *s, const struct lu_method *m, const struct device *d, int64_t n)
 {
@@ -171,6 +184,7 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], serial);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
+    say_all_singular(s->out, m, t, n);
     if (ok && first == emu && n) out_text(s->out, "The emulator checks accesses and numbers; it has no time.");
     return ok;
 }

@@ -309,6 +309,12 @@ static void test_command(void **state)
     assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu on cpu"));
     assert_non_null(strstr(t.out, "yes: column 2 (counted from 0) has no pivot but 0"));
     assert_non_null(strstr(t.out, "determinant     0"));
+    assert_true(talk_line(&t, "lu all on cpu"));
+    assert_non_null(strstr(t.out, "singular is singular: column 2 (counted from 0) has no pivot but 0"));
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; lu on cpu"));
+    assert_non_null(strstr(t.out, "determinant     1576\n"));
+    assert_true(talk_line(&t, "gen dense 1; lu on cpu"));
+    assert_null(strstr(t.out, "-0.0"));
     talk_close(&t);
 }
 
