@@ -1,0 +1,419 @@
+/* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of A's rows with its transpose's,
+   which is cut in tiles of equal work however long a row is. */
+#include "kernel.h"
+
+#include "../src/symmetrize.h"
+
+namespace KERNEL_SPACE
+{
+
+/* A tile is so many steps along the rows: each entry is one, and the end of each row. */
+enum { SYM_BLOCK = 256, SYM_EACH = 8, SYM_TILE = SYM_BLOCK * SYM_EACH, SYM_WARPS = SYM_BLOCK / WARP };
+
+/* ---- cutting ---- */
+
+/* How many of the first `step` entries of the two lists a[0..na-1] and b[0..nb-1], merged, a's first among equals, are
+   a's. */
+template <typename A, typename B> __device__ int64_t sym_of_first(A a, int64_t na, B b, int64_t nb, int64_t step)
+{
+    int64_t low = step > nb ? step - nb : 0, high = step < na ? step : na;
+    while (low < high) {
+        int64_t mid = (low + high) / 2;
+        if (a[mid] <= b[step - 1 - mid])
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Thread b: where tile b begins, as the row and how many entries of A come before. Of two matrices, with BOTH. */
+template <bool BOTH>
+__global__ void sym_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const int) ptr, GPTR(const int) col,
+                        GPTR(const int) tptr, GPTR(const int) tcol, GPTR(int) cut)
+{
+    int64_t b = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x, low = 0, high = rows;
+    if (b > tiles) return;
+    int64_t step = min(b * SYM_TILE, steps);
+    while (low < high) {
+        int64_t mid = (low + high + 1) / 2;
+        int64_t before = mid + ptr[mid] + (BOTH ? tptr[mid] : 0);
+        if (before <= step)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    int64_t from = ptr[low], tfrom = BOTH ? tptr[low] : 0, within = step - low - from - tfrom;
+    if (BOTH && low < rows)
+        within = sym_of_first(col + from, ptr[low + 1] - from, tcol + tfrom, tptr[low + 1] - tfrom, within);
+    cut[2 * b] = (int)low;
+    cut[2 * b + 1] = (int)(from + within);
+}
+
+/* A tile's rows, the last perhaps only in part, and its entries of A and, where it has two, of the transpose. */
+struct sym_tile {
+    int64_t row, from, tfrom;
+    int rows, n, tn; /* how far it goes from there */
+};
+
+template <bool BOTH, typename P> __device__ sym_tile sym_tile_of(int64_t steps, P cut)
+{
+    int64_t b = blockIdx.x, first = b * SYM_TILE, end = min(first + SYM_TILE, steps);
+    int row = cut[2 * b], from = cut[2 * b + 1], row_end = cut[2 * b + 2], to = cut[2 * b + 3];
+    int64_t tfrom = BOTH ? first - row - from : 0, tto = BOTH ? end - row_end - to : 0;
+    return {row, from, tfrom, row_end - row, to - from, (int)(tto - tfrom)};
+}
+
+/* The last i of 0 .. rows with start[i] <= step; start[0] is. */
+template <typename S> __device__ int sym_row_at(S start, int rows, int step)
+{
+    int low = 0, high = rows;
+    while (low < high) {
+        int mid = (low + high + 1) / 2;
+        if (start[mid] <= step)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+/* row_of[k] = the row, from the tile's first, of its entry k. A thread walks SYM_EACH steps; all of the block. */
+template <typename P, typename S> __device__ void sym_rows_of(sym_tile t, P ptr, S start, S row_of)
+{
+    for (int i = threadIdx.x; i <= t.rows; i += SYM_BLOCK) start[i] = (int)(i + (ptr[t.row + i] - t.from));
+    __syncthreads(); /* all of the block: start is complete */
+    int step = (int)threadIdx.x * SYM_EACH, end = min(step + SYM_EACH, t.rows + t.n);
+    if (step < end) {
+        int i = sym_row_at(start, t.rows, step);
+        for (; step < end; step++) {
+            if (i < t.rows && step + 1 == start[i + 1])
+                i++;
+            else
+                row_of[step - i] = i;
+        }
+    }
+    __syncthreads(); /* all of the block: row_of is complete */
+}
+
+/* ---- the fingerprint ---- */
+
+static __device__ uint64_t sym_add_warp(uint64_t v)
+{
+    for (int d = WARP / 2; d > 0; d /= 2) v += __shfl_down_sync(FULL_MASK, v, d);
+    return v;
+}
+
+/* A block takes a tile of A's entries, one after another across its threads; integers add up the same in any order. */
+__global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
+                                GPTR(const int) cut, GPTR(unsigned long long) sums)
+{
+    SHARED(int, start, SYM_TILE + 1);
+    SHARED(int, row_of, SYM_TILE);
+    SHARED(uint64_t, part, 2 * SYM_WARPS);
+    sym_tile t = sym_tile_of<false>(steps, cut);
+    uint64_t pattern = 0, values = 0;
+    sym_rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK)
+        sym_hash(t.row + row_of[k], col[t.from + k], val[t.from + k], &pattern, &values);
+    pattern = sym_add_warp(pattern);
+    values = sym_add_warp(values);
+    if (threadIdx.x % WARP == 0) {
+        part[threadIdx.x / WARP] = pattern;
+        part[SYM_WARPS + threadIdx.x / WARP] = values;
+    }
+    __syncthreads(); /* all of the block: part is complete */
+    if (threadIdx.x >= 2) return;
+    unsigned long long sum = 0;
+    for (int w = 0; w < SYM_WARPS; w++) sum += part[threadIdx.x * SYM_WARPS + w];
+    atomicAdd(sums + threadIdx.x, sum);
+}
+
+/* ---- keys ---- */
+
+/* Entries of a tile across the threads: key (q, p) of the transpose; BOTH: (p, q) in its place, and (q, p) nnz further
+   on, so that a stable sort leaves the stored one before the mirrored one. */
+template <bool BOTH>
+__global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
+                           GPTR(const int) cut, GPTR(uint64_t) key, GPTR(double) with)
+{
+    SHARED(int, start, SYM_TILE + 1);
+    SHARED(int, row_of, SYM_TILE);
+    sym_tile t = sym_tile_of<false>(steps, cut);
+    sym_rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK) {
+        int64_t i = t.row + row_of[k], j = col[t.from + k], at = t.from + k;
+        double v = val[at];
+        key[at] = BOTH ? sym_key(i, j) : sym_key(j, i);
+        with[at] = v;
+        if (BOTH) {
+            key[nnz + at] = sym_key(j, i);
+            with[nnz + at] = v;
+        }
+    }
+}
+
+/* Thread k: the lower half of key k; k is where all rows begin that come after the row of key k-1, up to its own. Few
+   of them it writes itself, many the warp together. Thread n ends them. All lanes stay. */
+__global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
+{
+    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    int lane = (int)(threadIdx.x % WARP), here = -1, before = -1;
+    if (k <= n) {
+        uint64_t mine = k < n ? key[k] : 0;
+        before = k > 0 ? (int)(key[k - 1] >> 32) : -1;
+        here = k < n ? (int)(mine >> 32) : (int)rows;
+        if (k < n) low[k] = (int)(uint32_t)mine;
+    }
+    bool many = here - before > WARP;
+    for (int r = before + 1; !many && r <= here; r++) ptr[r] = (int)k;
+    for (unsigned left = __ballot_sync(FULL_MASK, many); left; left &= left - 1) {
+        int from = __ffs((int)left) - 1;
+        int first = __shfl_sync(FULL_MASK, before, from) + 1, last = __shfl_sync(FULL_MASK, here, from);
+        int at = __shfl_sync(FULL_MASK, (int)k, from);
+        for (int64_t r = first + lane; r <= last; r += WARP) ptr[r] = at;
+    }
+}
+
+/* ---- sym-paper: marking and compacting ---- */
+
+__global__ void sym_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) at)
+{
+    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    if (k > n) return;
+    at[k] = k < n && (k == 0 || key[k] != key[k - 1]);
+}
+
+/* The first of each key goes to its place; the second, if there is one, is the mirrored value. */
+__global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(const double) with,
+                            GPTR(const int64_t) at, GPTR(uint64_t) packed, GPTR(double) val)
+{
+    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    if (k >= n) return;
+    int64_t to = at[k];
+    if (at[k + 1] == to) return;
+    bool twice = k + 1 < n && at[k + 1] == at[min(k + 2, n)];
+    packed[to] = key[k];
+    val[to] = twice ? sym_join(mode, with[k], with[k + 1]) : sym_alone(mode, with[k]);
+}
+
+/* ---- sym: the merge ---- */
+
+/* Where a thread stands in the merge of a tile: row i, the next entry of each list, and where the row ends in each. */
+struct sym_place {
+    int i, a, t, a_end, t_end, t_match; /* below t_match an entry of the transpose may equal one of A in this row */
+};
+
+template <typename S> __device__ void sym_row_ends(const sym_tile &t, S start, S first, bool more, sym_place &p)
+{
+    bool last = p.i >= t.rows;
+    p.a_end = last ? t.n : first[p.i + 1];
+    p.t_end = last ? t.tn : start[p.i + 1] - (p.i + 1) - first[p.i + 1];
+    p.t_match = last && more ? p.t_end + 1 : p.t_end;
+}
+
+/* The place after `step` steps of the tile. start[i]: steps of the tile before row i; first[i]: entries of A. */
+template <typename S>
+__device__ sym_place sym_place_at(const sym_tile &t, S start, S first, S col, S tcol, bool more, int step)
+{
+    sym_place p;
+    p.i = sym_row_at(start, t.rows, step);
+    int a = max(first[p.i], 0), b = max(start[p.i] - p.i - first[p.i], 0);
+    sym_row_ends(t, start, first, more, p);
+    int within = step - p.i - a - b;
+    p.a = a + (int)sym_of_first(col + a, p.a_end - a, tcol + b, p.t_end - b, within);
+    p.t = step - p.i - p.a;
+    return p;
+}
+
+enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
+
+/* The entries that `steps` steps from p give; their number. FILL: from[slot ..] = where each comes from, as an entry of
+   A (or SYM_NO_A) and, shifted, of the transpose (or SYM_NO_T); and the ends of rows.
+   before: the last entry of A ahead of the tile, if it is in its first row, else -1. */
+template <bool FILL, typename S, typename O>
+__device__ int sym_walk_on(const sym_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
+                           int steps, int64_t base, S from, int slot, O ptr)
+{
+    int n = 0;
+    for (int j = 0; j < steps; j++) {
+        bool has_a = p.a < p.a_end, has_t = p.t < p.t_end;
+        if (has_a && (!has_t || col[p.a] <= tcol[p.t])) {
+            bool both = p.t < p.t_match && tcol[p.t] == col[p.a];
+            if (FILL) from[slot + n] = p.a | (both ? p.t : +SYM_NO_T) << SYM_BITS;
+            n++;
+            p.a++;
+        } else if (has_t) {
+            int last = p.a > max(first[p.i], 0) ? col[p.a - 1] : p.i == 0 && p.a == 0 ? before : -1;
+            if (last != tcol[p.t]) {
+                if (FILL) from[slot + n] = SYM_NO_A | p.t << SYM_BITS;
+                n++;
+            }
+            p.t++;
+        } else {
+            p.i++;
+            if (FILL) ptr[t.row + p.i] = (int)(base + slot + n);
+            sym_row_ends(t, start, first, more, p);
+        }
+    }
+    return n;
+}
+
+/* The sum of v over the threads before this one; *all: over the block. All of the block; part: SYM_WARPS slots. */
+template <typename S> __device__ int sym_before(int v, S part, int *all)
+{
+    int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), sum = v;
+    for (int d = 1; d < WARP; d *= 2) {
+        int other = __shfl_up_sync(FULL_MASK, sum, d);
+        if (lane >= d) sum += other;
+    }
+    if (lane == WARP - 1) part[warp] = sum;
+    __syncthreads(); /* all of the block: part is complete */
+    int ahead = 0, whole = 0;
+    for (int w = 0; w < SYM_WARPS; w++) {
+        if (w < warp) ahead += part[w];
+        whole += part[w];
+    }
+    *all = whole;
+    return ahead + sum - v;
+}
+
+/* A block merges a tile, whose columns and row starts it first brings to shared memory; a thread goes SYM_EACH steps.
+   FILL: where each entry comes from is laid down in shared memory, and then the entries are written side by side. */
+template <bool FILL>
+__global__ void __launch_bounds__(SYM_BLOCK)
+    sym_merge(int64_t steps, int64_t rows, int mode, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
+              GPTR(const int) tptr, GPTR(const int) tcol, GPTR(const double) tval, GPTR(const int) cut,
+              GPTR(int64_t) at, GPTR(int) out_ptr, GPTR(int) out_col, GPTR(double) out_val)
+{
+    SHARED(int, start, SYM_TILE + 1);
+    SHARED(int, first, SYM_TILE + 1);
+    SHARED(int, cols, SYM_TILE + 1);
+    SHARED(int, from, FILL ? +SYM_TILE : 1);
+    SHARED(int, part, SYM_WARPS);
+    sym_tile t = sym_tile_of<true>(steps, cut);
+    for (int i = threadIdx.x; i <= t.rows; i += SYM_BLOCK) {
+        int a = (int)(ptr[t.row + i] - t.from), b = (int)(tptr[t.row + i] - t.tfrom);
+        first[i] = a;
+        start[i] = i + a + b;
+    }
+    int64_t last = t.row + t.rows;
+    bool more = last < rows && t.tfrom + t.tn < tptr[min(last + 1, rows)];
+    int before = t.from > ptr[t.row] ? col[t.from - 1] : -1;
+    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK) cols[k] = col[t.from + k];
+    for (int k = threadIdx.x; k < t.tn + more; k += SYM_BLOCK) cols[t.n + k] = tcol[t.tfrom + k];
+    __syncthreads(); /* all of the block: the tile is there */
+    int step = (int)threadIdx.x * SYM_EACH, go = min(+SYM_EACH, t.rows + t.n + t.tn - step), n = 0, all;
+    sym_place p = {};
+    if (go > 0) {
+        p = sym_place_at(t, start, first, cols, cols + t.n, more, step);
+        n = sym_walk_on<false>(t, start, first, cols, cols + t.n, before, more, p, go, 0, from, 0, out_ptr);
+    }
+    int slot = sym_before(n, part, &all);
+    if (!FILL) {
+        if (threadIdx.x == 0) at[blockIdx.x] = all;
+        return;
+    }
+    int64_t base = at[blockIdx.x];
+    if (go > 0) sym_walk_on<true>(t, start, first, cols, cols + t.n, before, more, p, go, base, from, slot, out_ptr);
+    if (blockIdx.x == 0 && threadIdx.x == 0) out_ptr[0] = 0;
+    __syncthreads(); /* all of the block: from is complete */
+    for (int k = threadIdx.x; k < all; k += SYM_BLOCK) {
+        int a = from[k] & SYM_LOW, b = from[k] >> SYM_BITS;
+        bool own = a != SYM_NO_A, other = b != SYM_NO_T;
+        double x = own ? val[t.from + a] : 0, y = other && !(own && mode == SYM_UNION) ? tval[t.tfrom + b] : 0;
+        out_col[base + k] = own ? cols[a] : cols[t.n + b];
+        out_val[base + k] = own && other ? sym_join(mode, x, y) : sym_alone(mode, own ? x : y);
+    }
+}
+
+/* ---- the launches ---- */
+
+#define SYM_A(v) VECTOR("ptr", (v)->ptr, (v)->rows + 1, const int), VECTOR("col", (v)->col, (v)->nnz, const int)
+#define SYM_VAL(v) VECTOR("val", (v)->val, (v)->nnz, const double)
+#define SYM_T(v)                                                     \
+    VECTOR("turned_ptr", (v)->turned_ptr, (v)->cols + 1, const int), \
+        VECTOR("turned_col", (v)->turned_col, (v)->nnz, const int)
+#define SYM_CUT(v) VECTOR("cut", (v)->cut, 2 * ((v)->tiles + 1), const int)
+
+/* Steps of the merge of n entries; and tiles, of which there is always one. */
+static int64_t steps_of(const struct sym *v, bool both)
+{
+    return v->rows + (both ? 2 : 1) * v->nnz;
+}
+static int64_t tiles_of(const struct sym *v, bool both)
+{
+    return steps_of(v, both) / SYM_TILE + 1;
+}
+
+static void cut(struct sym *v, bool both)
+{
+    v->tiles = tiles_of(v, both);
+    auto to = VECTOR("cut", v->cut, 2 * (v->tiles + 1), int);
+    unsigned blocks = blocks_for(v->tiles + 1, SYM_BLOCK);
+    if (both) LAUNCH(v->o.dev, blocks, SYM_BLOCK, sym_cut<true>)
+    (v->rows, steps_of(v, true), v->tiles, SYM_A(v), SYM_T(v), to);
+    else LAUNCH(v->o.dev, blocks, SYM_BLOCK, sym_cut<false>)(v->rows, steps_of(v, false), v->tiles, SYM_A(v), SYM_A(v),
+                                                             to);
+}
+
+static void fingerprint(struct sym *v)
+{
+    LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_fingerprint)
+    (steps_of(v, false), SYM_A(v), SYM_VAL(v), SYM_CUT(v), VECTOR("sums", (void *)v->sums, 2, unsigned long long));
+}
+
+static void expand(struct sym *v, bool both)
+{
+    auto key = VECTOR("key", v->key[0], (both ? 2 : 1) * v->nnz, uint64_t);
+    auto with = VECTOR("with", v->with[0], (both ? 2 : 1) * v->nnz, double);
+    if (both) LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_expand<true>)
+    (steps_of(v, false), v->nnz, SYM_A(v), SYM_VAL(v), SYM_CUT(v), key, with);
+    else LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_expand<false>)(steps_of(v, false), v->nnz, SYM_A(v),
+                                                                            SYM_VAL(v), SYM_CUT(v), key, with);
+}
+
+static void unpack(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low)
+{
+    LAUNCH(v->o.dev, blocks_for(n + 1, SYM_BLOCK), SYM_BLOCK, sym_unpack)
+    (n, rows, VECTOR("key", key, n, const uint64_t), VECTOR("ptr", ptr, rows + 1, int), VECTOR("low", low, n, int));
+}
+
+template <bool FILL> static void merge(struct sym *v)
+{
+    LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_merge<FILL>)
+    (steps_of(v, true), v->rows, (int)v->o.mode, SYM_A(v), SYM_VAL(v), SYM_T(v),
+     VECTOR("turned_val", v->turned_val, v->nnz, const double), SYM_CUT(v), VECTOR("at", v->at, v->tiles + 1, int64_t),
+     VECTOR("out_ptr", v->out_ptr, v->rows + 1, int), VECTOR("out_col", v->out_col, 2 * v->nnz, int),
+     VECTOR("out_val", v->out_val, 2 * v->nnz, double));
+}
+
+static void flag(struct sym *v, int k)
+{
+    int64_t n = 2 * v->nnz;
+    LAUNCH(v->o.dev, blocks_for(n + 1, SYM_BLOCK), SYM_BLOCK, sym_flag)
+    (n, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("at", v->at, n + 1, int64_t));
+}
+
+static void compact(struct sym *v, int k)
+{
+    int64_t n = 2 * v->nnz;
+    LAUNCH(v->o.dev, blocks_for(n, SYM_BLOCK), SYM_BLOCK, sym_compact)
+    (n, (int)v->o.mode, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("with", v->with[k], n, const double),
+     VECTOR("at", v->at, n + 1, const int64_t), VECTOR("packed", v->packed, n, uint64_t),
+     VECTOR("out_val", v->out_val, n, double));
+}
+
+} // namespace KERNEL_SPACE
+
+extern "C" const struct sym_ops VEC_SYMBOL(sym);
+const struct sym_ops VEC_SYMBOL(sym) = {
+    .cut = KERNEL_SPACE::cut,
+    .fingerprint = KERNEL_SPACE::fingerprint,
+    .expand = KERNEL_SPACE::expand,
+    .unpack = KERNEL_SPACE::unpack,
+    .count = KERNEL_SPACE::merge<false>,
+    .fill = KERNEL_SPACE::merge<true>,
+    .flag = KERNEL_SPACE::flag,
+    .compact = KERNEL_SPACE::compact,
+};

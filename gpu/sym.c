@@ -1,0 +1,24 @@
+/* Which compilation of the kernels of symmetrization a device uses, and what sorts between them. */
+#include "../src/symmetrize.h"
+
+extern const struct sym_ops emu_vec_sym;
+#ifdef HAVE_CUDA
+extern const struct sym_ops cuda_vec_sym;
+extern const struct sym_tools cuda_sym_tools; /* sym_cub.cu */
+#endif
+
+const struct sym_ops *sym_ops_of(const struct device *d)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_vec_sym;
+#endif
+    return d->kind == DEV_EMU ? &emu_vec_sym : NULL;
+}
+
+const struct sym_tools *sym_tools_of(const struct device *d)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_sym_tools;
+#endif
+    return d->kind == DEV_EMU ? &host_sym_tools : NULL;
+}

@@ -1,0 +1,230 @@
+/* symmetrize and transpose: a new matrix from one of the session, made on a device, and what that cost. */
+#include "cmd.h"
+#include "symmetrize.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TIMED_RUNS = 5 };
+
+/* What a run took; NaN: not known, as on the emulator. */
+struct took {
+    double run_us, get_us, spmv_us;
+};
+
+/* ---- which ---- */
+
+static bool read_method(const struct args *a, const struct sym_method **m, struct err *e)
+{
+    const char *name = arg(a, "method");
+    char safe[64], list[128] = "";
+    *m = name ? sym_find(name) : sym_methods[0];
+    if (*m) return true;
+    for (int i = 0; sym_methods[i]; i++) {
+        size_t at = strlen(list);
+        snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", sym_methods[i]->name);
+    }
+    return fail(e, E_USAGE, "expected a method of symmetrize after `method`, found `%s`; one of %s",
+                print_safe(name, strlen(name), 40, safe, sizeof safe), list);
+}
+
+static bool read_mode(const struct args *a, enum sym_mode *mode, struct err *e)
+{
+    const char *name = arg(a, "mode");
+    char safe[64], list[128] = "";
+    int found = name ? sym_mode_find(name) : SYM_UNION;
+    *mode = (enum sym_mode)found;
+    if (found >= 0) return true;
+    for (int i = 0; i < SYM_MODES; i++) {
+        size_t at = strlen(list);
+        snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", sym_modes[i].name);
+    }
+    return fail(e, E_USAGE, "expected what becomes of the values after `mode`, found `%s`; one of %s",
+                print_safe(name, strlen(name), 40, safe, sizeof safe), list);
+}
+
+/* Add A as `name`, or as the matrix it was made of with an ending. */
+static bool add(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
+                double us, struct err *e)
+{
+    struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
+    snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
+    snprintf(info.file, sizeof info.file, "%s%s", of->name, ending);
+    return session_add(s, arg(a, "as"), A, &info, e);
+}
+
+/* ---- times ---- */
+
+static bool go(void *ctx, struct err *e)
+{
+    return sym_run(ctx, e);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Run it so that the result can be fetched. A GPU loads its kernels at the first run and is timed in later ones; its
+   steps are waited for in one of their own. */
+static bool timed_run(struct sym *v, struct took *t, struct err *e)
+{
+    struct device *d = v->o.dev;
+    double us[TIMED_RUNS], from = now_us();
+    if (v->copied || d->kind != DEV_CUDA) {
+        bool ok = v->copied ? sym_run(v, e) : sym_sample(v, e);
+        t->run_us = d->kind == DEV_EMU ? NAN : now_us() - from;
+        return ok;
+    }
+    if (!sym_run(v, e) || !d->ops->sync(d, e) || !sym_sample(v, e)) return false;
+    if (!d->ops->time(d, go, v, TIMED_RUNS, us, e)) return false;
+    qsort(us, TIMED_RUNS, sizeof *us, ascending);
+    t->run_us = us[TIMED_RUNS / 2];
+    return true;
+}
+
+/* One product with the matrix it was made of, to weigh the cost by; NaN where it cannot be had. */
+static double product_us(struct session *s, struct matrix *m, struct device *d)
+{
+    struct run r;
+    struct err unseen = {0};
+    struct wanted w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
+    const struct kernel *k = kernel_usual(format_find("csr"), &m->csr, d);
+    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !measure(s, &w, k, &r, &unseen)) return NAN;
+    return r.us;
+}
+
+/* ---- symmetrize ---- */
+
+static void out_steps(struct out *o, const struct sym *v, bool emu)
+{
+    for (int i = 0; i < SYM_STEPS; i++) {
+        char key[32];
+        bool has = v->step_us[i] > 0 && !emu;
+        snprintf(key, sizeof key, "%s_us", sym_step_name[i]);
+        if (has)
+            out_time(o, key, sym_step_name[i], v->step_us[i]);
+        else if (out_mode(o) != OUT_TEXT)
+            out_num(o, key, NULL, NAN, NULL);
+    }
+}
+
+static const char *says_symmetric(const struct sym *v)
+{
+    if (v->value_symmetric) return "yes, pattern and values";
+    return v->pattern_symmetric ? "the pattern is, the values are not" : "no";
+}
+
+static void out_times(struct out *o, const struct sym *v, const struct took *t)
+{
+    struct device *d = v->o.dev;
+    bool emu = d->kind == DEV_EMU;
+    double all = t->run_us + v->fingerprint_us;
+    if (d->kind == DEV_CUDA) out_time(o, "put_us", "copied there in", v->put_us);
+    out_time(o, "fingerprint_us", emu ? NULL : "fingerprint", emu ? NAN : v->fingerprint_us);
+    out_steps(o, v, emu);
+    out_time(o, "time_us", emu ? NULL : v->copied ? "copying" : "method", t->run_us);
+    if (d->kind == DEV_CUDA && !v->copied) out_time(o, "get_us", "copied back in", t->get_us);
+    out_time(o, "spmv_us", NULL, t->spmv_us);
+    out_num(o, "spmvs", isfinite(t->spmv_us) ? "in products A x" : NULL, emu ? NAN : all / t->spmv_us, "%.1f");
+}
+
+static void report(struct session *s, const struct matrix *m, const char *from, int64_t before, const struct sym *v,
+                   const struct took *t)
+{
+    struct out *o = s->out;
+    out_record(o);
+    out_str(o, "name", "name", m->name);
+    out_str(o, "of", "made of", from);
+    out_str(o, "method", "method", v->copied ? "copy" : v->o.method->name);
+    out_str(o, "mode", "mode", sym_modes[v->o.mode].name);
+    out_str(o, "device", "device", v->o.dev->name);
+    out_int(o, "rows", "rows", m->csr.rows);
+    out_int(o, "nnz_before", "nonzeros before", before);
+    out_int(o, "nnz", "nonzeros", m->csr.nnz);
+    out_int(o, "added", "added", m->csr.nnz - before);
+    out_bool(o, "pattern_symmetric", NULL, v->pattern_symmetric);
+    out_bool(o, "value_symmetric", NULL, v->value_symmetric);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", says_symmetric(v));
+    out_bool(o, "copied", NULL, v->copied);
+    out_times(o, v, t);
+}
+
+static bool make(struct session *s, const struct args *a, struct matrix *m, const struct sym_options *o, struct err *e)
+{
+    struct sym *v;
+    struct csr A = {0};
+    struct took t = {NAN, NAN, NAN};
+    char from[sizeof m->name];
+    snprintf(from, sizeof from, "%s", m->name);
+    if (!sym_begin(&v, &m->csr, o, e)) return false;
+    bool ok = timed_run(v, &t, e);
+    double begin = now_us();
+    ok = ok && sym_get(v, &A, e);
+    t.get_us = now_us() - begin;
+    if (ok) t.spmv_us = product_us(s, m, o->dev);
+    ok = ok && add(s, a, m, "-sym", &A, t.run_us, e);
+    if (ok) report(s, s->current, from, v->nnz, v, &t);
+    csr_free(&A);
+    sym_free(v);
+    return ok;
+}
+
+static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
+{
+    struct sym_options o = {.watch = &s->watch};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !read_method(a, &o.method, e) || !read_mode(a, &o.mode, e)) return false;
+    o.dev = session_device(s, arg(a, "on"), e);
+    return o.dev && make(s, a, m, &o, e);
+}
+
+const struct command command_symmetrize = {
+    .name = "symmetrize",
+    .grammar = "[MATRIX] [method WORD] [mode WORD] [on DEVICE] [as NAME]",
+    .about = "a new matrix whose pattern is that of A and of its transpose together",
+    .help =
+        "mode says what stands at (p, q): union (usual) the stored entry, or where there is none its mirror image's\n"
+        "value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of those\n"
+        "that are stored. The method sym (usual) sorts by columns and merges rows; sym-paper sorts all triples and\n"
+        "their mirror images by 64-bit keys, as the patent does; both give the same to the bit. A fingerprint of\n"
+        "64 bits first tells whether A is symmetric already: then it is copied. The new matrix is the current\n"
+        "one, called A-sym if no name is given.\n"
+        "    symmetrize A; symmetrize A mode average on cpu as S; symmetrize method sym-paper",
+    .run = run_symmetrize,
+};
+
+/* ---- transpose ---- */
+
+static bool run_transpose(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr T = {0};
+    double us = NAN;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    struct device *d = m ? session_device(s, arg(a, "on"), e) : NULL;
+    if (!d || !sym_transpose(&T, &m->csr, d, &us, e)) return false;
+    bool ok = add(s, a, m, "-t", &T, us, e);
+    csr_free(&T);
+    if (!ok) return false;
+    out_record(s->out);
+    out_str(s->out, "name", "name", s->current->name);
+    out_str(s->out, "of", "made of", m->name);
+    out_str(s->out, "device", "device", d->name);
+    out_int(s->out, "rows", "rows", s->current->csr.rows);
+    out_int(s->out, "cols", "cols", s->current->csr.cols);
+    out_int(s->out, "nnz", "nonzeros", s->current->csr.nnz);
+    out_time(s->out, "time_us", d->kind == DEV_EMU ? NULL : "time", d->kind == DEV_EMU ? NAN : us);
+    return true;
+}
+
+const struct command command_transpose = {
+    .name = "transpose",
+    .grammar = "[MATRIX] [on DEVICE] [as NAME]",
+    .about = "a new matrix: rows become columns",
+    .help =
+        "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given.\n"
+        "    transpose A; transpose A on cpu as T",
+    .run = run_transpose,
+};
