@@ -77,14 +77,16 @@ class Session:
         printed after a view begins where its cursor was, and may go on in the next line."""
         self.wait_for(lambda: what.rstrip() in self.text() or what in "".join(self.screen.display), what)
 
-    def settle(self):
-        while self.pump(0.1):
+    def settle(self, most=2):
+        """Until nothing came for a while; a screen that moves by itself is not waited for."""
+        end = time.time() + most
+        while self.pump(0.1) and time.time() < end:
             pass
 
     def keys(self, *keys):
         for key in keys:
             self.child.send(key)
-            self.settle()
+            self.settle(0.5)
 
     def line(self, text):
         self.child.send(text + "\r")
