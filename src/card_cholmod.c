@@ -89,6 +89,7 @@ static void cholesky_work(void *p)
     common.print = 0;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_AMD;
+    common.final_ll = 1; /* L D L' would go through with a D below 0 */
     common.quick_return_if_not_posdef = 1;
     cholmod_sparse A = sparse_of(&job->g);
     cholmod_factor *L = cholmod.analyze(&A, &common);

@@ -98,7 +98,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "fill_flops", f->flops);
     card_set(r, "fill_longest", (double)f->longest);
     card_set(r, "fill_ratio", ratio);
-    card_say(r, "L of A + A' by AMD: %s entries, %.2g flops: ", card_count((int64_t)f->nnz).text, f->flops);
+    card_say(r, "L by AMD: %s entries, %.2g flops: ", card_count((int64_t)f->nnz).text, f->flops);
     if (f->flops < 1e9)
         card_say(r, "a direct solver is quick");
     else

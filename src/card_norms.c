@@ -62,8 +62,8 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "norm_1", one);
     card_set(r, "norm_inf", s.inf);
     card_set(r, "norm_fro", frobenius);
-    card_say(r, "1: %.6g, inf: %.6g, Frobenius: %.6g", one, s.inf, frobenius);
-    if (isfinite(s.inf)) card_say(r, ": residuals round at %.1g ||x||", DBL_EPSILON * s.inf);
+    card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
+    if (isfinite(s.inf)) card_say(r, ": rounding leaves %.1g |x|", DBL_EPSILON * s.inf);
     return true;
 }
 
@@ -80,13 +80,13 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
-    card_say(r, "|a| from %.3g to %.3g, rows apart by %.2g: ", s.least, s.most, rows);
+    card_say(r, "|a| from %.2g to %.2g, rows apart by %.2g: ", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
-        card_say(r, "beyond fp32's range");
+        card_say(r, "beyond fp32");
     else if (rows > 1e4)
-        card_say(r, "scale the rows first");
+        card_say(r, "scale rows first");
     else if (values > 1e7)
-        card_say(r, "fp32 loses the small");
+        card_say(r, "not for fp32");
     else
         card_say(r, "fp32 holds them");
     return true;

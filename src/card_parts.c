@@ -224,8 +224,8 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "weak_largest", (double)largest);
     if (n == 1)
         card_say(r, "connected");
-    else if (largest == 1)
-        card_say(r, "%s, nothing is joined: a diagonal matrix", card_count(n).text);
+    else if (largest <= 1)
+        card_say(r, "nothing is joined: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
     else
         card_say(r, "%s systems that do not touch, largest %s: solve apart", card_count(n).text,
                  card_count(largest).text);

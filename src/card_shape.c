@@ -41,6 +41,7 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
 {
     const struct csr *A = c->A;
     struct band b = {0};
+    char bytes[32];
     const struct card_columns *col = card_columns(c, e);
     if (!col || !card_scan(c, "bandwidth", sizeof b, &b, visit_band, merge_band, e)) return false;
     int64_t width = b.lower > b.upper ? b.lower : b.upper, above = profile_above(A, col);
@@ -54,11 +55,11 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
     card_say(r, "%s left, %s right, profile %s: ", card_count(b.lower).text, card_count(b.upper).text,
              card_count(b.left + above).text);
     if (share > 0.5)
-        card_say(r, "a full band: dia");
+        card_say(r, "full, dia");
     else if (width > A->cols / 4 && A->cols > 64)
-        card_say(r, "wide, an ordering may help");
+        card_say(r, "reorder");
     else
-        card_say(r, "x stays in cache near a row");
+        card_say(r, "x window %s", show_bytes(8 * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
     return true;
 }
 
@@ -95,7 +96,7 @@ static bool lengths(struct card_row *r, const int *length, int64_t n, const char
     }
     if (!quantiles(length, n, most, shares, q, COUNT(shares), e)) return false;
     for (int i = 0; i < COUNT(shares); i++) card_set(r, keys[i], (double)q[i]);
-    card_say(r, "min %s, median %s, 90%% %s, 99%% %s, max %s: ", card_count(q[0]).text, card_count(q[1]).text,
+    card_say(r, "min %s, half %s, 90%% %s, 99%% %s, max %s: ", card_count(q[0]).text, card_count(q[1]).text,
              card_count(q[2]).text, card_count(q[3]).text, card_count(q[4]).text);
     return true;
 }
@@ -112,10 +113,12 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     if (!ok || !A->rows) return ok;
     double mean = (double)A->nnz / (double)A->rows;
     card_set(r, "row_mean", mean);
-    if ((double)q[4] <= 1.5 * mean)
+    if (!q[4])
+        card_say(r, "all empty");
+    else if ((double)q[4] <= 1.5 * mean)
         card_say(r, "even, ell fits");
     else if ((double)q[4] > 32 * (mean + 1))
-        card_say(r, "long rows, csr-vector");
+        card_say(r, "long tail, not ell");
     else
         card_say(r, "uneven, sell");
     return true;
@@ -134,7 +137,7 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
     if (empty)
         card_say(r, "%s empty", card_count(empty).text);
     else if ((double)q[4] > 32 * (mean + 1))
-        card_say(r, "hot x, A'A dense");
+        card_say(r, "some long");
     else
         card_say(r, "x read evenly");
     return true;

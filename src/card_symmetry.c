@@ -145,8 +145,10 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
                  c->A->imag ? "hermitian" : "symmetric");
     else if (s->values)
         card_say(r, "symmetric, not hermitian: cg's theory does not hold");
+    else if (c->A->imag)
+        card_say(r, "neither hermitian nor symmetric, A - A' %.2g of the norm: no cg", s->skew);
     else if (s->skew < 1e-12)
-        card_say(r, "symmetric but for rounding, skew part %.2g: cg after averaging", s->skew);
+        card_say(r, "skew part only %.2g of the norm: symmetrize, then cg", s->skew);
     else
         card_say(r, "skew part %.2g of the norm: not cg; bicgstab, gmres, lu", s->skew);
     return true;

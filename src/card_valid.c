@@ -42,7 +42,7 @@ static void say_valid(const struct card *c, const struct valid *v, struct card_r
         card_say(r, "%s empty row%s, first %lld: singular if square; rows idle", card_count(v->empty).text,
                  v->empty == 1 ? "" : "s", (long long)v->empty_row);
     else
-        card_say(r, "in order, in range, every number finite");
+        card_say(r, "in order and range, finite");
     if (v->zeros)
         card_say(r, "; %s stored zero%s, first at (%lld, %lld)", card_count(v->zeros).text, v->zeros == 1 ? "" : "s",
                  (long long)v->zero_row, (long long)v->zero_col);

@@ -50,15 +50,16 @@ bool card_worker(void (*work)(void *job), void (*done)(void *job), void *job, co
         return fail(e, E_MEMORY, "no thread could be made for %s; close other programs and try again", what);
     }
     useconds_t sleep = SLEEP_LEAST_US;
-    while (atomic_load(&w->state) == WORKING) {
+    while (watch_tick(watch, what, 0, 0, e)) {
+        if (atomic_load(&w->state) == DONE) {
+            mem_free(w);
+            return true;
+        }
         usleep(sleep);
         if (sleep < SLEEP_MOST_US) sleep *= 2;
-        if (watch_tick(watch, what, 0, 0, e)) continue;
-        if (atomic_exchange(&w->state, LEFT) == WORKING) return false;
-        break; /* done in the meantime, but not wanted */
     }
-    bool ok = atomic_load(&w->state) == DONE;
-    if (!ok) done(job);
+    if (atomic_exchange(&w->state, LEFT) == WORKING) return false;
+    done(job);
     mem_free(w);
-    return ok;
+    return false;
 }

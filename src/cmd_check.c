@@ -71,7 +71,7 @@ static void out_left(struct out *o, const struct card *c)
 static void out_lines(struct out *o, const struct matrix *m, const struct card *c, const char *only)
 {
     const struct csr *A = &m->csr;
-    out_text(o, "%s: %s x %s, %s nonzeros, %s; rows and columns counted from 0", m->name, card_count(A->rows).text,
+    out_text(o, "%s: %s x %s, %s nonzeros, %s; rows counted from 0", m->name, card_count(A->rows).text,
              card_count(A->cols).text, card_count(A->nnz).text, A->imag ? "complex" : "real");
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
@@ -105,7 +105,7 @@ const struct command command_check = {
     .help =
         "Lines that are costly on a large matrix (rank, parts, strong, weak, fill, definite, condition) are run for\n"
         "up to 100,000 nonzeros, and with `all` for any; Ctrl-C keeps what was found. `only` runs one line. Rows and\n"
-        "columns are counted from 0. In JSON every number has its key, and those of lines not run are null.\n"
+        "columns are counted from 0; a stored zero is an entry. In JSON every number has its key, and those of lines not run are null.\n"
         "    check A\n"
         "    check A all\n"
         "    check A only fill",
