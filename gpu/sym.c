@@ -4,7 +4,8 @@
 extern const struct sym_ops emu_vec_sym;
 #ifdef HAVE_CUDA
 extern const struct sym_ops cuda_vec_sym;
-extern const struct sym_tools cuda_sym_tools; /* sym_cub.cu */
+extern const struct sym_tools cuda_sym_tools;   /* sym_cub.cu */
+extern const struct sym_peer_ops cuda_sym_peer; /* vendor_sym.cu */
 #endif
 
 const struct sym_ops *sym_ops_of(const struct device *d)
@@ -21,4 +22,13 @@ const struct sym_tools *sym_tools_of(const struct device *d)
     if (d->kind == DEV_CUDA) return &cuda_sym_tools;
 #endif
     return d->kind == DEV_EMU ? &host_sym_tools : NULL;
+}
+
+const struct sym_peer_ops *sym_peer_of(const struct device *d)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_sym_peer;
+#endif
+    (void)d;
+    return NULL;
 }

@@ -122,6 +122,18 @@ const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
 const struct sym_tools *sym_tools_of(const struct device *d);
 extern const struct sym_tools host_sym_tools; /* sym_host.c: for emu */
 
+/* The same by a library, A + A^T, for the bench to compare with. */
+struct sym_peer;
+struct sym_peer_ops {
+    /* Bring A there and take all memory, that of the largest result included. */
+    bool (*begin)(struct sym_peer **p, const struct csr *A, struct device *d, struct err *e);
+    bool (*run)(void *p, struct err *e);
+    bool (*get)(struct sym_peer *p, struct csr *out, struct err *e);
+    void (*free)(struct sym_peer *p);
+    const char *(*version)(void); /* NULL: it cannot be opened */
+};
+const struct sym_peer_ops *sym_peer_of(const struct device *d); /* NULL: none for d */
+
 /* ---- sym_host.c: loops of the host, by all threads ---- */
 
 void sym_host_fingerprint(const struct csr *A, uint64_t sums[2]);
