@@ -1,5 +1,5 @@
-/* load and save: Matrix Market files in and out. */
-#include "session.h"
+/* load and save: files of matrices in and out. */
+#include "file.h"
 
 #include <string.h>
 
@@ -37,12 +37,12 @@ static void out_loaded(struct out *o, const struct matrix *m)
     say_loaded(o, m);
 }
 
-static bool load_one(struct session *s, const char *file, const char *name, struct err *e)
+static bool load_one(struct session *s, const char *file, const char *name, const char *part, struct err *e)
 {
     struct csr A = {0};
     struct load_info info = {0};
     char path[4096];
-    bool ok = session_path(s, file, path, sizeof path, e) && mtx_load(path, &s->watch, &A, &info, e) &&
+    bool ok = session_path(s, file, path, sizeof path, e) && file_load(path, part, &s->watch, &A, &info, e) &&
               session_add(s, name, &A, &info, e);
     csr_free(&A);
     if (!ok) return false;
@@ -58,7 +58,7 @@ static bool run_load(struct session *s, const struct args *a, struct err *e)
     const char *name = arg(a, "as");
     if (name && n > 1) return fail(e, E_USAGE, "expected one file before `as %s`, found %d", name, n);
     for (int i = 0; i < n; i++)
-        if (!load_one(s, arg_at(a, "file", i), name, e)) return false;
+        if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), e)) return false;
     return true;
 }
 
@@ -70,7 +70,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
     double start = now_us();
-    if (!mtx_save(file, &m->csr, comment, &s->watch, e)) return false;
+    if (!file_save(file, &m->csr, &m->info, comment, &s->watch, e)) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);
     out_str(s->out, "file", "file", file);
@@ -81,20 +81,30 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_load = {
     .name = "load",
-    .grammar = "FILE... [as NAME]",
-    .about = "read matrices from Matrix Market files, also compressed or in an archive",
-    .help = "Reads .mtx, .mtx.gz, .xz, .zst and .tar.gz. Symmetric matrices are expanded, duplicates summed, explicit\n"
-            "zeros kept; what had to be read leniently is said in notes. Each becomes the current matrix, under the\n"
-            "name of its file or the one given.\n"
-            "    load samples/thesis4.mtx as A",
+    .grammar = "FILE... [as NAME] [variable WORD]",
+    .about = "read matrices from files of many kinds, also compressed or in an archive",
+    .help =
+        "The content says which kind it is, not the name:\n"
+        "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
+        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, and compressed\n"
+        "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable, or the one named, Problem.A too\n"
+        "    .wsb        what `save A.wsb` wrote: the fastest to load\n"
+        "Symmetric matrices are expanded, duplicates summed, explicit zeros kept; what had to be read leniently is\n"
+        "said in notes. Each becomes the current matrix, under the name of its file or the one given.\n"
+        "    load samples/thesis4.mtx as A\n"
+        "    load west0479.mat variable Problem.A",
     .run = run_load,
 };
 
 const struct command command_save = {
     .name = "save",
     .grammar = "FILE [MATRIX]",
-    .about = "write a matrix to a Matrix Market file",
-    .help = "Writes coordinate general with enough digits to read the same values back.\n"
+    .about = "write a matrix to a file, of the kind that its name ends in",
+    .help = "The same values come back to the bit from each kind.\n"
+            "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
+            "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
+            "    .wsb            a binary cache with checksums, loaded at the speed of memory\n"
             "    save copy.mtx A",
     .run = run_save,
 };

@@ -89,18 +89,19 @@ static bool load_body(struct body *b, struct csr *A, struct notes *t, struct loa
     return ok;
 }
 
-static bool load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
+                     struct csr *A, struct load_info *info, struct err *e)
 {
     struct head head = {0};
     struct notes notes = {0};
-    struct lines lines = {.stream = stream_open(path, e), .block = hook_block ? hook_block : BLOCK};
+    struct lines lines = {.stream = stream, .block = hook_block ? hook_block : BLOCK, .streamed = n};
     struct body body = {.head = &head,
                         .path = path,
                         .lines = &lines,
                         .watch = w,
                         .threads = hook_threads ? hook_threads : omp_get_max_threads()};
-    bool ok = lines.stream && head_read(&lines, path, w, &head, &notes, e) && load_body(&body, A, &notes, info, e);
-    stream_close(lines.stream);
+    bool ok = lines_back(&lines, begin, n, e) && head_read(&lines, path, w, &head, &notes, e) &&
+              load_body(&body, A, &notes, info, e);
     lines_free(&lines);
     if (!ok) return false;
     describe(&head, path, A, info);
@@ -115,7 +116,9 @@ bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info
     if (!info) info = &unused;
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
-    if (!load(path, w, A, info, e)) return false;
-    info->ms = (now_us() - start) / 1000;
-    return true;
+    struct stream *stream = stream_open(path, e);
+    bool ok = stream && mtx_load_stream(stream, NULL, 0, path, w, A, info, e);
+    stream_close(stream);
+    if (ok) info->ms = (now_us() - start) / 1000;
+    return ok;
 }

@@ -34,6 +34,12 @@ struct notes {
 void note(struct notes *t, enum note kind, int64_t line);
 void notes_say(const struct notes *t, struct load_info *info);
 
+/* ---- mtx.c ---- */
+
+/* The matrix in a stream of which the first n bytes were read already: `begin`. A and *info are empty. */
+bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
+                     struct csr *A, struct load_info *info, struct err *e);
+
 /* ---- mtx_token.c: bytes, words and integers ---- */
 
 static inline bool is_blank(char c)

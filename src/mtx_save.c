@@ -1,48 +1,26 @@
 /* Matrix Market files out: general coordinate, shortest exact decimals, in one piece or not at all. */
 #include "mtx.h"
+#include "newfile.h"
 #include "number.h"
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BUFFER = 1 << 20, LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1), TICK_EVERY = 1 << 15 };
 
 struct writer {
-    const char *where; /* the path, safe to print */
-    char temp[PATH_MAX];
-    int fd;
+    struct newfile file;
     struct archive *archive; /* gzip, or NULL */
     char *text;
     int64_t n;
 };
 
-static bool io_fail(const struct writer *w, const char *doing, int why, struct err *e)
-{
-    return fail_at(e, E_IO, w->where, "expected to %s, found: %s", doing, strerror(why));
-}
-
-static bool write_plain(struct writer *w, struct err *e)
-{
-    for (int64_t at = 0; at < w->n;) {
-        ssize_t r = write(w->fd, w->text + at, (size_t)(w->n - at));
-        if (r < 0 && errno == EINTR) continue;
-        if (r < 0) return io_fail(w, "write the file", errno, e);
-        at += r;
-    }
-    return true;
-}
-
 static bool flush(struct writer *w, struct err *e)
 {
     bool ok = w->archive ? archive_write_data(w->archive, w->text, (size_t)w->n) == w->n ||
-                               io_fail(w, "write the file", archive_errno(w->archive), e)
-                         : write_plain(w, e);
+                               newfile_fail(&w->file, "write the file", archive_errno(w->archive), e)
+                         : newfile_write(&w->file, w->text, w->n, e);
     w->n = 0;
     return ok;
 }
@@ -57,10 +35,10 @@ static bool start_gzip(struct writer *w, struct err *e)
         archive_entry_set_pathname(entry, "matrix.mtx");
         ok = archive_write_add_filter_gzip(a) == ARCHIVE_OK && archive_write_set_format_raw(a) == ARCHIVE_OK &&
              archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK &&
-             archive_write_open_fd(a, w->fd) == ARCHIVE_OK && archive_write_header(a, entry) == ARCHIVE_OK;
+             archive_write_open_fd(a, w->file.fd) == ARCHIVE_OK && archive_write_header(a, entry) == ARCHIVE_OK;
     }
     archive_entry_free(entry);
-    return ok || fail_at(e, E_IO, w->where, "expected to write gzip, found: %s",
+    return ok || fail_at(e, E_IO, w->file.where, "expected to write gzip, found: %s",
                          a && archive_error_string(a) ? archive_error_string(a) : "no memory");
 }
 
@@ -70,39 +48,20 @@ static bool ends_in_gz(const char *path)
     return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
 
-/* A file beside the target, with the rights that a new file would get. */
 static bool writer_open(struct writer *w, const char *path, struct err *e)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail_at(e, E_IO, w->where, "expected the name of a file, found %s",
-                       S_ISDIR(st.st_mode) ? "a directory" : "something that is not a file");
-    if (snprintf(w->temp, sizeof w->temp, "%s.XXXXXX", path) >= (int)sizeof w->temp) {
-        w->temp[0] = 0;
-        return io_fail(w, "create the file", ENAMETOOLONG, e);
-    }
-    w->fd = mkstemp(w->temp);
-    if (w->fd < 0) {
-        w->temp[0] = 0;
-        return io_fail(w, "create a file in its directory", errno, e);
-    }
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(w->fd, 0666 & ~mask)) return io_fail(w, "set the file's rights", errno, e);
+    if (!newfile_open(&w->file, path, e)) return false;
     w->text = mem_new(BUFFER, 1, "text to write", e);
-    return w->text && (!ends_in_gz(path) || start_gzip(w, e));
+    return w->text && (!ends_in_gz(w->file.target) || start_gzip(w, e));
 }
 
-static bool writer_close(struct writer *w, const char *path, bool ok, struct err *e)
+static bool writer_close(struct writer *w, bool ok, struct err *e)
 {
     if (w->archive && archive_write_close(w->archive) != ARCHIVE_OK && ok)
-        ok = io_fail(w, "write the file", archive_errno(w->archive), e);
+        ok = newfile_fail(&w->file, "write the file", archive_errno(w->archive), e);
     archive_write_free(w->archive);
-    if (w->fd >= 0 && close(w->fd) && ok) ok = io_fail(w, "write the file", errno, e);
-    if (ok && rename(w->temp, path)) ok = io_fail(w, "put the file in its place", errno, e);
-    if (!ok && w->temp[0]) unlink(w->temp);
     mem_free(w->text);
-    return ok;
+    return newfile_close(&w->file, ok, e);
 }
 
 static void put_text(struct writer *w, const char *s, size_t n)
@@ -179,10 +138,7 @@ static bool put_entries(struct writer *w, const struct csr *A, struct watch *wat
 
 bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e)
 {
-    char where[PLACE], target[PATH_MAX];
-    struct writer out = {.where = where, .fd = -1};
-    print_safe(path, strlen(path), 200, where, sizeof where);
-    if (realpath(path, target)) path = target; /* what a link points to is replaced, not the link */
+    struct writer out = {.n = 0};
     bool ok = writer_open(&out, path, e) && put_head(&out, A, comment, e) && put_entries(&out, A, w, e);
-    return writer_close(&out, path, ok, e);
+    return writer_close(&out, ok, e);
 }

@@ -157,7 +157,8 @@ static size_t without(const char *name, size_t n, const char *ending)
 /* thesis4.mtx.gz -> thesis4: letters, digits and _+-. only, at most `most` bytes. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
-    static const char *const endings[] = {".gz", ".xz", ".zst", ".bz2", ".tgz", ".tar", ".mtx"};
+    static const char *const endings[] = {".gz", ".xz", ".zst", ".bz2", ".tgz", ".tar", ".mtx",
+                                          ".wsb", ".npz", ".mat", ".rb", ".hb"};
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);

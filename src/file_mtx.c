@@ -1,0 +1,24 @@
+/* Matrix Market as a kind of file; the work is done in the files mtx_*.c. */
+#include "file.h"
+#include "mtx.h"
+
+static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+{
+    return mtx_load_stream(s->stream, s->begin, s->n, s->path, w, A, info, e);
+}
+
+static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+                 struct watch *w, struct err *e)
+{
+    (void)info;
+    return mtx_save(path, A, comment, w, e);
+}
+
+const struct file_kind file_mtx = {
+    .name = "Matrix Market",
+    .endings = ".mtx .mtx.gz",
+    .about = "Matrix Market text",
+    .packed = true,
+    .load = load,
+    .save = save,
+};
