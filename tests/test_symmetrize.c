@@ -1,5 +1,6 @@
 /* Symmetrization and transposition on cpu and emu: every method and mode against a plain reference, to the bit; what is
    refused; failing allocations; the commands. */
+#include "dev_fake.h"
 #include "shapes.h"
 #include "sym_kit.h"
 #include "talk.h"
@@ -135,6 +136,80 @@ static void test_cancelled(void **state)
     csr_free(&A);
 }
 
+/* ---- a device of so many bytes, and one whose calls fail ---- */
+
+static struct fake fake;
+
+/* All above the diagonal: no entry has a mirror image, and the result is twice as long. */
+static struct csr upper(void)
+{
+    struct csr A = sym_made("random", 3000, 12), U;
+    int *row = malloc((size_t)A.nnz * sizeof *row);
+    int64_t n = 0;
+    assert_non_null(row);
+    for (int64_t i = 0; i < A.rows; i++)
+        for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
+            if (A.col[k] != i) {
+                row[n] = (int)(i < A.col[k] ? i : A.col[k]);
+                A.col[n] = (int)(i < A.col[k] ? A.col[k] : i);
+                A.val[n++] = A.val[k];
+            }
+    assert_true(csr_from_triplets(&U, A.rows, A.rows, n, row, A.col, A.val, NULL, NULL, NULL));
+    free(row);
+    csr_free(&A);
+    return U;
+}
+
+/* All that a run takes it has taken when it begins: A and the work, no more than four times A. What does not fit is
+   refused before. */
+static void test_memory(void **state)
+{
+    struct csr A = upper(), S;
+    int64_t bytes = 4 * (A.rows + 1) + 12 * A.nnz;
+    struct sym_options o = {.dev = &fake.dev};
+    struct sym *v;
+    struct err e = {0};
+    (void)state;
+    assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
+    assert_true(sym_begin(&v, &A, &o, &e));
+    assert_true(fake.used > 3 * bytes && fake.used <= 4 * bytes);
+    assert_true(sym_run(v, &e) && sym_get(v, &S, &e));
+    assert_true(fake.used <= 4 * bytes);
+    assert_int_equal(S.nnz, 2 * A.nnz);
+    sym_free(v);
+    csr_free(&S);
+    assert_int_equal(fake.nblocks, 0);
+    fake.budget = 3 * bytes;
+    assert_false(sym_begin(&v, &A, &o, &e));
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "sym needs"));
+    assert_int_equal(fake.nblocks, 0);
+    csr_free(&A);
+}
+
+static void test_failing_calls(void **state)
+{
+    struct csr A = sym_made("random", 40, 3);
+    (void)state;
+    fake.budget = 1 << 28;
+    for (int i = 0; sym_methods[i]; i++)
+        for (int call = 0; call < FAKE_CALLS; call++) {
+            bool done = false;
+            failing = (struct sym_options){.dev = &fake.dev, .method = sym_methods[i]};
+            for (int n = 1; !done; n++) {
+                struct err e = {0};
+                fake.fail_in[call] = n;
+                done = go(&A, &e);
+                assert_true(done || e.text[0]);
+                assert_int_equal(fake.nblocks, 0);
+                assert_true(n > 1 || !done);
+                assert_true(n < 200);
+            }
+            fake.fail_in[call] = 0;
+        }
+    csr_free(&A);
+}
+
 /* ---- the commands ---- */
 
 static void says(struct talk *t, const char *line, const char *part)
@@ -193,10 +268,11 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),       cmocka_unit_test(test_values),
-        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations), cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_command),
+        cmocka_unit_test(test_json),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
