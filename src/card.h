@@ -112,6 +112,8 @@ bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_vi
 const struct card_columns *card_columns(struct card *c, struct err *e);
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);
+/* Weak components, and rows (and columns of a matrix that is not square) of the largest; card_parts.c. */
+bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_worker.c: run work(job), which cannot be cancelled, on a thread of its own, while the watch is looked at. job is
    on the heap and refers to nothing of others; done(job) frees it. true: it is done, and job the caller's again.

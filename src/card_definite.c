@@ -35,6 +35,56 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
     return true;
 }
 
+/* ---- Taussky: dominant rows, one of them strictly, and every unknown joined to every other ---- */
+
+struct dominant {
+    int64_t failing, strict, zeros; /* rows; stored zeros join nothing */
+};
+
+/* The sum is kept in two parts, so that equal is equal. */
+static void visit_dominant(const struct csr *A, int64_t row, void *part)
+{
+    struct dominant *d = part;
+    double diagonal = 0, high = 0, low = 0;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        double v = fabs(A->val[k]), sum = high + v, added = sum - high;
+        if (A->col[k] == row) {
+            diagonal = A->val[k];
+            continue;
+        }
+        low += (high - (sum - added)) + (v - added);
+        high = sum;
+        d->zeros += v == 0;
+    }
+    double margin = diagonal - high - low;
+    d->failing += !(margin >= 0);
+    d->strict += margin > 0;
+}
+
+static void merge_dominant(void *sum, const void *part)
+{
+    struct dominant *a = sum;
+    const struct dominant *b = part;
+    a->failing += b->failing;
+    a->strict += b->strict;
+    a->zeros += b->zeros;
+}
+
+static bool taussky(struct card *c, bool *holds, struct err *e)
+{
+    struct dominant d = {0};
+    int64_t n = 0, largest;
+    *holds = false;
+    if (c->A->imag) return true;
+    if (!card_scan(c, "dominance", sizeof d, &d, visit_dominant, merge_dominant, e)) return false;
+    if (d.failing || !d.strict || d.zeros) return true;
+    if (!card_weak(c, &n, &largest, e)) return false;
+    *holds = n == 1;
+    return true;
+}
+
+/* ---- the others ---- */
+
 static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_cholesky l;
@@ -65,6 +115,14 @@ static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
     return proved(c, r, CARD_INDEFINITE, "ritz");
 }
 
+static bool by_work(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_fill *f = card_fill(c, e);
+    if (!f) return false;
+    bool factor = f->flops <= flops_most && 24 * f->nnz < (double)mem_available();
+    return (factor ? by_cholesky : by_ritz)(c, r, e);
+}
+
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_symmetry *s = card_symmetry(c, e);
@@ -86,17 +144,19 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "positive definite: all of Gershgorin's circles are right of 0: cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }
-    const struct card_fill *f = card_fill(c, e);
-    if (!f) return false;
-    bool factor = f->flops <= flops_most && 24 * f->nnz < (double)mem_available();
-    return (factor ? by_cholesky : by_ritz)(c, r, e);
+    bool holds;
+    if (!taussky(c, &holds, e)) return false;
+    if (holds) {
+        card_say(r, "positive definite: dominant rows, irreducible (Taussky): cg, ic0");
+        return proved(c, r, CARD_POSITIVE, "dominance");
+    }
+    return by_work(c, r, e);
 }
 
 const struct card_line card_line_definite = {
     .name = "definite",
-    .about =
-        "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, Cholesky (CHOLMOD), or cg's\n"
-        "p'Ap where the matrix is too large to factor",
+    .about = "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, irreducible dominance,\n"
+             "Cholesky (CHOLMOD), or cg's p'Ap where the matrix is too large to factor",
     .keys = {{"positive_definite", CARD_BOOL},
              {"definite_proof", CARD_TEXT},
              {"definite_row", CARD_INT},

@@ -1,6 +1,7 @@
 /* Report card: what the pattern alone tells: structural rank, Dulmage-Mendelsohn parts, strong and weak components. */
 #include "card_graph.h"
 
+#include <string.h>
 #include <suitesparse/btf.h>
 
 /* ---- Dulmage-Mendelsohn, by CXSparse ---- */
@@ -97,7 +98,7 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "%s triangular blocks, largest %s: solve block by block", card_count(d->blocks).text,
                  card_count(d->largest).text);
     if (tall) card_say(r, ", tall %s x %s", card_count(d->tall_rows).text, card_count(d->tall_cols).text);
-    if (wide || tall) card_say(r, ": least squares");
+    if ((wide || tall) && strlen(r->text) <= 54) card_say(r, ": least squares");
     return true;
 }
 
@@ -193,7 +194,7 @@ static bool join_all(struct card *c, int *parent, int *size, struct err *e)
     return true;
 }
 
-static bool weak_components(struct card *c, int64_t *n, int64_t *largest, struct err *e)
+bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e)
 {
     int64_t nodes = c->A->rows == c->A->cols ? c->A->rows : c->A->rows + c->A->cols;
     *n = *largest = 0;
@@ -219,7 +220,7 @@ static bool weak_components(struct card *c, int64_t *n, int64_t *largest, struct
 static bool run_weak(struct card *c, struct card_row *r, struct err *e)
 {
     int64_t n, largest;
-    if (!weak_components(c, &n, &largest, e)) return false;
+    if (!card_weak(c, &n, &largest, e)) return false;
     card_set(r, "weak_components", (double)n);
     card_set(r, "weak_largest", (double)largest);
     if (n == 1)
