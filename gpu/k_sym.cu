@@ -197,7 +197,14 @@ __global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(
     val[to] = twice ? sym_join(mode, with[k], with[k + 1]) : sym_alone(mode, with[k]);
 }
 
-/* ---- sym: the merge ---- */
+/* ---- sym ---- */
+
+/* Where the pattern is symmetric, entry k of the transpose in its order stands where entry k of A does. */
+__global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const double) tval, GPTR(double) out)
+{
+    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    if (k < n) out[k] = sym_join(mode, val[k], tval[k]);
+}
 
 /* Where a thread stands in the merge of a tile: row i, the next entry of each list, and where the row ends in each. */
 struct sym_place {
@@ -388,6 +395,13 @@ template <bool FILL> static void merge(struct sym *v)
      VECTOR("out_val", v->out_val, 2 * v->nnz, double));
 }
 
+static void pair(struct sym *v)
+{
+    LAUNCH(v->o.dev, blocks_for(v->nnz, SYM_BLOCK), SYM_BLOCK, sym_pair)
+    (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("turned_val", v->turned_val, v->nnz, const double),
+     VECTOR("out_val", v->out_val, v->nnz, double));
+}
+
 static void flag(struct sym *v, int k)
 {
     int64_t n = 2 * v->nnz;
@@ -414,6 +428,7 @@ const struct sym_ops VEC_SYMBOL(sym) = {
     .unpack = KERNEL_SPACE::unpack,
     .count = KERNEL_SPACE::merge<false>,
     .fill = KERNEL_SPACE::merge<true>,
+    .pair = KERNEL_SPACE::pair,
     .flag = KERNEL_SPACE::flag,
     .compact = KERNEL_SPACE::compact,
 };

@@ -179,19 +179,26 @@ static int bits_of(int64_t n)
     return bits;
 }
 
-static bool queue_turn(struct sym *v, struct err *e)
+/* The transpose's keys and values in order; which of the two they are in. */
+static bool queue_sort(struct sym *v, int *k, struct err *e)
 {
-    int k = 0;
+    *k = 0;
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     v->ops->cut(v, false);
     v->ops->expand(v, false);
-    if (!sym_begin_step(v, SYM_SORT, e) || !v->tools->sort(v, v->nnz, 32, 32 + bits_of(v->cols), &k, e)) return false;
-    if (!sym_begin_step(v, SYM_TURN, e)) return false;
-    v->ops->unpack(v, v->key[k], v->nnz, v->cols, v->turned_ptr, v->turned_col);
-    v->turned_val = v->with[k];
-    char *room = k ? (char *)v->with[0] : (char *)v->key[0];
+    if (!sym_begin_step(v, SYM_SORT, e) || !v->tools->sort(v, v->nnz, 32, 32 + bits_of(v->cols), k, e)) return false;
+    char *room = *k ? (char *)v->with[0] : (char *)v->key[0];
+    v->turned_val = v->with[*k];
     v->out_val = (double *)room;
     v->out_col = (int *)(room + 16 * aligned(v->nnz));
+    return true;
+}
+
+static bool queue_turn(struct sym *v, struct err *e)
+{
+    int k;
+    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_TURN, e)) return false;
+    v->ops->unpack(v, v->key[k], v->nnz, v->cols, v->turned_ptr, v->turned_col);
     return true;
 }
 
@@ -210,8 +217,19 @@ static bool plan_sym(struct sym *v, struct err *e)
     return v->at != NULL;
 }
 
+/* The fingerprint knows the pattern: only the values are joined. */
+static bool queue_pairs(struct sym *v, struct err *e)
+{
+    int k;
+    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
+    v->ops->pair(v);
+    v->found = v->nnz;
+    return sym_begin_step(v, SYM_STEPS, e);
+}
+
 static bool queue_sym(struct sym *v, struct err *e)
 {
+    if (v->pattern_symmetric && !v->o.whole) return queue_pairs(v, e);
     if (!queue_turn(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->cut(v, true);
     v->ops->count(v);
@@ -352,7 +370,8 @@ bool sym_get(struct sym *v, struct csr *out, struct err *e)
     if (!d->ops->sync(d, e)) return false;
     if (v->found < 0 && !d->ops->get(d, &v->found, v->at + v->tiles, sizeof v->found, e)) return false;
     if (!csr_new(out, v->rows, v->cols, v->found, false, e)) return false;
-    return get_csr(v, out, v->out_ptr, v->out_col, v->out_val, e);
+    bool paired = v->pattern_symmetric && !v->o.whole && v->o.method->kernels == queue_sym;
+    return get_csr(v, out, paired ? v->ptr : v->out_ptr, paired ? v->col : v->out_col, v->out_val, e);
 }
 
 void sym_free(struct sym *v)

@@ -108,6 +108,7 @@ struct sym_ops {
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
     void (*count)(struct sym *v);          /* after cut(v, true): v->at */
     void (*fill)(struct sym *v);           /* the result, from v->at added up */
+    void (*pair)(struct sym *v);           /* of a symmetric pattern: v->out_val from v->val and v->turned_val */
     void (*flag)(struct sym *v, int k);    /* v->at[i] = 1 where key[k][i] is not the one before; one 0 more */
     void (*compact)(struct sym *v, int k); /* v->packed, v->out_val */
 };
