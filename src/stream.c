@@ -155,22 +155,23 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static bool is_mtx(const char *name)
+/* The ending of a matrix in text, or NULL. */
+static const char *matrix_ending(const char *name)
 {
-    size_t n = strlen(name);
-    return n > 4 && !strcasecmp(name + n - 4, ".mtx");
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
 /* NAME.mtx in NAME.tar.gz: the same up to the first dot of the archive's own ending. */
 static bool named_like(const char *name, const char *archive)
 {
-    size_t n = strlen(name = base_name(name)) - 4;
+    size_t n = (size_t)(matrix_ending(name) - base_name(name));
     archive = base_name(archive);
-    return !strncmp(name, archive, n) && (archive[n] == '.' || !archive[n]);
+    return !strncmp(base_name(name), archive, n) && (archive[n] == '.' || !archive[n]);
 }
 
 struct choice {
-    int found, best, index; /* .mtx files so far; the chosen one's index, -1 none; of the entry at hand */
+    int found, best, index; /* matrices so far; the chosen one's index, -1 none; of the entry at hand */
     bool sure;              /* best is named like the archive */
     char list[320];
 };
@@ -178,7 +179,7 @@ struct choice {
 static void consider(struct choice *c, const char *name, const char *archive)
 {
     char safe[80];
-    if (!is_mtx(name)) return;
+    if (!matrix_ending(name)) return;
     size_t used = strlen(c->list);
     print_safe(name, strlen(name), 60, safe, sizeof safe);
     snprintf(c->list + used, sizeof c->list - used, "%s%s", c->found ? ", " : "", safe);
@@ -197,10 +198,10 @@ static bool choose(struct stream *s, struct choice *c, struct err *e)
         if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s->path);
     }
     if (r < ARCHIVE_WARN) return archive_fail(s, e);
-    if (!c->found) return fail(e, E_INPUT, "expected a .mtx file in the archive, found none");
+    if (!c->found) return fail(e, E_INPUT, "expected a .mtx or .rb file in the archive, found none");
     return c->found == 1 || c->sure ||
            fail(e, E_INPUT,
-                "expected one .mtx file, or one named like the archive, found %d: %s; unpack the one you want",
+                "expected one .mtx or .rb file, or one named like the archive, found %d: %s; unpack the one you want",
                 c->found, c->list);
 }
 

@@ -4,8 +4,8 @@
 
 #include "warpspy.h"
 
-/* Plain, gzip, xz, zstd, bzip2, and tar in any of them: then the archive's one .mtx file, or the one named like the
-   archive. Told apart by content, never by name. One thread at a time. */
+/* Plain, gzip, xz, zstd, bzip2, and tar in any of them: then the archive's one .mtx or .rb file, or the one named like
+   the archive. Told apart by content, never by name. One thread at a time. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* NULL is fine */

@@ -256,6 +256,8 @@ static void the_kind_is_told_by_content(void **state)
     char *data = read_whole(SAMPLES "pattern.rb", &n);
     const struct member rb = {"x.rb", data, n};
     assert_shown(pack_file("rb.gz", ARCHIVE_FILTER_GZIP, false, &rb, 1), NULL, "2x2: 1 2 1; 2 1 1");
+    const struct member both[] = {{"p/README", "hello", 5}, {"p/p.rb", data, n}, {"p/p_b.mtx", "?", 1}};
+    assert_shown(pack_file("p.tar.gz", ARCHIVE_FILTER_GZIP, true, both, 3), NULL, "2x2: 1 2 1; 2 1 1");
     mem_free(data);
     data = read_whole(SAMPLES "csr.npz", &n);
     const struct member npz = {"x.npz", data, n};
