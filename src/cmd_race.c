@@ -141,18 +141,19 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 /* ---- running ---- */
 
 /* Let the screen and the keyboard have their turn; false: stop. */
-static bool goes_on(struct session *s)
+static bool goes_on(struct session *s, const struct race *r)
 {
+    const char *what = r->kernels ? "race (Ctrl-C stops it): products" : "race (Ctrl-C stops it): iterations";
     bool watched = s->interactive && !s->folder; /* a lesson goes on by itself */
-    if (watched && s->front && s->front->live_view) return s->front->live_view(s, "race");
-    return watch_tick(&s->watch, "race", 0, 0, NULL);
+    bool on = !watched || !s->front || !s->front->live_view || s->front->live_view(s, "race");
+    return on && watch_tick(&s->watch, what, race_done(r), 0, NULL);
 }
 
 static bool run_turns(struct session *s, struct race *r, struct err *e)
 {
     while (r->running && !r->stopped) {
         if (!race_turn(r, e)) return false;
-        r->stopped = r->running && !goes_on(s);
+        r->stopped = r->running && !goes_on(s, r);
     }
     return race_end(r, e);
 }

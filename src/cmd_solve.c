@@ -176,6 +176,7 @@ bool solve_finish(struct session *s, struct err *e)
         drop_solve(s);
         return false;
     }
+    if (s->front && s->front->calm) s->front->calm(s); /* what is said now is not for the screen */
     report(s->out, s->solve);
     return true;
 }

@@ -222,6 +222,16 @@ bool race_turn(struct race *r, struct err *e)
     return true;
 }
 
+int64_t race_done(const struct race *r)
+{
+    int64_t done = 0;
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[i];
+        done += r->kernels ? x->nmarks : x->v ? x->v->iterations : 0;
+    }
+    return done;
+}
+
 double race_iteration_at(const struct racer *x, double us)
 {
     int64_t low = 0, high = x->nmarks - 1;

@@ -52,6 +52,8 @@ bool race_kernels(struct race *r, struct err *e);
 /* The turn of the racer that has had the least time; r->running is false after the last. The emulator has no time:
    there solvers take turns by iterations, and kernels have none. */
 bool race_turn(struct race *r, struct err *e);
+/* Iterations, or products, of all together. */
+int64_t race_done(const struct race *r);
 /* Stop those still running, compute true residuals or medians, and find the places. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);

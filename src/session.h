@@ -159,7 +159,7 @@ struct front {
        show(s, "solve", true) while it runs; read keys. */
     enum turn (*live)(struct session *s);
     /* Called between steps of other long work that the view `name` shows: draw it on the whole screen once the work has
-       taken a while, read keys; false: stop. */
+       taken a while, read keys; false: stop. A line of progress is left to the caller. */
     bool (*live_view)(struct session *s, const char *name);
     /* Show what is typed, for a command of the shell, or not. */
     void (*echo)(struct session *s, bool on);

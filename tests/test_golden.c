@@ -210,7 +210,7 @@ static const struct screen_case cases[] = {
     {.name = "solve_refused",
      .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
      .view = "solve",
-     .keys = "o1.5\n"},
+     .keys = "o"},
     {.name = "solve_count", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "250"},
     {.name = "solve_help", .setup = "", .view = "solve", .keys = "?"},
     {.name = "solve_help_small", .setup = "", .view = "solve", .keys = "?", .w = 40, .h = 10},

@@ -405,7 +405,9 @@ static void figures_spectrum(struct canvas *c, struct pen *at, struct solve *v, 
     }
     if (!v->solver->restarts) return;
     look_at_hessenberg(v, &st->spectrum);
-    bool of_this = seen->columns && seen->iterations <= v->iterations && v->hist[seen->iterations] == seen->residual;
+    /* what was seen before the solve was begun anew is of another operator */
+    bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
+                   v->hist[seen->iterations] == seen->residual;
     if (of_this) items_spectrum(c, at, v->pre ? "Ritz values of A M^-1" : "Ritz values of A", seen);
 }
 
@@ -520,6 +522,15 @@ static bool ask(struct view_state *st, int k, const char *question)
     return true;
 }
 
+/* Nothing is asked for that the solver would refuse. */
+static bool ask_if(struct view_state *st, bool has, int k, const char *question, const struct solve *v,
+                   const char *what)
+{
+    if (has) return ask(st, k, question);
+    snprintf(st->message, sizeof st->message, "%s %s", v->solver->name, what);
+    return true;
+}
+
 static bool ask_precond(struct view_state *st)
 {
     char text[sizeof st->question] = "preconditioner (none";
@@ -546,8 +557,10 @@ static bool key(struct session *s, struct view_state *st, int k)
     if (k == 'b') go_back(v, st, n ? n : 1);
     if (k == 'B') go_back(v, st, n ? n : 10);
     if (k == 't') return ask(st, k, "tol, of ||r|| / ||b||: ");
-    if (k == 'o') return ask(st, k, "omega, between 0 and 2: ");
-    if (k == 'm') return ask(st, k, "restart after so many iterations: ");
+    if (k == 'o') return ask_if(st, v->solver->omega > 0, k, "omega, between 0 and 2: ", v, "has no omega");
+    if (k == 'm')
+        return ask_if(st, v->solver->restarts, k, "restart after so many iterations: ", v, "does not restart");
+    if (k == 'p' && v->solver->no_precond) return ask_if(st, false, k, NULL, v, "takes no preconditioner");
     if (k == 'p') return ask_precond(st);
     return true;
 }
