@@ -188,7 +188,8 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
     for (; card_lines[c->n]; c->n++) c->row[c->n].line = card_lines[c->n];
     for (int i = 0; i < c->n && !c->stopped; i++) {
         struct card_row *r = &c->row[i];
-        if (r->line->square && A->rows != A->cols)
+        bool nothing = !A->rows || !A->cols; /* then there is only that to be said */
+        if (nothing ? strcmp(r->line->name, "valid") : r->line->square && A->rows != A->cols)
             r->state = CARD_UNFIT;
         else if (wanted(c, r->line, all, only))
             run_line_of(c, r);

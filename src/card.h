@@ -122,6 +122,7 @@ bool card_worker(void (*work)(void *job), void (*done)(void *job), void *job, co
                  struct err *e);
 
 /* card_cholmod.c: CHOLMOD, opened at its first use. */
+extern double card_flops_most;        /* operations beyond which no Cholesky factorisation is begun; tests lower it */
 extern const char *card_cholmod_name; /* of the library; tests name one that does not exist */
 struct card_cholesky {
     bool positive;  /* L exists */

@@ -178,7 +178,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_condition = {
     .name = "condition",
     .about =
-        "||A|| ||A^-1||, estimated from below: in the 1-norm by Hager's and Higham's method with a sparse LU; in the\n"
+        "||A|| ||A^-1||, estimated from below: in the 1-norm by Hager's and Higham's method with a sparse LU; in the "
         "2-norm by Lanczos where the matrix is known to be positive definite",
     .keys = {{"singular", CARD_BOOL},
              {"condition_1", CARD_NUM},

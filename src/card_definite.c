@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Beyond so many operations, or so much of the memory there is, no factorisation is begun. */
-static const double flops_most = 1e11;
+/* Where the factor would not fit the memory there is, no factorisation is begun either. */
+double card_flops_most = 1e11;
 
 struct least {
     double value;
@@ -119,7 +119,7 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_fill *f = card_fill(c, e);
     if (!f) return false;
-    bool factor = f->flops <= flops_most && 24 * f->nnz < (double)mem_available();
+    bool factor = f->flops <= card_flops_most && 24 * f->nnz < (double)mem_available();
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
@@ -155,7 +155,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_definite = {
     .name = "definite",
-    .about = "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, irreducible dominance,\n"
+    .about = "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, irreducible dominance, "
              "Cholesky (CHOLMOD), or cg's p'Ap where the matrix is too large to factor",
     .keys = {{"positive_definite", CARD_BOOL},
              {"definite_proof", CARD_TEXT},

@@ -108,7 +108,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_fill = {
     .name = "fill",
-    .about = "entries of the Cholesky factor L of A + A' in AMD's order, and what it costs to find it; LU of a matrix\n"
+    .about = "entries of the Cholesky factor L of A + A' in AMD's order, and what it costs to find it; LU of a matrix "
              "that needs no pivoting has twice as many",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},
     .costly = true,

@@ -216,7 +216,7 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_band = {
     .name = "band",
     .about =
-        "how far entries lie from the diagonal; the profile: columns between a row's first entry and the diagonal,\n"
+        "how far entries lie from the diagonal; the profile: columns between a row's first entry and the diagonal, "
         "and rows between a column's, all added up",
     .keys = {{"bandwidth", CARD_INT},
              {"bandwidth_lower", CARD_INT},

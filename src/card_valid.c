@@ -35,7 +35,9 @@ static void merge(void *sum, const void *part)
 
 static void say_valid(const struct card *c, const struct valid *v, struct card_row *r)
 {
-    if (v->bad)
+    if (!c->A->rows || !c->A->cols)
+        card_say(r, "no rows or no columns: nothing to say");
+    else if (v->bad)
         card_say(r, "%s NaN or inf, first at (%lld, %lld): no solver can use it", card_count(v->bad).text,
                  (long long)v->bad_row, (long long)v->bad_col);
     else if (v->empty)

@@ -78,13 +78,28 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
         if (is_told(r))
             out_text(o, "%-9s  %s", r->line->name, r->text);
         else if (only && r->state == CARD_UNFIT && !strcmp(only, r->line->name))
-            out_text(o, "%-9s  for square matrices alone", only);
+            out_text(o, "%-9s  %s", only, A->rows && A->cols ? "for square matrices alone" : "no rows or no columns");
     }
     if (!only) out_left(o, c);
 }
 
+static void out_about(struct out *o)
+{
+    for (int i = 0; card_lines[i]; i++) {
+        out_row(o);
+        out_str(o, "name", "line", card_lines[i]->name);
+        out_bool(o, "costly", "costly", card_lines[i]->costly);
+        out_bool(o, "square", NULL, card_lines[i]->square);
+        out_str(o, "about", "about", card_lines[i]->about);
+    }
+}
+
 static bool run_check(struct session *s, const struct args *a, struct err *e)
 {
+    if (arg_flag(a, "lines")) {
+        out_about(s->out);
+        return true;
+    }
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     const char *only = arg(a, "only");
     struct card c = {0};
@@ -100,14 +115,16 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_check = {
     .name = "check",
-    .grammar = "[MATRIX] [all] [only WORD]",
+    .grammar = "[MATRIX] [all|lines] [only WORD]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
     .help =
         "Lines that are costly on a large matrix (rank, parts, strong, weak, fill, definite, condition) are run for\n"
-        "up to 100,000 nonzeros, and with `all` for any; Ctrl-C keeps what was found. `only` runs one line. Rows and\n"
-        "columns are counted from 0; a stored zero is an entry. In JSON every number has its key, and those of lines not run are null.\n"
+        "up to 100,000 nonzeros, and with `all` for any; Ctrl-C keeps what was found. `only` runs one line; `lines`\n"
+        "tells what each is. Rows and columns are counted from 0; a stored zero is an entry. In JSON every number\n"
+        "has its key, and those of lines not run are null.\n"
         "    check A\n"
         "    check A all\n"
-        "    check A only fill",
+        "    check A only fill\n"
+        "    check lines",
     .run = run_check,
 };

@@ -206,6 +206,22 @@ static void test_parts(void **state)
     csr_free(&A);
 }
 
+/* Of a matrix without rows or columns nothing is claimed. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    for (int cols = 0; cols < 2; cols++) {
+        struct csr A;
+        struct card c;
+        make(&A, 0, 5 * cols, 0, NULL);
+        card_of(&c, &A);
+        check_text(&c, "valid", "no rows or no columns");
+        for (int i = 1; i < c.n; i++) assert_int_equal(c.row[i].state, CARD_UNFIT);
+        card_free(&c);
+        csr_free(&A);
+    }
+}
+
 /* Each proof, and its opposite. */
 static void test_definite(void **state)
 {
@@ -233,6 +249,31 @@ static void test_definite(void **state)
         card_free(&c);
         csr_free(&A);
     }
+}
+
+/* Too large to factor: cg finds p'Ap <= 0, or nothing. */
+static void test_ritz(void **state)
+{
+    (void)state;
+    double usual = card_flops_most;
+    card_flops_most = 0;
+    for (int last = 3; last <= 5; last += 2) {
+        struct csr A;
+        struct card c;
+        double found;
+        make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, last}});
+        card_of(&c, &A);
+        if (last == 3) {
+            check_value(&c, "definite", "positive_definite", 0);
+            assert_string_equal(card_row(&c, "definite")->value[1].text, "ritz");
+        } else {
+            assert_false(card_value(&c, "definite", "positive_definite", &found));
+            check_text(&c, "definite", "not proved: too large to factor");
+        }
+        card_free(&c);
+        csr_free(&A);
+    }
+    card_flops_most = usual;
 }
 
 /* nnz(L) with CHOLMOD's own counts, and the 1-norm condition of a matrix whose inverse is known. */
@@ -408,6 +449,8 @@ static void test_command(void **state)
     assert_null(strstr(t.out, "norms"));
     assert_false(talk_line(&t, "check only wek"));
     assert_non_null(strstr(t.err, "expected after `only` a line of the card, found `wek`"));
+    assert_true(talk_line(&t, "check lines"));
+    for (int i = 0; card_lines[i]; i++) assert_non_null(strstr(t.out, card_lines[i]->about));
     assert_true(talk_line(&t, "gen random 6 2 9 as wide; check wide only definite"));
     assert_non_null(strstr(t.out, "for square matrices alone"));
     talk_close(&t);
@@ -429,10 +472,11 @@ static void test_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_found),   cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_definite), cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library),
-        cmocka_unit_test(test_stopped),  cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),
-        cmocka_unit_test(test_command),  cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_found),      cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_definite),   cmocka_unit_test(test_ritz),
+        cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),     cmocka_unit_test(test_command),
+        cmocka_unit_test(test_lines),
     };
     return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }
