@@ -8,7 +8,7 @@ namespace KERNEL_SPACE
 {
 
 /* A tile is so many steps along the rows: each entry is one, and the end of each row. */
-enum { SYM_BLOCK = 256, SYM_EACH = 8, SYM_TILE = SYM_BLOCK * SYM_EACH, SYM_WARPS = SYM_BLOCK / WARP };
+enum { SYM_BLOCK = 256, SYM_EACH = SYM_TILE / SYM_BLOCK, SYM_WARPS = SYM_BLOCK / WARP };
 
 /* ---- cutting ---- */
 
@@ -233,6 +233,7 @@ __device__ sym_place sym_place_at(const sym_tile &t, S start, S first, S col, S 
     return p;
 }
 
+static_assert(SYM_TILE < 1 << 12, "an entry of the tile fits its bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
 /* The entries that `steps` steps from p give; their number. FILL: from[slot ..] = where each comes from, as an entry of

@@ -50,7 +50,7 @@ static int64_t aligned(int64_t n)
 
 static int64_t tiles_most(int64_t rows, int64_t nnz)
 {
-    return (rows + 2 * nnz) / 2048 + 2;
+    return (rows + 2 * nnz) / SYM_TILE + 2;
 }
 
 static void *take(struct sym *v, int64_t n, size_t size, const char *what, struct err *e)

@@ -44,7 +44,8 @@ struct sym_options {
     struct watch *watch;
 };
 
-enum { SYM_TAKEN = 12 }; /* blocks of device memory */
+/* Steps of the merge that a block of threads takes: entries and ends of rows; blocks of device memory. */
+enum { SYM_TILE = 2048, SYM_TAKEN = 12 };
 struct sym {
     struct sym_options o;
     const struct csr *of;
