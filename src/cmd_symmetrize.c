@@ -12,37 +12,6 @@ struct took {
     double run_us, get_us, spmv_us;
 };
 
-/* ---- which ---- */
-
-static bool read_method(const struct args *a, const struct sym_method **m, struct err *e)
-{
-    const char *name = arg(a, "method");
-    char safe[64], list[128] = "";
-    *m = name ? sym_find(name) : sym_methods[0];
-    if (*m) return true;
-    for (int i = 0; sym_methods[i]; i++) {
-        size_t at = strlen(list);
-        snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", sym_methods[i]->name);
-    }
-    return fail(e, E_USAGE, "expected a method of symmetrize after `method`, found `%s`; one of %s",
-                print_safe(name, strlen(name), 40, safe, sizeof safe), list);
-}
-
-static bool read_mode(const struct args *a, enum sym_mode *mode, struct err *e)
-{
-    const char *name = arg(a, "mode");
-    char safe[64], list[128] = "";
-    int found = name ? sym_mode_find(name) : SYM_UNION;
-    *mode = (enum sym_mode)found;
-    if (found >= 0) return true;
-    for (int i = 0; i < SYM_MODES; i++) {
-        size_t at = strlen(list);
-        snprintf(list + at, sizeof list - at, "%s%s", i ? ", " : "", sym_modes[i].name);
-    }
-    return fail(e, E_USAGE, "expected what becomes of the values after `mode`, found `%s`; one of %s",
-                print_safe(name, strlen(name), 40, safe, sizeof safe), list);
-}
-
 /* Add A as `name`, or as the matrix it was made of with an ending. */
 static bool add(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
                 double us, struct err *e)
@@ -50,7 +19,9 @@ static bool add(struct session *s, const struct args *a, const struct matrix *of
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
     snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
     snprintf(info.file, sizeof info.file, "%s%s", of->name, ending);
-    return session_add(s, arg(a, "as"), A, &info, e);
+    if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
+    snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
+    return true;
 }
 
 /* ---- times ---- */
@@ -173,16 +144,18 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
 
 static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
 {
-    struct sym_options o = {.watch = &s->watch};
+    struct sym_options o = {.watch = &s->watch, .method = sym_methods[0]};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !read_method(a, &o.method, e) || !read_mode(a, &o.mode, e)) return false;
+    if (!m) return false;
+    if (arg(a, "method")) o.method = sym_find(arg(a, "method"));
+    if (arg(a, "mode")) o.mode = (enum sym_mode)sym_mode_find(arg(a, "mode"));
     o.dev = session_device(s, arg(a, "on"), e);
     return o.dev && make(s, a, m, &o, e);
 }
 
 const struct command command_symmetrize = {
     .name = "symmetrize",
-    .grammar = "[MATRIX] [method WORD] [mode WORD] [on DEVICE] [as NAME]",
+    .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
     .about = "a new matrix whose pattern is that of A and of its transpose together",
     .help =
         "mode says what stands at (p, q): union (usual) the stored entry, or where there is none its mirror image's\n"

@@ -2,6 +2,7 @@
 #include "grammar.h"
 #include "lu.h"
 #include "precond.h"
+#include "symmetrize.h"
 
 #include <errno.h>
 #include <math.h>
@@ -219,6 +220,28 @@ static bool check_view(const struct session *s, const char *text)
     return *names != NULL;
 }
 
+static bool check_symmethod(const struct session *s, const char *text)
+{
+    return (void)s, sym_find(text) != NULL;
+}
+
+static void list_symmethods(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; sym_methods[i]; i++) give(user, sym_methods[i]->name);
+}
+
+static bool check_symmode(const struct session *s, const char *text)
+{
+    return (void)s, sym_mode_find(text) >= 0;
+}
+
+static void list_symmodes(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; i < SYM_MODES; i++) give(user, sym_modes[i].name);
+}
+
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     list_commands(s, a, give, user);
@@ -271,6 +294,8 @@ const struct kind kinds[] = {
     {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, check_racer, list_racers},
     {"METHOD", "method", "a method of LU", NULL, check_method, list_methods},
+    {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, check_symmethod, list_symmethods},
+    {"SYMMODE", "symmode", "a mode of symmetrize", NULL, check_symmode, list_symmodes},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
