@@ -375,6 +375,33 @@ def test_no_progress_on_a_screen():
     quits(s)
 
 
+def test_notes_of_a_solve_come_after_its_screen():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve cg tol 0 maxit 300 view")
+    s.wait("stopped at the limit")
+    s.keys("q")
+    s.wait("error in x")
+    raw = bytes(s.raw)
+    assert raw.rindex(b"\x1b[?1049l") < raw.rindex(b"at the end they are"), raw
+    quits(s)
+
+
+def test_ritz_values_begin_anew_with_a_change():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve gmres m 10 step")
+    s.wait("paused")
+    s.keys("n")
+    s.wait("Ritz values of A ")
+    s.keys("p", *"ilu0", "\r")
+    s.wait("begun anew from the x of iteration 10")
+    assert "Ritz" not in s.text(), s.text()
+    s.keys("5", "s")
+    s.wait("Ritz values of A M^-1")
+    s.keys("x")
+    s.wait("stopped by the user")
+    quits(s)
+
+
 def test_commands_go_back_and_change():
     s = paused_solve()
     s.keys("q")
