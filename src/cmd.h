@@ -35,6 +35,12 @@ void out_measures_text(struct out *o, const struct measures *m);
 void out_diagonals(struct out *o, const struct run *r, int n);
 void out_prepared(struct out *o, const struct run *r, int n);
 
+/* ---- cmd_reorder.c ---- */
+
+/* Take over A, made of another matrix in so many us: under the name after `as`, or that matrix's with -ENDING. */
+bool add_made(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
+              double us, struct err *e);
+
 /* ---- cmd_solve.c ---- */
 
 /* Let the session's solve run until it ends, or waits, paused, for a command. */

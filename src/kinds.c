@@ -2,6 +2,7 @@
 #include "grammar.h"
 #include "lu.h"
 #include "precond.h"
+#include "reorder.h"
 #include "symmetrize.h"
 
 #include <errno.h>
@@ -181,6 +182,18 @@ static bool check_method(const struct session *s, const char *text)
     return lu_find(text) != NULL;
 }
 
+static void list_orderings(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; orderings[i]; i++) give(user, orderings[i]->name);
+}
+
+static bool check_ordering(const struct session *s, const char *text)
+{
+    (void)s;
+    return ordering_find(text) != NULL;
+}
+
 static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -294,6 +307,7 @@ const struct kind kinds[] = {
     {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, check_racer, list_racers},
     {"METHOD", "method", "a method of LU", NULL, check_method, list_methods},
+    {"ORDERING", "ordering", "an ordering", NULL, check_ordering, list_orderings},
     {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, check_symmethod, list_symmethods},
     {"SYMMODE", "symmode", "a mode of symmetrize", NULL, check_symmode, list_symmodes},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},

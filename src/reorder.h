@@ -1,0 +1,37 @@
+/* Orderings: permutations of a square matrix's rows and columns alike, found in the graph of A + A'. */
+#ifndef REORDER_H
+#define REORDER_H
+
+#include "warpspy.h"
+
+/* The pattern of A + A' without its diagonal: neighbours of i are adj[ptr[i]] .. adj[ptr[i+1]-1], ascending. */
+struct graph {
+    int n;
+    int *ptr, *adj;
+};
+/* A is square, or it is E_UNSUPPORTED; E_LIMIT: A + A' has too many entries for 32-bit pointers. */
+bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e);
+void graph_free(struct graph *g);
+
+/* perm[new] = old, of g->n rows. May take g's arrays away and leave it empty. */
+struct ordering {
+    const char *name, *about, *source;
+    bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
+};
+extern const struct ordering *const orderings[]; /* ended by NULL */
+const struct ordering *ordering_find(const char *name);
+extern const char *reorder_metis_name; /* of the library; tests name one that does not exist */
+
+/* perm[rows of A] by o. */
+bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
+/* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is no permutation. */
+bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
+
+/* How far entries lie from the diagonal, as in `check`'s line band: the largest distance; and the columns between a
+   row's first entry and the diagonal, and rows between a column's, all added up. */
+struct spread {
+    int64_t bandwidth, profile;
+};
+bool spread_of(const struct csr *A, struct spread *out, struct err *e);
+
+#endif
