@@ -1,5 +1,6 @@
 /* Symmetrization and transposition on cpu and emu: every method and mode against a plain reference, to the bit; what is
    refused; failing allocations; the commands. */
+#include "../gpu/emu.h"
 #include "dev_fake.h"
 #include "shapes.h"
 #include "sym_kit.h"
@@ -36,6 +37,18 @@ static void test_verdicts(void **state)
 {
     (void)state;
     everywhere(sym_check_verdicts);
+}
+
+/* Nothing depends on the order of the threads between two barriers. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        emu_order(seed);
+        sym_check_shapes("emu");
+        sym_check_verdicts("emu");
+    }
+    emu_order(0);
 }
 
 /* Loops of the host take a thread for every so many entries. */
@@ -268,11 +281,11 @@ static void test_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),         cmocka_unit_test(test_values),
-        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations),   cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_command),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_memory),    cmocka_unit_test(test_failing_calls),
+        cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
