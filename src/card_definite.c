@@ -132,6 +132,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not asked: not %s", c->A->imag ? "hermitian" : "symmetric");
         return true;
     }
+    if (isnan(s->skew)) {
+        card_say(r, "not known: the matrix has NaN or inf");
+        return true;
+    }
     if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
     if (d.row != INT64_MAX) {
         card_say(r, "not positive definite: a_ii = %.3g in row %lld: not cg, not ic0", d.value, (long long)d.row);

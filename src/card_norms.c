@@ -96,12 +96,22 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
 
 struct circles {
     double low, high;
+    double sure_low, sure_high; /* the same, moved outwards by what rounding may have done to each */
 };
 
-static void widen(struct circles *c, double centre, double radius)
+static const struct circles no_circles = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+
+static void widen(struct circles *c, double centre, double radius, int64_t terms)
 {
-    if (centre - radius < c->low) c->low = centre - radius;
-    if (centre + radius > c->high) c->high = centre + radius;
+    if (isnan(centre + radius)) {
+        centre = 0;
+        radius = INFINITY; /* a circle that is not known excludes nothing */
+    }
+    double slack = (double)terms * DBL_EPSILON * (fabs(centre) + radius);
+    c->low = fmin(c->low, centre - radius);
+    c->high = fmax(c->high, centre + radius);
+    c->sure_low = fmin(c->sure_low, centre - radius - slack);
+    c->sure_high = fmax(c->sure_high, centre + radius + slack);
 }
 
 static void visit_circle(const struct csr *A, int64_t row, void *part)
@@ -112,49 +122,49 @@ static void visit_circle(const struct csr *A, int64_t row, void *part)
             centre = A->val[k];
         else
             radius += card_size(A, k);
-    widen(part, centre, radius);
+    widen(part, centre, radius, csr_row_length(A, row));
 }
 
 static void merge_circles(void *sum, const void *part)
 {
     struct circles *a = sum;
     const struct circles *b = part;
-    if (b->low < a->low) a->low = b->low;
-    if (b->high > a->high) a->high = b->high;
+    a->low = fmin(a->low, b->low);
+    a->high = fmax(a->high, b->high);
+    a->sure_low = fmin(a->sure_low, b->sure_low);
+    a->sure_high = fmax(a->sure_high, b->sure_high);
 }
 
 static struct circles column_circles(const struct csr *A, const struct card_columns *col)
 {
-    struct circles c = {INFINITY, -INFINITY};
+    struct circles c = no_circles;
     for (int64_t j = 0; j < A->cols; j++) {
         int64_t k = csr_find(A, j, j);
-        widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)));
+        widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)), col->length[j] + 1);
     }
     return c;
 }
 
 static bool run_circles(struct card *c, struct card_row *r, struct err *e)
 {
-    struct circles g = {INFINITY, -INFINITY};
+    struct circles g = no_circles;
     const struct card_columns *col = card_columns(c, e);
     if (!col || !card_scan(c, "Gershgorin's circles", sizeof g, &g, visit_circle, merge_circles, e)) return false;
     struct circles h = column_circles(c->A, col);
-    card_set(r, "rows_low", g.low);
-    card_set(r, "rows_high", g.high);
-    g.low = fmax(g.low, h.low);
-    g.high = fmin(g.high, h.high);
-    card_set(r, "gershgorin_low", g.low);
-    card_set(r, "gershgorin_high", g.high);
-    if (!(g.low <= g.high)) {
-        card_say(r, "none");
+    double low = fmax(g.low, h.low), high = fmin(g.high, h.high);
+    if (!isfinite(low) || !isfinite(high)) {
+        card_say(r, "not known: the matrix has NaN or inf, or sums beyond fp64");
         return true;
     }
-    /* What rounding may have moved an end by. */
-    double slack = 1e-15 * (double)c->A->rows * fmax(fabs(g.low), fabs(g.high));
-    c->positive_circles = g.low > slack;
-    card_say(r, "eigenvalues' real parts in [%.4g, %.4g]: %s", g.low, g.high,
-             c->positive_circles ? "regular, right of 0"
-             : g.high < -slack   ? "regular, left of 0"
+    card_set(r, "rows_low", g.low);
+    card_set(r, "rows_high", g.high);
+    card_set(r, "gershgorin_low", low);
+    card_set(r, "gershgorin_high", high);
+    c->positive_circles = fmax(g.sure_low, h.sure_low) > 0;
+    bool negative = fmin(g.sure_high, h.sure_high) < 0;
+    card_say(r, "eigenvalues' real parts in [%.3g, %.3g]: %s", low, high,
+             c->positive_circles ? "regular, above 0"
+             : negative          ? "regular, below 0"
                                  : "0 not ruled out");
     return true;
 }

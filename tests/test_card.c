@@ -173,7 +173,14 @@ static void test_found(void **state)
     check_value(&c, "pattern", "mirrored", 0.5);
     check_text(&c, "values", "NaN or inf");
     check_text(&c, "condition", "NaN or inf");
+    check_text(&c, "circles", "NaN or inf");
     assert_false(card_value(&c, "norms", "norm_1", &(double){0}));
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 2, 2, 2, (struct entry[]){{0, 0, 1}, {1, 1, NAN}});
+    card_of(&c, &A);
+    check_text(&c, "circles", "NaN or inf");
+    check_text(&c, "definite", "NaN or inf");
     card_free(&c);
     csr_free(&A);
 }
