@@ -363,22 +363,38 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
+/* In text a line for each, which wraps on a terminal; a table would have to cut what they are. */
 static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
                        const char *source)
 {
+    char text[400];
+    if (out_mode(o) == OUT_TEXT) {
+        snprintf(text, sizeof text, "%s; needs %s [%s]", about, needs, source);
+        out_str(o, name, name, text);
+        return;
+    }
     out_row(o);
-    out_str(o, "kind", "kind", kind);
-    out_str(o, "name", "name", name);
-    out_str(o, "about", "about", about);
-    out_str(o, "needs", "needs", needs);
-    out_str(o, "source", "source", source);
+    out_str(o, "kind", NULL, kind);
+    out_str(o, "name", NULL, name);
+    out_str(o, "about", NULL, about);
+    out_str(o, "needs", NULL, needs);
+    out_str(o, "source", NULL, source);
+}
+
+static void say_kind(struct out *o, const char *title)
+{
+    if (out_mode(o) != OUT_TEXT) return;
+    out_text(o, "%s", title);
+    out_record(o);
 }
 
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
+    say_kind(s->out, "Solvers");
     for (int i = 0; solvers[i]; i++)
         say_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
+    say_kind(s->out, "Preconditioners, for cg, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
         say_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
     return true;

@@ -257,6 +257,8 @@ static void test_commands(void **state)
         {"solve cg on emu", true, "time           -\nan iteration   -\n"},
         {"solve cg on cpu tol 0 force maxit 100000", true, "converged      no"},
         {"solvers", true, "conjugate gradients"},
+        {"solvers", true, "directions so far; needs a symmetric positive definite matrix [THESIS 3]\n"},
+        {"solvers", true, "\nPreconditioners, for cg"},
     };
     struct bed bed;
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
