@@ -268,6 +268,8 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     int64_t b = arg_int(a, "b", 0), reps = arg_int(a, "reps", 0);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
+    if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
+        return fail(e, E_USAGE, "`step` is the textbook's algorithm: it takes no method, b, reps or all");
     if (arg_flag(a, "step")) return run_steps(s, m, e);
     if (reps < 0 || reps > 1000)
         return fail(e, E_USAGE, "expected 0 to 1000 after `reps`, found %lld", (long long)reps);

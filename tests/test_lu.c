@@ -331,6 +331,8 @@ static void test_command_refuses(void **state)
         {"lu on cpu b 8", "lu-openmp has no b"},
         {"lu reps 1001", "0 to 1000 after `reps`, found 1001"},
         {"lu lu all", "name none"},
+        {"lu step b 4", "it takes no method, b, reps or all"},
+        {"lu lu-paper step", "it takes no method, b, reps or all"},
         {"lu B", "expected"},
         {"gen dense 3 4; lu on cpu", "3 rows and 4 columns"},
         {"lu step", "real square matrix"},
