@@ -449,17 +449,17 @@ static const char *zip_of(const char *name, const struct npy_member *m)
     archive_write_set_bytes_in_last_block(a, 1);
     assert_int_equal(archive_write_open_filename(a, path), ARCHIVE_OK);
     for (; m->name; m++) {
-        char head[80 + 1];
+        char head[128 + 1];
         struct archive_entry *entry = archive_entry_new();
-        memcpy(head, "\x93NUMPY\1\0\x46\0", 10);
-        memset(head + 10, ' ', 70);
-        int k = snprintf(head + 10, 71, "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", m->type, m->shape);
+        memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+        memset(head + 10, ' ', 118);
+        int k = snprintf(head + 10, 119, "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", m->type, m->shape);
         head[10 + k] = ' ';
         archive_entry_set_pathname(entry, m->name);
         archive_entry_set_filetype(entry, AE_IFREG);
-        archive_entry_set_size(entry, (int64_t)(80 + m->n));
+        archive_entry_set_size(entry, (int64_t)(128 + m->n));
         assert_int_equal(archive_write_header(a, entry), ARCHIVE_OK);
-        archive_write_data(a, head, 80);
+        archive_write_data(a, head, 128);
         archive_write_data(a, m->data, m->n);
         archive_entry_free(entry);
     }
@@ -680,6 +680,34 @@ static void all_can_be_cancelled(void **state)
     csr_free(&A);
 }
 
+static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    assert_int_equal(truncate(w->user, 4096 + 100), 0);
+    return true;
+}
+
+static void a_file_may_shrink_while_it_is_read(void **state)
+{
+    static const char *const names[] = {"s.wsb", "s.npz"};
+    struct csr A, B;
+    struct load_info info;
+    (void)state;
+    A = shape_csr(&shapes[18], 1);
+    for (int i = 0; i < COUNT(names); i++) {
+        char path[256];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s", scratch_path(names[i]));
+        struct watch w = {.tick = shrink, .user = path};
+        assert_true(file_save(path, &A, NULL, NULL, NULL, &e));
+        assert_false(file_load(path, NULL, &w, &B, &info, &e));
+        assert_int_equal(e.code, E_INPUT);
+        assert_non_null(strstr(e.text, i ? "truncated" : "shrank"));
+        assert_null(B.rowptr);
+    }
+    csr_free(&A);
+}
+
 static void names_choose_what_is_written(void **state)
 {
     struct csr A = shape_csr(&shapes[4], 1);
@@ -747,6 +775,7 @@ int main(void)
         cmocka_unit_test(lines_of_fortran_are_read),
         cmocka_unit_test(every_shortage_of_memory_is_survived),
         cmocka_unit_test(all_can_be_cancelled),
+        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
         cmocka_unit_test(names_choose_what_is_written),
         cmocka_unit_test(help_names_every_kind),
         cmocka_unit_test(commands_load_and_save_them),
