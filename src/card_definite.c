@@ -123,38 +123,42 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
-static bool run(struct card *c, struct card_row *r, struct err *e)
+/* A diagonal entry that is not positive, or circles and rows that leave no doubt; *done: that was proof enough. */
+static bool by_looking(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
-    const struct card_symmetry *s = card_symmetry(c, e);
     struct least d = {0, INT64_MAX};
-    if (!s) return false;
-    if (!s->hermitian) {
-        card_say(r, "not asked: not %s", c->A->imag ? "hermitian" : "symmetric");
-        return true;
-    }
-    if (isnan(s->skew)) {
-        card_say(r, "not known: the matrix has NaN or inf");
-        return true;
-    }
+    struct card_row circles = {.line = card_find("circles")};
+    bool holds = false;
+    *done = true;
     if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
     if (d.row != INT64_MAX) {
         card_say(r, "not positive definite: a_ii = %.3g in row %lld: not cg, not ic0", d.value, (long long)d.row);
         card_set(r, "definite_row", (double)d.row);
         return proved(c, r, CARD_INDEFINITE, "diagonal");
     }
-    struct card_row circles = {.line = card_find("circles")};
     if (!circles.line->run(c, &circles, e)) return false;
     if (c->positive_circles) {
         card_say(r, "positive definite: all of Gershgorin's circles are right of 0: cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }
-    bool holds;
     if (!taussky(c, &holds, e)) return false;
-    if (holds) {
-        card_say(r, "positive definite: dominant rows, irreducible (Taussky): cg, ic0");
-        return proved(c, r, CARD_POSITIVE, "dominance");
+    if (holds) card_say(r, "positive definite: dominant rows, irreducible (Taussky): cg, ic0");
+    *done = holds;
+    return !holds || proved(c, r, CARD_POSITIVE, "dominance");
+}
+
+static bool run(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_symmetry *s = card_symmetry(c, e);
+    bool done;
+    if (!s) return false;
+    if (isnan(s->skew) || !s->hermitian) {
+        card_say(r, isnan(s->skew) ? "not known: the matrix has NaN or inf"
+                    : c->A->imag   ? "not asked: not hermitian"
+                                   : "not asked: not symmetric");
+        return true;
     }
-    return by_work(c, r, e);
+    return by_looking(c, r, &done, e) && (done || by_work(c, r, e));
 }
 
 const struct card_line card_line_definite = {
