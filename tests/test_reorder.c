@@ -1,5 +1,6 @@
 /* Orderings and matrices made of matrices: permutations, P A P' entry by entry, fill and bandwidth, scaled and cut
    matrices and differences beside plain loops, what is refused, failing allocations, the commands. */
+#include "../src/cut.h"
 #include "../src/reorder.h"
 #include "shapes.h"
 #include "talk.h"
@@ -306,6 +307,184 @@ static void test_cancelled(void **state)
     csr_free(&A);
 }
 
+/* ---- parts ---- */
+
+static void check_part(const char *name, const struct csr *A, struct window win)
+{
+    struct csr B;
+    struct err e = {0};
+    int64_t n = 0;
+    if (!csr_extract(&B, A, win, NULL, &e)) fail_msg("%s: %s", name, e.text);
+    if (!csr_check(&B, &e)) fail_msg("%s: %s", name, e.text);
+    assert_int_equal(B.rows, win.row1 - win.row0);
+    assert_int_equal(B.cols, win.col1 - win.col0);
+    assert_int_equal(!B.imag, !A->imag);
+    for (int64_t i = win.row0; i < win.row1; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (A->col[k] < win.col0 || A->col[k] >= win.col1) continue;
+            int64_t at = csr_find(&B, i - win.row0, A->col[k] - win.col0);
+            if (at < 0 || B.val[at] != A->val[k] || (A->imag && B.imag[at] != A->imag[k]))
+                fail_msg("%s: entry (%ld, %d)", name, (long)i, A->col[k]);
+            n++;
+        }
+    assert_int_equal(B.nnz, n);
+    csr_free(&B);
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 6);
+        int64_t r = A.rows, c = A.cols;
+        check_part(s->name, &A, (struct window){0, r, 0, c});
+        check_part(s->name, &A, (struct window){r / 3, r - r / 4, c / 4, c - c / 3});
+        check_part(s->name, &A, (struct window){r / 2, r, 0, c / 2});
+        check_part(s->name, &A, (struct window){r / 2, r / 2, c, c});
+        csr_free(&A);
+    }
+}
+
+static void test_parts_refused(void **state)
+{
+    static const struct window bad[] = {{-1, 3, 0, 5}, {3, 2, 0, 5}, {0, 6, 0, 5}, {0, 5, 0, 6}, {0, 5, 4, 3}};
+    struct csr A = made("random", 5, 2), B;
+    (void)state;
+    for (int i = 0; i < COUNT(bad); i++) {
+        struct err e = {0};
+        assert_false(csr_extract(&B, &A, bad[i], NULL, &e));
+        assert_int_equal(e.code, E_USAGE);
+        assert_non_null(strstr(e.text, "at most 5"));
+    }
+    csr_free(&A);
+}
+
+/* ---- scaling ---- */
+
+static double size(const struct csr *A, int64_t k)
+{
+    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+}
+
+/* The largest |a| of a row, or of a column. */
+static double most(const struct csr *A, int64_t row, int64_t col)
+{
+    double m = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+            if (i == row || A->col[k] == col) m = fmax(m, size(A, k));
+    return m;
+}
+
+static void near_one(const char *name, const struct csr *A, const struct csr *B, int sides, double tolerance)
+{
+    for (int64_t i = 0; sides & SCALE_ROWS && i < A->rows; i++)
+        if (fabs(most(B, i, -1) - (most(A, i, -1) > 0)) > tolerance)
+            fail_msg("%s: row %ld: %g", name, (long)i, most(B, i, -1));
+    for (int64_t j = 0; sides & SCALE_COLS && j < A->cols; j++)
+        if (fabs(most(B, -1, j) - (most(A, -1, j) > 0)) > tolerance)
+            fail_msg("%s: column %ld: %g", name, (long)j, most(B, -1, j));
+}
+
+/* What each side divides by must be the same for all of its entries. */
+static void check_by_rows(const char *name, const struct csr *A, const struct csr *B)
+{
+    for (int64_t i = 0; i < A->rows; i++) {
+        double by = most(A, i, -1);
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+            if (by > 0 && (B->val[k] != A->val[k] / by || (A->imag && B->imag[k] != A->imag[k] / by)))
+                fail_msg("%s: entry (%ld, %d)", name, (long)i, A->col[k]);
+    }
+}
+
+static void test_scaled(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 7), B;
+        if (A.rows * A.nnz > 2000000 || A.cols * A.nnz > 2000000) {
+            csr_free(&A);
+            continue;
+        }
+        for (int sides = SCALE_ROWS; sides <= SCALE_BOTH; sides++) {
+            struct err e = {0};
+            if (!csr_scale(&B, &A, sides, NULL, NULL, &e)) fail_msg("%s: %s", s->name, e.text);
+            assert_true(csr_check(&B, &e) && B.nnz == A.nnz);
+            near_one(s->name, &A, &B, sides, sides == SCALE_BOTH ? 0.02 : 1e-15);
+            if (sides == SCALE_ROWS) check_by_rows(s->name, &A, &B);
+            csr_free(&B);
+        }
+        csr_free(&A);
+    }
+}
+
+/* Sizes from the least to the largest numbers; a row of zeros, and one with inf and NaN, stay. */
+static void test_scaled_extremes(void **state)
+{
+    const int row[] = {0, 0, 1, 1, 2, 3, 3, 3, 4}, col[] = {0, 1, 1, 2, 3, 0, 3, 4, 4};
+    const double val[] = {5e-324, 1e-310, 1e308, 1e-300, 0, INFINITY, 2, NAN, 1e-200};
+    struct csr A, B;
+    struct left left;
+    (void)state;
+    assert_true(csr_from_triplets(&A, 5, 5, COUNT(val), row, col, val, NULL, NULL, NULL));
+    struct range r = range_of(&A);
+    assert_true(r.low == 5e-324 && r.high == 1e308);
+    assert_true(csr_scale(&B, &A, SCALE_ROWS, &left, NULL, NULL));
+    assert_int_equal(left.rows, 2);
+    assert_int_equal(left.cols, 0);
+    assert_true(B.val[1] == 1 && B.val[2] == 1 && B.val[3] == 1e-300 / 1e308 && B.val[4] == 0);
+    assert_true(isinf(B.val[5]) && B.val[6] == 2 && isnan(B.val[7]) && B.val[8] == 1);
+    csr_free(&B);
+    assert_true(csr_scale(&B, &A, SCALE_BOTH, &left, NULL, NULL));
+    assert_int_equal(left.rows, 2);
+    assert_int_equal(left.cols, 1);
+    r = range_of(&B);
+    assert_true(r.high < 4);
+    csr_free(&B);
+    csr_free(&A);
+}
+
+/* ---- their allocations and cancelling ---- */
+
+static bool go_cut(const void *user, struct err *e)
+{
+    const struct csr *A = user;
+    struct csr B, C;
+    if (!csr_extract(&B, A, (struct window){1, A->rows, 1, A->cols}, NULL, e)) return false;
+    bool ok = csr_scale(&C, &B, SCALE_BOTH, NULL, NULL, e);
+    csr_free(&B);
+    if (ok) csr_free(&C);
+    return ok;
+}
+
+static void test_cut_allocations(void **state)
+{
+    const struct shape *s = shapes;
+    (void)state;
+    while (strcmp(s->name, "complex")) s++;
+    struct csr A = shape_csr(s, 1);
+    assert_true(fail_each(go_cut, &A) == 10);
+    csr_free(&A);
+}
+
+static void test_cut_cancelled(void **state)
+{
+    struct csr A = made("poisson2d", 200, 200), B;
+    int left = 2;
+    struct watch w = {stop_after, &left};
+    struct err e = {0};
+    (void)state;
+    assert_false(csr_extract(&B, &A, (struct window){0, A.rows, 0, A.cols}, &w, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    for (int n = 2; n < 20; n++) {
+        left = n;
+        e = (struct err){0};
+        assert_false(csr_scale(&B, &A, SCALE_BOTH, NULL, &w, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+    }
+    csr_free(&A);
+}
+
 /* ---- the commands ---- */
 
 static void says(struct talk *t, const char *line, const char *part)
@@ -347,12 +526,51 @@ static void test_reorder(void **state)
     talk_close(&t);
 }
 
+static void test_cut(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
+    says(&t, "extract 10 30", "A-part");
+    assert_true(t.s.current->csr.rows == 20 && t.s.current->csr.cols == 100);
+    says(&t, "extract 10 30 20 25 A as B", "B");
+    assert_true(t.s.current->csr.rows == 20 && t.s.current->csr.cols == 5);
+    says(&t, "extract 5 6 B as C", "C");
+    assert_true(t.s.current->csr.rows == 1 && t.s.current->csr.cols == 5);
+    refuses(&t, "extract 10 101 A", "at most 100, found 10 and 101");
+    refuses(&t, "extract 10 20 5 A", "the column after the last");
+    refuses(&t, "extract 10", "an integer");
+    says(&t, "scale A", "A-scaled");
+    assert_string_equal(t.s.current->name, "A-scaled");
+    says(&t, "scale A by rows as R", "each row by its largest");
+    refuses(&t, "scale A by diagonal", "one of rows, cols, both");
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
+    says(&t, "scale by cols", "\"largest_before\":4,\"largest\":1,");
+    says(&t, "extract 0 2", "\"row0\":0,\"row1\":2,");
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_band),    cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_degree),    cmocka_unit_test(test_refused), cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_reorder),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_band),
+        cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_degree),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_reorder),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_parts_refused),
+        cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_scaled_extremes),
+        cmocka_unit_test(test_cut_allocations),
+        cmocka_unit_test(test_cut_cancelled),
+        cmocka_unit_test(test_cut),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();

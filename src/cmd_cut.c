@@ -1,0 +1,124 @@
+/* scale and extract: new matrices with another's entries, scaled or only some of them. */
+#include "cmd.h"
+#include "cut.h"
+
+#include <string.h>
+
+/* ---- scale ---- */
+
+static const struct {
+    const char *name, *about;
+    int sides;
+} ways[] = {
+    {"both", "rows and columns by square roots of their largest |a|, 10 times", SCALE_BOTH},
+    {"rows", "each row by its largest |a|", SCALE_ROWS},
+    {"cols", "each column by its largest |a|", SCALE_COLS},
+};
+
+static int read_way(const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "by");
+    char safe[64];
+    for (int i = 0; i < COUNT(ways); i++)
+        if (!name || !strcmp(ways[i].name, name)) return i;
+    fail(e, E_USAGE, "expected what to scale after `by`, found `%s`; one of rows, cols, both",
+         print_safe(name, strlen(name), 40, safe, sizeof safe));
+    return -1;
+}
+
+struct scaled {
+    struct range before, after;
+    struct left left;
+    double us;
+};
+
+static void report_scale(struct out *o, const struct matrix *made, const char *of, int way, const struct scaled *v)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of);
+    out_str(o, "by", NULL, ways[way].name);
+    out_str(o, "about", "divided", ways[way].about);
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_num(o, "smallest_before", "smallest |a| before", v->before.low, "%.4g");
+    out_num(o, "smallest", "after", v->after.low, "%.4g");
+    out_num(o, "largest_before", "largest |a| before", v->before.high, "%.4g");
+    out_num(o, "largest", "after", v->after.high, "%.4g");
+    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows left as they were" : NULL, v->left.rows);
+    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns left" : NULL, v->left.cols);
+    out_time(o, "time_us", "time", v->us);
+}
+
+static bool run_scale(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    struct scaled v = {0};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    int way = m ? read_way(a, e) : -1;
+    double begin = now_us();
+    if (way < 0 || !csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e)) return false;
+    v.us = now_us() - begin;
+    v.before = range_of(&m->csr);
+    v.after = range_of(&B);
+    bool ok = add_made(s, a, m, "scaled", &B, v.us, e);
+    csr_free(&B);
+    if (ok) report_scale(s->out, s->current, m->name, way, &v);
+    return ok;
+}
+
+const struct command command_scale = {
+    .name = "scale",
+    .grammar = "[MATRIX] [by WORD] [as NAME]",
+    .about = "a new matrix: rows or columns divided by their largest |a|",
+    .help = "by rows or by cols: each row or column is divided by its largest |a|, which becomes 1. by both (usual):\n"
+            "rows and columns together by the square roots of theirs, 10 times over, so that all come near 1 and a\n"
+            "symmetric matrix stays so (Ruiz 2001). Rows and columns of zeros alone, or with an infinite value, are\n"
+            "left as they are. The new matrix is the current one, called A-scaled if no name is given.\n"
+            "    scale A; scale A by rows as R",
+    .run = run_scale,
+};
+
+/* ---- extract ---- */
+
+static void report_extract(struct out *o, const struct matrix *made, const struct matrix *of, struct window win)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of->name);
+    out_int(o, "row0", "from row", win.row0);
+    out_int(o, "row1", "to before row", win.row1);
+    out_int(o, "col0", "from column", win.col0);
+    out_int(o, "col1", "to before column", win.col1);
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "cols", "columns", made->csr.cols);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_int(o, "nnz_before", "of", of->csr.nnz);
+    out_time(o, "time_us", "time", 1000 * made->info.ms);
+}
+
+static bool run_extract(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    if (arg(a, "n3") && !arg(a, "n4"))
+        return fail(e, E_USAGE, "expected the column after the last after `%s`, found the end", arg(a, "n3"));
+    struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
+    double begin = now_us();
+    if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
+    bool ok = add_made(s, a, m, "part", &B, now_us() - begin, e);
+    csr_free(&B);
+    if (ok) report_extract(s->out, s->current, m, win);
+    return ok;
+}
+
+const struct command command_extract = {
+    .name = "extract",
+    .grammar = "N N [N] [N] [MATRIX] [as NAME]",
+    .about = "a new matrix: some rows and columns of another",
+    .help = "ROW0 ROW1 [COL0 COL1]: the rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. They\n"
+            "are counted from 0 in the new matrix again, which is the current one, called A-part if no name is given.\n"
+            "    extract 0 100 A; extract 50 150 50 150 A as B",
+    .run = run_extract,
+};
