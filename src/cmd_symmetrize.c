@@ -142,6 +142,12 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     return ok;
 }
 
+/* Matrices are made on the host, whatever multiplies by them, unless told otherwise. */
+static const char *on(const struct args *a)
+{
+    return arg(a, "on") ? arg(a, "on") : "cpu";
+}
+
 static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
 {
     struct sym_options o = {.watch = &s->watch, .method = sym_methods[0]};
@@ -149,7 +155,7 @@ static bool run_symmetrize(struct session *s, const struct args *a, struct err *
     if (!m) return false;
     if (arg(a, "method")) o.method = sym_find(arg(a, "method"));
     if (arg(a, "mode")) o.mode = (enum sym_mode)sym_mode_find(arg(a, "mode"));
-    o.dev = session_device(s, arg(a, "on"), e);
+    o.dev = session_device(s, on(a), e);
     return o.dev && make(s, a, m, &o, e);
 }
 
@@ -163,8 +169,8 @@ const struct command command_symmetrize = {
         "that are stored. The method sym (usual) sorts by columns and merges rows; sym-paper sorts all triples and\n"
         "their mirror images by 64-bit keys, as the patent does; both give the same to the bit. A fingerprint of\n"
         "64 bits first tells whether A is symmetric already: then it is copied. The new matrix is the current\n"
-        "one, called A-sym if no name is given.\n"
-        "    symmetrize A; symmetrize A mode average on cpu as S; symmetrize method sym-paper",
+        "one, called A-sym if no name is given. It is made on cpu if no device is named.\n"
+        "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
 
@@ -175,7 +181,7 @@ static bool run_transpose(struct session *s, const struct args *a, struct err *e
     struct csr T = {0};
     double us = NAN;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct device *d = m ? session_device(s, arg(a, "on"), e) : NULL;
+    struct device *d = m ? session_device(s, on(a), e) : NULL;
     if (!d || !sym_transpose(&T, &m->csr, d, &us, e)) return false;
     bool ok = add(s, a, m, "-t", &T, us, e);
     csr_free(&T);
@@ -197,7 +203,8 @@ const struct command command_transpose = {
     .about = "a new matrix: rows become columns",
     .help =
         "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
-        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given.\n"
-        "    transpose A; transpose A on cpu as T",
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. It is made\n"
+        "on cpu if no device is named.\n"
+        "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };
