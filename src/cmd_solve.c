@@ -1,5 +1,6 @@
 /* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
 #include "cmd.h"
+#include "newfile.h"
 #include "precond.h"
 
 #include <math.h>
@@ -305,6 +306,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     fill_options(s, a, &o, e);
     if (!choices(a, &o, e) || !o.dev || !warn(s, m, o.solver, e)) return false;
+    if (arg(a, "save") && !newfile_possible(arg(a, "save"), e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;

@@ -57,3 +57,11 @@ bool newfile_close(struct newfile *f, bool ok, struct err *e)
     if (!ok && f->temp[0]) unlink(f->temp);
     return ok;
 }
+
+bool newfile_possible(const char *path, struct err *e)
+{
+    struct newfile f;
+    bool ok = newfile_open(&f, path, e);
+    newfile_close(&f, false, NULL);
+    return ok;
+}

@@ -17,6 +17,8 @@ bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
 /* ok: put it in its place; else, or if that fails, remove it. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
+/* Can a file be written there? To be asked before hours of work are put into its content. */
+bool newfile_possible(const char *path, struct err *e);
 /* "expected to DOING, found: the reason of errno `why`". */
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e);
 

@@ -246,6 +246,7 @@ static void test_commands(void **state)
         {"solve jacobi on cpu eps 1e-4", true, "max |x' - x|"},
         {"solve cg on cpu maxit 3", true, "limit of 3 iterations"},
         {"solve cg on cpu b /nowhere/b.mtx", false, "/nowhere/b.mtx"},
+        {"solve cg on cpu save /nowhere/x.mtx", false, "/nowhere/x.mtx"},
         {"solve cg on cpu b rnadom", false, "expected aones, ones, random, zero or a readable file, found `rnadom`"},
         {"solve cg on cpu x0 aones", false, "expected zero, ones, random or a readable file, found `aones`"},
         {"solve cg on cpu tol -1", false, "tol must not be negative, found -1"},
