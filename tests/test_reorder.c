@@ -553,6 +553,148 @@ static void test_cut(void **state)
     talk_close(&t);
 }
 
+/* ---- diff ---- */
+
+static double said(const struct talk *t, const char *key)
+{
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(t->out, quoted);
+    if (!at) fail_msg("no %s in %s", key, t->out);
+    return strncmp(at + strlen(quoted), "null", 4) ? strtod(at + strlen(quoted), NULL) : NAN;
+}
+
+static void give(struct talk *t, const char *name, struct csr A)
+{
+    struct load_info info = {0};
+    if (session_matrix(&t->s, name, NULL)) session_drop(&t->s, session_matrix(&t->s, name, NULL));
+    assert_true(session_add(&t->s, name, &A, &info, NULL));
+}
+
+static double at(const struct csr *A, int64_t i, int64_t j, bool imag, bool *has)
+{
+    int64_t k = i < A->rows && j < A->cols ? csr_find(A, i, j) : -1;
+    *has = k >= 0;
+    if (k < 0 || (imag && !A->imag)) return 0;
+    return imag ? A->imag[k] : A->val[k];
+}
+
+static void check_diff(struct talk *t, const char *name)
+{
+    const struct csr *A = &session_matrix(&t->s, "A", NULL)->csr, *B = &session_matrix(&t->s, "B", NULL)->csr;
+    int64_t rows = A->rows > B->rows ? A->rows : B->rows, cols = A->cols > B->cols ? A->cols : B->cols;
+    int64_t only_a = 0, only_b = 0, equal = 0, other = 0;
+    double largest = 0, sum = 0, norm = 0;
+    if (session_matrix(&t->s, "D", NULL)) session_drop(&t->s, session_matrix(&t->s, "D", NULL));
+    says(t, "diff A B as D", "\"only_a\"");
+    const struct csr *D = &t->s.current->csr;
+    double row = said(t, "row"), col = said(t, "col");
+    assert_true(csr_check(D, NULL) && D->rows == rows && D->cols == cols);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++) {
+            bool in_a, in_b, in_d;
+            double ar = at(A, i, j, false, &in_a), ai = at(A, i, j, true, &in_a);
+            double br = at(B, i, j, false, &in_b), bi = at(B, i, j, true, &in_b), d = hypot(ar - br, ai - bi);
+            bool eq = ar == br && ai == bi;
+            only_a += in_a && !in_b;
+            only_b += in_b && !in_a;
+            equal += in_a && in_b && eq;
+            other += in_a && in_b && !eq;
+            largest = fmax(largest, d);
+            sum += d * d;
+            norm += ar * ar + ai * ai;
+            assert_true(at(D, i, j, false, &in_d) == ar - br && at(D, i, j, true, &in_d) == ai - bi);
+            assert_int_equal(in_d, in_a != in_b || (in_a && !eq));
+            if ((double)i == row && (double)j == col)
+                assert_true(fabs(d - said(t, "largest")) <= 1e-14 * d && said(t, "a_value") == ar &&
+                            said(t, "b_value") == br && said(t, "b_imag") == bi);
+        }
+    if (said(t, "only_a") != (double)only_a || said(t, "only_b") != (double)only_b ||
+        said(t, "equal") != (double)equal || said(t, "different") != (double)other)
+        fail_msg("%s: %s", name, t->out);
+    assert_true(fabs(said(t, "largest") - largest) <= 1e-14 * largest);
+    assert_true((said(t, "row") < 0) == (largest == 0));
+    if (norm > 0) assert_true(fabs(said(t, "relative") - sqrt(sum / norm)) <= 1e-12 * sqrt(sum / norm));
+}
+
+static void test_diff(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    for (const struct shape *s = shapes; s->name; s++) {
+        if (s->rows * s->cols > 130000) continue;
+        give(&t, "A", shape_csr(s, 5));
+        for (const struct shape *o = shapes; o->name; o++) {
+            if (o != s && o->rows * o->cols > 5000) continue;
+            give(&t, "B", shape_csr(o, o == s ? 8 : 5));
+            check_diff(&t, s->name);
+        }
+        give(&t, "B", shape_csr(s, 5));
+        says(&t, "diff A B", "\"differs\":\"nothing\"");
+    }
+    talk_close(&t);
+}
+
+static struct csr two_values(double x, double y)
+{
+    const int row[] = {0, 1}, col[] = {0, 1};
+    const double val[] = {x, y};
+    struct csr A;
+    assert_true(csr_from_triplets(&A, 2, 2, 2, row, col, val, NULL, NULL, NULL));
+    return A;
+}
+
+static void test_diff_values(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    give(&t, "A", two_values(NAN, INFINITY));
+    give(&t, "B", two_values(NAN, INFINITY));
+    says(&t, "diff A B", "\"equal\":2,\"different\":0,\"largest\":0");
+    give(&t, "B", two_values(1, INFINITY));
+    says(&t, "diff A B", "\"different\":1,\"largest\":null,\"row\":0,\"col\":0");
+    give(&t, "A", two_values(1e300, -1e300));
+    give(&t, "B", two_values(1e300, 1e300));
+    says(&t, "diff A B", "\"row\":1,\"col\":1");
+    assert_true(fabs(said(&t, "relative") - sqrt(2)) < 1e-14 && said(&t, "largest") == 2e300);
+    give(&t, "A", two_values(0, -0.0));
+    give(&t, "B", two_values(0, 0));
+    says(&t, "diff A B", "\"differs\":\"nothing\"");
+    talk_close(&t);
+    talk_open(&t, OUT_TEXT);
+    give(&t, "A", shape_csr(shapes, 1));
+    give(&t, "B", shape_csr(shapes + 1, 1));
+    says(&t, "diff A B", "the shape alone");
+    refuses(&t, "diff A C", "expected a matrix");
+    refuses(&t, "diff A", "a matrix");
+    refuses(&t, "diff A B as A", "called A already");
+    talk_close(&t);
+}
+
+static void test_diff_allocations(void **state)
+{
+    struct talk t;
+    int failed = 0;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    give(&t, "A", shape_csr(shapes + 14, 1));
+    give(&t, "B", shape_csr(shapes + 14, 2));
+    for (int n = 1; failed == n - 1; n++) {
+        mem_fail_at(n);
+        bool ok = talk_line(&t, "diff A B as D");
+        mem_fail_at(0);
+        if (ok) break;
+        failed++;
+        if (!strstr(t.err, "memory")) fail_msg("allocation %d: %s", n, t.err);
+        /* Where only the report did not fit, the matrix is there. */
+        if (session_matrix(&t.s, "D", NULL)) session_drop(&t.s, session_matrix(&t.s, "D", NULL));
+    }
+    assert_true(failed >= 5);
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -571,6 +713,9 @@ int main(void)
         cmocka_unit_test(test_cut_allocations),
         cmocka_unit_test(test_cut_cancelled),
         cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_diff),
+        cmocka_unit_test(test_diff_values),
+        cmocka_unit_test(test_diff_allocations),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
