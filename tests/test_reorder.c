@@ -229,6 +229,95 @@ static void test_degree(void **state)
     csr_free(&B);
 }
 
+/* Every pair (i, j), i != j, of which A has one place or its mirror image, and no other. */
+static void test_graph(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        if (s->rows != s->cols) continue;
+        struct csr A = shape_csr(s, 4);
+        struct graph g;
+        assert_true(graph_new(&g, &A, NULL, NULL));
+        for (int i = 0; i < g.n; i++) {
+            int k = g.ptr[i];
+            for (int j = 0; j < g.n; j++)
+                if (i != j && (csr_find(&A, i, j) >= 0 || csr_find(&A, j, i) >= 0)) assert_int_equal(g.adj[k++], j);
+            assert_int_equal(k, g.ptr[i + 1]);
+        }
+        graph_free(&g);
+        csr_free(&A);
+    }
+}
+
+static const struct graph *sorted_graph;
+static int by_degree(const void *a, const void *b)
+{
+    int i = *(const int *)a, j = *(const int *)b;
+    const int *p = sorted_graph->ptr;
+    int di = p[i + 1] - p[i], dj = p[j + 1] - p[j];
+    return di != dj ? (di > dj) - (di < dj) : (i > j) - (i < j);
+}
+
+/* Cuthill and McKee's rule, read from the end: each row is followed by its neighbours that had no place yet, those with
+   few neighbours of their own first, then the smaller number; at the roots it is free. */
+static void check_rule(const char *name, const struct csr *A, const int *perm)
+{
+    struct graph g;
+    assert_true(graph_new(&g, A, NULL, NULL));
+    bool *placed = calloc((size_t)g.n + 1, 1);
+    int *next = malloc(((size_t)g.n + 1) * sizeof *next), known = 0;
+    assert_true(placed && next);
+    sorted_graph = &g;
+    for (int q = 0; q < g.n; q++) {
+        int row = perm[g.n - 1 - q], n = 0;
+        if (q == known) placed[row] = true, known++;
+        for (int k = g.ptr[row]; k < g.ptr[row + 1]; k++)
+            if (!placed[g.adj[k]]) placed[g.adj[k]] = true, next[n++] = g.adj[k];
+        qsort(next, (size_t)n, sizeof *next, by_degree);
+        for (int i = 0; i < n; i++, known++)
+            if (perm[g.n - 1 - known] != next[i])
+                fail_msg("%s: row %d from the end is %d, not %d", name, known, perm[g.n - 1 - known], next[i]);
+    }
+    free(placed);
+    free(next);
+    graph_free(&g);
+}
+
+static void test_rule(void **state)
+{
+    int perm[3000];
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        if (s->rows != s->cols) continue;
+        struct csr A = shape_csr(s, 4);
+        assert_true(reorder_find(ordering_find("rcm"), &A, perm, NULL, NULL));
+        check_rule(s->name, &A, perm);
+        csr_free(&A);
+    }
+    struct csr A = made("circuit", 3000, 2);
+    assert_true(reorder_find(ordering_find("rcm"), &A, perm, NULL, NULL));
+    check_rule("circuit", &A, perm);
+    csr_free(&A);
+}
+
+/* A path 1 - 2 - .. - 99 and row 0, as lonely as its ends, beside its middle: the search for an end must leave it. */
+static void test_end(void **state)
+{
+    int row[99], col[99], perm[100];
+    double val[99];
+    struct csr A;
+    (void)state;
+    for (int i = 0; i < 99; i++) {
+        row[i] = i;
+        col[i] = i ? i + 1 : 50;
+        val[i] = 1;
+    }
+    assert_true(csr_from_triplets(&A, 100, 100, 99, row, col, val, NULL, NULL, NULL));
+    assert_true(reorder_find(ordering_find("rcm"), &A, perm, NULL, NULL));
+    assert_true(perm[99] == 1 || perm[99] == 99);
+    csr_free(&A);
+}
+
 /* ---- what is refused, what fails, what is cancelled ---- */
 
 static void test_refused(void **state)
@@ -655,6 +744,9 @@ static void test_diff_values(void **state)
     says(&t, "diff A B", "\"equal\":2,\"different\":0,\"largest\":0");
     give(&t, "B", two_values(1, INFINITY));
     says(&t, "diff A B", "\"different\":1,\"largest\":null,\"row\":0,\"col\":0");
+    give(&t, "A", two_values(5, 2));
+    give(&t, "B", two_values(1, NAN));
+    says(&t, "diff A B", "\"largest\":null,\"row\":1,\"col\":1");
     give(&t, "A", two_values(1e300, -1e300));
     give(&t, "B", two_values(1e300, 1e300));
     says(&t, "diff A B", "\"row\":1,\"col\":1");
@@ -702,6 +794,9 @@ int main(void)
         cmocka_unit_test(test_band),
         cmocka_unit_test(test_fill),
         cmocka_unit_test(test_degree),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_rule),
+        cmocka_unit_test(test_end),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_cancelled),
