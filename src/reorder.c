@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <suitesparse/amd.h>
 
@@ -360,12 +361,29 @@ static int work_metis(struct library_job *job)
     return metis.order(&job->g.n, job->g.ptr, job->g.adj, NULL, NULL, job->perm, job->inverse);
 }
 
+struct kept_signal {
+    struct sigaction term;
+    struct watch *w;
+};
+
+/* METIS takes SIGTERM for its own errors, and its handler crashes on any thread but its own: give it back. SIGABRT it
+   may keep, by which it returns when memory is out. */
+static bool keep_signal(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct kept_signal *k = w->user;
+    sigaction(SIGTERM, &k->term, NULL);
+    return !k->w || !k->w->tick || k->w->tick(k->w, what, done, total);
+}
+
 /* METIS is not made for graphs without edges. */
 static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err *e)
 {
+    struct kept_signal kept = {.w = w};
+    struct watch own = {keep_signal, &kept};
     if (!metis_open(e)) return false;
     if (g->ptr[g->n] == 0) return order_degree(g, perm, w, e);
-    return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, w, e);
+    sigaction(SIGTERM, NULL, &kept.term);
+    return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, &own, e);
 }
 
 static const struct ordering ordering_metis = {

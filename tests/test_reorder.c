@@ -6,6 +6,7 @@
 #include "talk.h"
 
 #include <math.h>
+#include <signal.h>
 
 static struct csr made(const char *generator, int64_t a, int64_t b)
 {
@@ -392,6 +393,39 @@ static void test_cancelled(void **state)
             assert_true(n > 4 || !done);
         }
     }
+    free(perm);
+    csr_free(&A);
+}
+
+static void ours(int signal)
+{
+    (void)signal;
+}
+
+static bool still_ours(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct sigaction now;
+    (void)what, (void)done, (void)total;
+    assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
+    *(bool *)w->user &= now.sa_handler == ours;
+    return true;
+}
+
+/* METIS takes signals for itself while it works. */
+static void test_signal(void **state)
+{
+    struct csr A = made("poisson2d", 200, 200);
+    bool kept = true;
+    int *perm = malloc((size_t)A.rows * sizeof *perm);
+    struct watch w = {still_ours, &kept};
+    struct sigaction mine = {.sa_handler = ours}, before;
+    (void)state;
+    assert_non_null(perm);
+    sigaction(SIGTERM, &mine, &before);
+    for (int i = 0; orderings[i]; i++)
+        if (present(orderings[i])) assert_true(reorder_find(orderings[i], &A, perm, &w, NULL));
+    assert_true(kept && still_ours(&w, NULL, 0, 0) && kept);
+    sigaction(SIGTERM, &before, NULL);
     free(perm);
     csr_free(&A);
 }
@@ -790,6 +824,8 @@ static void test_diff_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* before those that leave work of libraries behind */
+        cmocka_unit_test(test_signal),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_band),
         cmocka_unit_test(test_fill),
