@@ -48,14 +48,6 @@ static __device__ bool vec_last_block(GPTR(unsigned) ticket)
     return last[0] != 0;
 }
 
-/* In the last block: what the blocks left at s[from], joined in a fixed order; valid in thread 0. */
-template <bool MOST> __device__ double vec_over_grid(GPTR(double) s, int from)
-{
-    double v = 0;
-    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) v = vec_join<MOST>(v, s[from + k]);
-    return vec_over_block<MOST>(v);
-}
-
 /* The live record whose address s keeps, or NULL. */
 template <typename P> __device__ auto vec_live(P s)
 {

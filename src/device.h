@@ -193,7 +193,6 @@ enum {
     S_TOL2,
     S_MAXDIFF,
     S_PQ,
-    S_RR_OLD,
     S_ALPHA,
     S_BETA,
     S_ONE,       /* 1 */
@@ -225,8 +224,7 @@ enum {
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,
-    S_MOSTS = S_SUMS + VEC_BLOCKS, /* a value from each block */
-    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS
+    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS /* three sums of each block */
 };
 
 /* The live record, in memory that the host can read while launches run: doubles of which the first LIVE_KNOWN say how

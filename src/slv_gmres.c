@@ -6,8 +6,6 @@
 
 enum { X, B, Q, V, W };
 
-extern const struct solver solver_gmres;
-
 enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; what m is clamped to */
 
 static void *column(const struct solve *v, int64_t j)
@@ -157,21 +155,21 @@ static bool settle(struct solve *v, struct err *e)
 {
     if (v->mirror[S_COLUMNS] == 0) return true;
     v->cycle_from = v->queued;
-    return solve_thaw(v, e) && restart(v, e);
+    return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
 }
 
 /* x with all columns of the cycle that was under way. */
 static bool finish(struct solve *v, struct err *e)
 {
     if (v->mirror[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
-    if (!solve_thaw(v, e)) return false;
+    if (!solve_set(v, S_DONE, RUNNING, e)) return false;
     improve(v);
     return v->dev->ops->sync(v->dev, e);
 }
 
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
 {
-    if (v->solver != &solver_gmres || !v->v[W] || !solve_drain(v, e)) return false;
+    if (v->solver->step != step || !v->v[W] || !solve_drain(v, e)) return false;
     const double *H = (const double *)v->v[W] + (GM_R + v->m) * (v->m + 1);
     bool whole = v->cycle_from == 0 && v->iterations - v->base >= v->m; /* at a restart: the cycle that went before */
     *columns = v->mirror[S_COLUMNS] > 0 ? (int64_t)v->mirror[S_COLUMNS] : whole ? v->m : 0;

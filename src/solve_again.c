@@ -36,14 +36,13 @@ static bool start(struct solve *v, const struct end *was, struct err *e)
     v->tol = v->eps = 0;
     v->maxit = INT64_MAX;
     v->base = v->iterations;
-    v->s = v->dev->ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e);
-    bool ok = v->s && live_new(v, e) && solve_start(v, was->x, e);
+    bool ok = live_new(v, e) && solve_start(v, was->x, e);
     v->tol = was->tol;
     v->eps = was->eps;
     v->maxit = was->maxit;
     if (!ok) return false;
     if (v->reason != RUNNING) return fail(e, E_USAGE, "it cannot go on from its x: %s", reason_text(v->reason));
-    return v->dev->ops->put(v->dev, v->s + S_EPS, &v->eps, sizeof v->eps, e);
+    return solve_set(v, S_EPS, v->eps, e);
 }
 
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)

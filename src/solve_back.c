@@ -55,7 +55,7 @@ static void thin_out(struct solve *v)
 
 static bool take_checkpoint(struct solve *v, struct err *e)
 {
-    struct checkpoint c = {v->iterations, v->queued, v->cycle_from, v->m, NULL};
+    struct checkpoint c = {v->iterations, v->queued, v->cycle_from, NULL};
     double start = now_us();
     c.data = mem_new(vectors_bytes(v), 1, "a checkpoint of a solve", e);
     if (!c.data || !move_state(v, c.data, true, e)) {
@@ -136,11 +136,6 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
     return solve_check_numbers(&o, e);
 }
 
-static bool put_scalar(struct solve *v, int i, double value, struct err *e)
-{
-    return v->dev->ops->put(v->dev, v->s + i, &value, sizeof value, e);
-}
-
 static void set(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
 {
     v->pre = pre;
@@ -196,7 +191,7 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
     if (c->maxit >= 0) v->maxit = c->maxit;
     if (!isnan(c->tol)) {
         v->tol = c->tol;
-        if (!put_scalar(v, S_TOL2, pow(v->tol * v->b_norm, 2), e)) return false;
+        if (!solve_set(v, S_TOL2, pow(v->tol * v->b_norm, 2), e)) return false;
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
     return change(v, c, e);

@@ -67,7 +67,7 @@ static bool undo_right(struct solve *v, struct err *e)
 {
     void *u = v->v[0], *x0 = v->v[AT_START];
     if (!x0) return true;
-    if (!solve_thaw(v, e) || !v->pre->apply(v, u, v->v[AT_Z], e)) return false;
+    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre->apply(v, u, v->v[AT_Z], e)) return false;
     v->ops->copy(v->dev, v->n, x0, u);
     v->ops->axpy(v->dev, v->n, v->s, S_ONE, 1, v->v[AT_Z], u);
     return v->dev->ops->sync(v->dev, e);

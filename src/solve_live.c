@@ -11,8 +11,10 @@ enum { PROBE_EVERY = 200 }; /* iterations between two looks at the true residual
 
 bool live_new(struct solve *v, struct err *e)
 {
-    v->live = v->dev->ops->share(v->dev, LIVE_SIZE * (int64_t)sizeof *v->live, "the live record", &v->live_there, e);
-    return v->live != NULL;
+    const struct device_ops *ops = v->dev->ops;
+    v->live = ops->share(v->dev, LIVE_SIZE * (int64_t)sizeof *v->live, "the live record", &v->live_there, e);
+    v->s = v->live ? ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e) : NULL;
+    return v->s != NULL;
 }
 
 static bool resize(double **list, int64_t room, struct err *e)

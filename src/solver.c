@@ -165,10 +165,9 @@ static bool put_scalars(struct solve *v, struct err *e)
     return v->dev->ops->put(v->dev, v->s, s, sizeof s, e);
 }
 
-bool solve_thaw(struct solve *v, struct err *e)
+bool solve_set(struct solve *v, int i, double value, struct err *e)
 {
-    double running = RUNNING;
-    return v->dev->ops->put(v->dev, v->s + S_DONE, &running, sizeof running, e);
+    return v->dev->ops->put(v->dev, v->s + i, &value, sizeof value, e);
 }
 
 /* Let a solver look at the convergence that it recorded, and take over what it found. */
@@ -210,13 +209,9 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->cg = cg_ops_of(v->dev, v->real);
     v->bicg = bicg_ops_of(v->dev, v->real);
     v->gmres = gmres_ops_of(v->dev, v->real);
-    v->s = put_matrix(v, o, e) && live_new(v, e)
-               ? v->dev->ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->s, "the scalars of the solver", e)
-               : NULL;
+    if (!put_matrix(v, o, e)) return false;
     v->mirror = mem_zero(SCALARS, sizeof *v->mirror, "the record of a solve", e);
-    if (!v->s || !v->mirror || !solve_start(v, o->x0, e)) return false;
-    v->r0 = v->residual;
-    return true;
+    return v->mirror && live_new(v, e) && solve_start(v, o->x0, e);
 }
 
 static bool put_x(struct solve *v, const double *x0, struct err *e)
@@ -250,7 +245,7 @@ static bool make_precond(struct solve *v, struct err *e)
 
 bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
-    v->queued = v->lost = v->cycle_from = v->batch = 0;
+    v->queued = v->probed = v->lost = v->cycle_from = v->batch = 0;
     v->iterations = v->base - 1;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
     if (!solve_put(v, v->v[1], v->b, e) || !put_x(v, x0, e)) return false;

@@ -50,7 +50,7 @@ struct solve {
     int64_t parted;           /* iteration where the two residuals were first seen to part; 0, or up to base: they did not */
     int64_t iterations;       /* done and known to the host */
     int64_t queued, lost;     /* since base; of these, found it converged and did nothing, but it was not */
-    double b_norm, r0;
+    double b_norm;
     double residual, residual_true, max_diff; /* recursive and b - A x in double, relative to ||b|| */
     enum reason reason;
     char why[400];            /* after solve_end: the reason as a sentence, with its numbers and advice */
@@ -85,7 +85,7 @@ struct solve {
     void *graph;              /* of graph_n iterations */
     int64_t graph_n;
     bool no_graph;
-    struct checkpoint { int64_t iterations, queued, cycle_from, m; void *data; } checkpoint[CHECKPOINTS];
+    struct checkpoint { int64_t iterations, queued, cycle_from; void *data; } checkpoint[CHECKPOINTS];
     int ncheckpoints;
     double checkpoint_us, checkpoint_at;
     bool force, pre_made;
@@ -181,7 +181,7 @@ bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct
 void solve_dealloc(struct solve *v, int i);
 
 /* Between the files of a solve. solve_live.c: the live record. take: the records up to number `known`, which are complete. */
-bool live_new(struct solve *v, struct err *e);
+bool live_new(struct solve *v, struct err *e); /* and the scalars, which point to it */
 bool live_take(struct solve *v, int64_t known, struct err *e);
 bool live_read(struct solve *v, struct err *e);     /* wait for the device; take all, and its scalars */
 bool live_poll(struct solve *v, int64_t until, struct err *e); /* until the records up to that one are there */
@@ -192,8 +192,8 @@ void live_free(struct solve *v);
 /* solver.c: put x0 (NULL: 0) and the scalars, begin the solver from there, record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
 bool solve_settle(struct solve *v, struct err *e);
-/* Write to s[S_DONE]. */
-bool solve_thaw(struct solve *v, struct err *e);
+/* s[i] = value, once the launches before are done. */
+bool solve_set(struct solve *v, int i, double value, struct err *e);
 /* solve_end.c: x as it is now, of the system that was given, in v->v[0]; and give back the vectors and the graph. */
 bool solve_x(struct solve *v, struct err *e);
 void solve_forget(struct solve *v);

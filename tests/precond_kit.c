@@ -30,7 +30,7 @@ void bed_apply(struct solve *v, const double *r, double *z)
     struct err e = {0};
     int64_t bytes = v->n * (int64_t)type_size(v->real);
     void *from = v->dev->ops->alloc(v->dev, bytes, "r", &e), *to = v->dev->ops->alloc(v->dev, bytes, "z", &e);
-    assert_true(solve_thaw(v, &e) && solve_put(v, from, r, &e) && v->pre->apply(v, from, to, &e));
+    assert_true(solve_set(v, S_DONE, RUNNING, &e) && solve_put(v, from, r, &e) && v->pre->apply(v, from, to, &e));
     if (!v->dev->ops->sync(v->dev, &e)) fail_msg("%s: %s", v->pre->name, e.text);
     assert_true(solve_get(v, z, to, &e));
     v->dev->ops->free(v->dev, from);

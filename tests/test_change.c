@@ -559,6 +559,24 @@ static void test_parted(void **state)
     talk_close(&t);
 }
 
+/* What was begun anew counts its iterations from 0 again: looks at the true residual must go on all the same. */
+static void test_probed_anew(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct err e = {0};
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 60; solve cg tol 0 maxit 600 force on cpu"));
+    assert_true(talk_line(&t, "change maxit 900 precond jacobi"));
+    struct solve *v = t.s.solve;
+    assert_int_equal(v->base, 600);
+    v->paused = false;
+    while (v->reason == RUNNING)
+        if (!solve_slice(v, 1000, &e)) fail_msg("%s", e.text);
+    assert_true(v->ntruth > 0 && v->truth[v->ntruth - 1].iteration > v->base);
+    talk_close(&t);
+}
+
 static void count_words(void *user, const char *word)
 {
     (void)word;
@@ -597,6 +615,7 @@ int main(void)
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_parted),
+        cmocka_unit_test(test_probed_anew),
         cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests_name("change", tests, NULL, NULL);
