@@ -1,12 +1,12 @@
 /* A race as it goes on: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
 #include "../src/race.h"
-#include "ui.h"
+#include "plot.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns of the scale at the left, of a name, of a bar's figures; letters along a curve are so far apart. */
-enum { LEFT = 8, NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
+/* Columns of a name, of a bar's figures; letters along a curve are so far apart. */
+enum { NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
 
 static enum style colour_of(int i)
 {
@@ -28,22 +28,17 @@ static char *show_span(double us, char *out, size_t size)
 
 /* ---- the plot ---- */
 
-/* The canvas cells of the plot, the decades its height spans, and how far it reaches, in us or iterations. */
-struct plot {
-    int x, y, w, h;
-    double low, high, far;
+/* The plot, and how far it reaches, in us or iterations. */
+struct reach {
+    struct plot frame;
+    double far;
     bool by_time;
 };
 
-static bool can_plot(double residual)
-{
-    return residual > 0 && isfinite(residual);
-}
-
 /* Of residuals above 1 no more than six decades are shown. */
-static struct plot plot_of(const struct race *r, bool by_time, int y, int w, int h)
+static struct reach plot_of(const struct canvas *c, const struct race *r, bool by_time, int y, int h)
 {
-    struct plot p = {LEFT, y, w - LEFT - 2, h, 0, 0, 0, by_time};
+    struct reach p = {.by_time = by_time};
     double least = r->tol > 0 ? r->tol : 1, most = 1;
     for (int k = 0; k < r->n; k++) {
         const struct solve *v = r->racer[k].v;
@@ -55,59 +50,22 @@ static struct plot plot_of(const struct race *r, bool by_time, int y, int w, int
             most = fmax(most, v->hist[i]);
         }
     }
-    p.low = floor(log10(least));
-    p.high = fmin(ceil(log10(most) - 0.01), 6);
-    if (p.high - p.low < 1) p.high = p.low + 1;
+    p.frame = plot_new(c, y, h, least, fmin(most, 1e6));
     return p;
 }
 
-/* The dot, of `dots` from the top, at which a residual lies. */
-static int level(const struct plot *p, double residual, int dots)
-{
-    int d = (int)((p->high - log10(residual)) / (p->high - p->low) * dots);
-    return d < 0 ? 0 : d < dots ? d : dots - 1;
-}
-
-static void draw_tolerance(struct canvas *c, const struct plot *p, double tol)
-{
-    int y = p->y + level(p, tol, p->h);
-    for (int x = p->x; x < p->x + p->w; x += 2) canvas_put(c, x, y, ST_PLOT_B, 0xb7);
-    canvas_text(c, p->x, y, ST_PLOT_B, "tol ");
-}
-
-static void draw_scale(struct canvas *c, const struct plot *p, double tol)
-{
-    char text[32];
-    int every = (int)ceil((p->high - p->low) * 2 / p->h);
-    for (int d = (int)p->high; d >= p->low; d -= every > 0 ? every : 1) {
-        snprintf(text, sizeof text, "1e%+03d", d);
-        draw_right(c, p->x - 1, p->y + level(p, pow(10, d), p->h), ST_AXIS, text);
-    }
-    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
-    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
-    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
-    if (tol > 0) draw_tolerance(c, p, tol);
-}
-
 /* Where a curve lies at dot column k of n, in iterations; -1: it ended before. */
-static double iteration_of(const struct plot *p, const struct racer *x, int k, int n)
+static double iteration_of(const struct reach *p, const struct racer *x, int k, int n)
 {
     double at = p->far * k / (n - 1);
     if (p->by_time) return race_iteration_at(x, at);
     return at <= (double)x->v->iterations ? at : -1;
 }
 
-/* Between two iterations the line is straight, on the log scale. */
-static double between(const struct solve *v, double at)
-{
-    int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
-    return i > v->iterations ? NAN : v->hist[i] * pow(v->hist[next] / v->hist[i], at - (double)i);
-}
-
 /* The range of residuals from one dot column to the next. */
 static bool column_range(const struct solve *v, double from, double to, double *low, double *high)
 {
-    double first = between(v, from), last = between(v, to);
+    double first = plot_between(v, from), last = plot_between(v, to);
     if (!can_plot(first) || !can_plot(last)) return false;
     *low = fmin(first, last);
     *high = fmax(first, last);
@@ -119,49 +77,44 @@ static bool column_range(const struct solve *v, double from, double to, double *
     return true;
 }
 
-/* In ASCII a curve is drawn with its letter. */
-static void set_dot(struct canvas *c, const struct plot *p, int i, int x, int y)
-{
-    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    int cx = p->x + x / 2, cy = p->y + y / 4;
-    if (cx < 0 || cy < 0 || cx >= c->w || cy >= c->h) return;
-    uint32_t was = c->cell[cy * c->w + cx].glyph;
-    uint32_t dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
-    canvas_put(c, cx, cy, colour_of(i), c->ascii ? (uint32_t)letter_of(i) : dots | bit[y % 4][x % 2]);
-}
-
 /* A letter here and there where there are no colours, and one at the end. */
-static void put_letters(struct canvas *c, const struct plot *p, const struct race *r, int i)
+static void put_letters(struct canvas *c, const struct reach *p, const struct race *r, int i)
 {
     const struct racer *x = &r->racer[i];
+    const struct plot *f = &p->frame;
     int last = -1, shift = 2 + i * APART / r->n;
-    for (int k = 0; k < p->w; k++) {
-        double at = iteration_of(p, x, 2 * k, 2 * p->w), residual = at < 0 ? NAN : between(x->v, at);
+    for (int k = 0; k < f->w; k++) {
+        double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, at);
         if (!can_plot(residual)) continue;
         last = k;
         if (c->colours == COLOURS_NONE && !c->ascii && k % APART == shift)
-            canvas_put(c, p->x + k, p->y + level(p, residual, p->h), colour_of(i), (uint32_t)letter_of(i));
+            canvas_put(c, f->x + k, f->y + plot_level(f, residual, f->h), colour_of(i), (uint32_t)letter_of(i));
     }
-    double end = last < 0 ? NAN : between(x->v, iteration_of(p, x, 2 * last, 2 * p->w));
-    if (can_plot(end)) canvas_put(c, p->x + last, p->y + level(p, end, p->h), colour_of(i), (uint32_t)letter_of(i));
+    double end = last < 0 ? NAN : plot_between(x->v, iteration_of(p, x, 2 * last, 2 * f->w));
+    if (can_plot(end))
+        canvas_put(c, f->x + last, f->y + plot_level(f, end, f->h), colour_of(i), (uint32_t)letter_of(i));
 }
 
-/* Each dot column goes from where the curve is there to where the next one begins. */
-static void draw_curve(struct canvas *c, const struct plot *p, const struct racer *x, int i)
+/* Each dot column goes from where the curve is there to where the next one begins. In ASCII it is drawn with its
+   letter. */
+static void draw_curve(struct canvas *c, const struct reach *p, const struct racer *x, int i)
 {
-    int columns = p->w * 2;
+    const struct plot *f = &p->frame;
+    int columns = f->w * 2;
     for (int k = 0; k < columns; k++) {
         double low, high, from = iteration_of(p, x, k, columns);
         double to = from < 0 ? -1 : iteration_of(p, x, k + 1, columns);
         if (from < 0 || !column_range(x->v, from, to < from ? (double)x->v->iterations : to, &low, &high)) continue;
-        for (int y = level(p, high, p->h * 4); y <= level(p, low, p->h * 4); y++) set_dot(c, p, i, k, y);
+        for (int y = plot_level(f, high, f->h * 4); y <= plot_level(f, low, f->h * 4); y++)
+            plot_dot(c, f, k, y, colour_of(i), letter_of(i));
     }
 }
 
-static void draw_plot(struct canvas *c, const struct race *r, const struct plot *p)
+static void draw_plot(struct canvas *c, const struct race *r, const struct reach *p)
 {
+    const struct plot *f = &p->frame;
     char far[40];
-    draw_scale(c, p, r->tol);
+    plot_scale(c, f, r->tol);
     for (int i = 0; i < r->n; i++)
         if (r->racer[i].v) draw_curve(c, p, &r->racer[i], i);
     for (int i = 0; i < r->n; i++)
@@ -171,9 +124,9 @@ static void draw_plot(struct canvas *c, const struct race *r, const struct plot 
     else
         show_count((int64_t)p->far, far, sizeof far - 1);
     strcat(far, " ");
-    canvas_text(c, p->x, p->y + p->h, ST_AXIS, "0 ");
-    draw_right(c, p->x + p->w, p->y + p->h, ST_AXIS, far);
-    canvas_put(c, p->x + p->w - text_width(far) - 1, p->y + p->h, ST_AXIS, ' ');
+    canvas_text(c, f->x, f->y + f->h, ST_AXIS, "0 ");
+    draw_right(c, f->x + f->w, f->y + f->h, ST_AXIS, far);
+    canvas_put(c, f->x + f->w - text_width(far) - 1, f->y + f->h, ST_AXIS, ' ');
 }
 
 /* ---- the legend ---- */
@@ -213,7 +166,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 {
     bool by_time = st->item == 0 && r->dev->kind != DEV_EMU;
     int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, h = room - 2 * words - 1, y = 1 + words;
-    struct plot p = plot_of(r, by_time, y, c->w, h);
+    struct reach p = plot_of(c, r, by_time, y, h);
     if (words)
         canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
                     !st->full || r->dev->kind == DEV_EMU ? ""

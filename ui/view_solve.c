@@ -1,5 +1,5 @@
 /* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
-#include "ui.h"
+#include "plot.h"
 #include "../src/grammar.h"
 #include "../src/precond.h"
 
@@ -9,7 +9,7 @@
 /* Lines of the picture besides the plot and the figures: title and device above, axis, phases and state below; on a
    small screen title, axis and the first line of the state. Of true residuals that lie on the curve a mark is drawn
    every so many columns. */
-enum { LEFT = 8, PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3, APART = 8 };
+enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3, APART = 8 };
 
 static const enum style ST_TRUE = ST_ROW + 3;
 
@@ -49,20 +49,8 @@ double solve_left(const struct solve *v)
 
 /* ---- the plot ---- */
 
-static bool can_plot(double residual)
+static struct plot plot_of(const struct canvas *c, const struct solve *v, int y, int h)
 {
-    return residual > 0 && isfinite(residual);
-}
-
-/* The canvas cells of the plot, and the decades its height spans. */
-struct plot {
-    int x, y, w, h;
-    double low, high;
-};
-
-static struct plot plot_of(const struct solve *v, int y, int w, int h)
-{
-    struct plot p = {LEFT, y, w - LEFT - 2, h, 0, 0};
     double least = v->tol > 0 ? v->tol : 1, most = 1;
     for (int64_t i = 0; i <= v->iterations; i++) {
         double r = v->hist[i];
@@ -72,43 +60,7 @@ static struct plot plot_of(const struct solve *v, int y, int w, int h)
     }
     for (int64_t i = 0; i < v->ntruth; i++)
         if (can_plot(v->truth[i].residual)) most = fmax(most, v->truth[i].residual);
-    p.low = floor(log10(least));
-    p.high = ceil(log10(most) - 0.01);
-    if (p.high - p.low < 1) p.high = p.low + 1;
-    return p;
-}
-
-/* The dot, of `dots` from the top, at which a residual lies. */
-static int level(const struct plot *p, double residual, int dots)
-{
-    double t = (p->high - log10(residual)) / (p->high - p->low);
-    int d = (int)(t * dots);
-    return d < 0 ? 0 : d < dots ? d : dots - 1;
-}
-
-static void draw_scale(struct canvas *c, const struct plot *p, const struct solve *v)
-{
-    char text[32];
-    int every = (int)ceil((p->high - p->low) * 2 / p->h);
-    for (int d = (int)p->high; d >= p->low; d -= every > 0 ? every : 1) {
-        int y = p->y + level(p, pow(10, d), p->h);
-        snprintf(text, sizeof text, "1e%+03d", d);
-        draw_right(c, p->x - 1, y, ST_AXIS, text);
-    }
-    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
-    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
-    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
-    if (!(v->tol > 0)) return;
-    int y = p->y + level(p, v->tol, p->h);
-    for (int x = p->x; x < p->x + p->w; x += 2) canvas_put(c, x, y, ST_PLOT_B, 0xb7);
-    canvas_text(c, p->x, y, ST_PLOT_B, "tol ");
-}
-
-/* Between two iterations the line is straight, on the log scale. */
-static double between(const struct solve *v, double at)
-{
-    int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
-    return v->hist[i] * pow(v->hist[next] / v->hist[i], at - (double)i);
+    return plot_new(c, y, h, least, most);
 }
 
 /* The range of residuals in dot column k of n: of all its iterations, when there are more of them than columns. */
@@ -116,7 +68,7 @@ static bool column_range(const struct solve *v, int k, int n, double *low, doubl
 {
     int64_t all = v->iterations + 1;
     if (all < n) {
-        *low = *high = between(v, (double)v->iterations * k / (n - 1));
+        *low = *high = plot_between(v, (double)v->iterations * k / (n - 1));
         return can_plot(*low);
     }
     *low = INFINITY;
@@ -129,20 +81,6 @@ static bool column_range(const struct solve *v, int k, int n, double *low, doubl
     return *high > 0;
 }
 
-static void set_dot(struct canvas *c, const struct plot *p, int x, int y)
-{
-    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    int cx = p->x + x / 2, cy = p->y + y / 4;
-    if (cx >= c->w || cy >= c->h) return;
-    if (c->ascii) {
-        canvas_put(c, cx, cy, ST_PLOT_A, '*');
-        return;
-    }
-    uint32_t was = c->cell[cy * c->w + cx].glyph;
-    uint32_t dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
-    canvas_put(c, cx, cy, ST_PLOT_A, dots | bit[y % 4][x % 2]);
-}
-
 /* A line: each dot column from where the last one ended. */
 static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v)
 {
@@ -150,11 +88,11 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
     for (int k = 0; k < columns; k++) {
         double low, high;
         if (!column_range(v, k, columns, &low, &high)) continue;
-        int top = level(p, high, p->h * 4), bottom = level(p, low, p->h * 4);
+        int top = plot_level(p, high, p->h * 4), bottom = plot_level(p, low, p->h * 4);
         if (before >= 0 && before < top) top = before;
         if (before > bottom) bottom = before;
-        for (int y = top; y <= bottom; y++) set_dot(c, p, k, y);
-        before = level(p, low, p->h * 4);
+        for (int y = top; y <= bottom; y++) plot_dot(c, p, k, y, ST_PLOT_A, '*');
+        before = plot_level(p, low, p->h * 4);
     }
 }
 
@@ -169,13 +107,13 @@ static int column_of(const struct plot *p, const struct solve *v, int64_t i)
 static void draw_truth(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     if (v->ntruth && can_plot(v->residual_true))
-        canvas_put(c, p->x + p->w - 1, p->y + level(p, v->residual_true, p->h), ST_TRUE, 'o');
+        canvas_put(c, p->x + p->w - 1, p->y + plot_level(p, v->residual_true, p->h), ST_TRUE, 'o');
     int before = -APART;
     for (int64_t i = 0; i < v->ntruth; i++) {
         const struct truth *t = &v->truth[i];
         if (t->iteration > v->iterations || !can_plot(t->residual)) continue;
-        int x = column_of(p, v, t->iteration), y = level(p, t->residual, p->h);
-        bool off = can_plot(v->hist[t->iteration]) && y != level(p, v->hist[t->iteration], p->h);
+        int x = column_of(p, v, t->iteration), y = plot_level(p, t->residual, p->h);
+        bool off = can_plot(v->hist[t->iteration]) && y != plot_level(p, v->hist[t->iteration], p->h);
         if (!off && x - before < APART && i + 1 < v->ntruth) continue;
         canvas_put(c, p->x + x, p->y + y, ST_TRUE, 'o');
         before = x;
@@ -196,8 +134,8 @@ static void draw_legend(struct canvas *c, const struct plot *p, const struct sol
 static int draw_plot(struct canvas *c, const struct solve *v, int y, int h)
 {
     char last[32];
-    struct plot p = plot_of(v, y, c->w, h);
-    draw_scale(c, &p, v);
+    struct plot p = plot_of(c, v, y, h);
+    plot_scale(c, &p, v->tol);
     draw_curve(c, &p, v);
     draw_truth(c, &p, v);
     canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
