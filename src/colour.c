@@ -12,21 +12,11 @@ static void needed_free(struct needed *t)
     mem_free(t->row);
 }
 
-static void needed_fill(const struct csr *A, struct needed *t)
-{
-    for (int64_t k = 0; k < A->nnz; k++) t->ptr[A->col[k] + 1]++;
-    for (int64_t i = 0; i < A->rows; i++) t->ptr[i + 1] += t->ptr[i];
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) t->row[t->ptr[A->col[k]]++] = (int)i;
-    for (int64_t i = A->rows; i > 0; i--) t->ptr[i] = t->ptr[i - 1];
-    t->ptr[0] = 0;
-}
-
 static bool needed_new(const struct csr *A, struct needed *t, struct err *e)
 {
-    t->ptr = mem_zero(A->rows + 1, sizeof *t->ptr, "a transposed pattern", e);
+    t->ptr = mem_new(A->rows + 1, sizeof *t->ptr, "a transposed pattern", e);
     t->row = t->ptr ? mem_new(A->nnz, sizeof *t->row, "a transposed pattern", e) : NULL;
-    if (t->row) needed_fill(A, t);
+    if (t->row) csr_pattern_transposed(A, t->ptr, t->row);
     return t->row != NULL;
 }
 

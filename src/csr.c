@@ -113,18 +113,37 @@ bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
     return true;
 }
 
-/* Column counts become starts; each row then takes the next place of its columns, so rows come out ascending. */
+void csr_starts(int64_t n, int *ptr)
+{
+    int sum = 0;
+    for (int64_t i = 1; i <= n; i++) {
+        int count = ptr[i];
+        ptr[i] = sum;
+        sum += count;
+    }
+}
+
+/* For each column, at ptr[j + 1], where its first row goes. */
+static void column_starts(const struct csr *A, int *ptr)
+{
+    memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
+    for (int64_t k = 0; k < A->nnz; k++) ptr[A->col[k] + 1]++;
+    csr_starts(A->cols, ptr);
+}
+
+void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
+{
+    column_starts(A, ptr);
+    for (int64_t r = 0; r < A->rows; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) row[ptr[A->col[k] + 1]++] = (int)r;
+}
+
+/* Each row takes the next place of its columns, so rows come out ascending. */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
     if (!csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e)) return false;
-    int sum = 0;
-    for (int64_t k = 0; k < A->nnz; k++) T.rowptr[A->col[k] + 1]++;
-    for (int64_t c = 1; c <= T.rows; c++) {
-        int count = T.rowptr[c];
-        T.rowptr[c] = sum;
-        sum += count;
-    }
+    column_starts(A, T.rowptr);
     for (int64_t r = 0; r < A->rows; r++)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
             int at = T.rowptr[A->col[k] + 1]++;

@@ -131,17 +131,6 @@ static bool is_sorted(const struct csr *C)
 
 /* ---- turning rows into columns, by counting ---- */
 
-/* Counts in start[1 ..] become starts one place further on: filling then leaves the ends where they belong. */
-static void counts_to_starts(int *start, int64_t n)
-{
-    int sum = 0;
-    for (int64_t c = 1; c <= n; c++) {
-        int count = start[c];
-        start[c] = sum;
-        sum += count;
-    }
-}
-
 static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
 {
     int at = T->rowptr[row + 1]++;
@@ -158,7 +147,7 @@ static bool turn(struct csr *C, struct watch *w, struct err *e)
     int64_t next = 0;
     if (ok) {
         for (int64_t k = 0; k < C->nnz; k++) T.rowptr[C->col[k] + 1]++;
-        counts_to_starts(T.rowptr, T.rows);
+        csr_starts(T.rows, T.rowptr);
     }
     for (int64_t r = 0, k = 0; ok && r < C->rows; r++) {
         if (k >= next) ok = watch_tick(w, "sorting rows", k, C->nnz, e), next = k + TICK_EVERY;
@@ -230,7 +219,7 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
             T.rowptr[r + 1]++;
             if (C->col[k] != r) T.rowptr[C->col[k] + 1]++;
         }
-    counts_to_starts(T.rowptr, T.rows);
+    csr_starts(T.rows, T.rowptr);
     bool ok = mirror_entries(C, &T, how, w, e);
     csr_free(C);
     *C = T;

@@ -44,27 +44,6 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Counts in ptr[1 ..] become where each row begins: ptr[i + 1] is row i's, to be moved on as it fills up. */
-static void starts(int *ptr, int n)
-{
-    int sum = 0;
-    for (int i = 0; i < n; i++) {
-        int count = ptr[i + 1];
-        ptr[i + 1] = sum;
-        sum += count;
-    }
-}
-
-static bool pattern_transposed(struct graph *T, const struct csr *A, struct err *e)
-{
-    if (!graph_room(T, A->rows, A->nnz, e)) return false;
-    for (int64_t k = 0; k < A->nnz; k++) T->ptr[A->col[k] + 1]++;
-    starts(T->ptr, T->n);
-    for (int i = 0; i < T->n; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) T->adj[T->ptr[A->col[k] + 1]++] = i;
-    return true;
-}
-
 /* Count the edges, or write them to g->adj. */
 static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
                  struct err *e)
@@ -92,7 +71,9 @@ bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err
             e, E_UNSUPPORTED,
             "an ordering moves rows and columns alike: expected a square matrix, found %lld rows and %lld columns",
             (long long)A->rows, (long long)A->cols);
-    bool ok = pattern_transposed(&T, A, e) && pass(NULL, A, &T, &edges, w, e);
+    bool ok = graph_room(&T, A->rows, A->nnz, e);
+    if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
+    ok = ok && pass(NULL, A, &T, &edges, w, e);
     if (ok && edges > INT_MAX)
         ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal, orderings count to %d at most",
                   (long long)edges, INT_MAX);

@@ -100,6 +100,12 @@ bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
+/* Sorting by counting. Counts in ptr[1 .. n] become where each of n rows begins, one place further on: filling row i at
+   ptr[i + 1]++ then leaves ptr[i] .. ptr[i + 1] - 1 to it. */
+void csr_starts(int64_t n, int *ptr);
+/* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
+   room for cols + 1, row for nnz. The rows of A need not be sorted. */
+void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 /* The first of entries from .. end-1 of one row whose column is not below col; end if there is none. */
