@@ -2,7 +2,6 @@
 #include "../src/session.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REPS_LEAST = 5, REPS_MOST = 1000, WARM_UPS = 3, BATCH_MOST = 64 };
@@ -198,12 +197,6 @@ static int at_most(double wanted, int least, int most)
     return wanted < least ? least : wanted > most ? most : (int)wanted;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* us[0..reps-1], in batches short enough for the user's patience. */
 static bool repeat(struct problem *p, int reps, double estimate, struct watch *w, double *us, struct err *e)
 {
@@ -212,11 +205,10 @@ static bool repeat(struct problem *p, int reps, double estimate, struct watch *w
         if (!watch_tick(w, p->kernel->name, done, reps, e)) return false;
         if (!times(p, reps - done < batch ? reps - done : batch, us + done, e)) return false;
     }
-    qsort(us, (size_t)reps, sizeof *us, by_size);
     return true;
 }
 
-static void rates(struct run *r, const struct ceilings *c)
+void run_rates(struct run *r, const struct ceilings *c)
 {
     r->gbs = (double)r->bytes / r->us / 1000;
     r->gflops = 2.0 * (double)r->of->nnz / r->us / 1000;
@@ -234,9 +226,8 @@ static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r,
     bool ok = us && repeat(p, reps, estimate, w, us, e);
     if (ok) {
         r->reps = reps;
-        r->us = reps % 2 ? us[reps / 2] : (us[reps / 2 - 1] + us[reps / 2]) / 2;
-        r->spread_us = (us[3 * (reps - 1) / 4] - us[(reps - 1) / 4]) / 2;
-        rates(r, &d->ceilings);
+        r->us = times_median(reps, us, &r->spread_us);
+        run_rates(r, &d->ceilings);
     }
     mem_free(us);
     return ok;

@@ -3,7 +3,6 @@
 #include "symmetrize.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { TIMED_RUNS = 5 };
 
@@ -31,12 +30,6 @@ static bool go(void *ctx, struct err *e)
     return sym_run(ctx, e);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Run it so that the result can be fetched. A GPU loads its kernels at the first run and is timed in later ones; its
    steps are waited for in one of their own. */
 static bool timed_run(struct sym *v, struct took *t, struct err *e)
@@ -50,8 +43,7 @@ static bool timed_run(struct sym *v, struct took *t, struct err *e)
     }
     if (!sym_run(v, e) || !d->ops->sync(d, e) || !sym_sample(v, e)) return false;
     if (!d->ops->time(d, go, v, TIMED_RUNS, us, e)) return false;
-    qsort(us, TIMED_RUNS, sizeof *us, ascending);
-    t->run_us = us[TIMED_RUNS / 2];
+    t->run_us = times_median(TIMED_RUNS, us, NULL);
     return true;
 }
 

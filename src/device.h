@@ -158,6 +158,8 @@ struct run {
     struct verdict error; /* against the reference, from a run with random x, y, alpha, beta */
 };
 
+/* What follows from the time and the bytes of a run: gbs, gflops, share. */
+void run_rates(struct run *r, const struct ceilings *c);
 /* Check k on M against the reference of A (random x and y by seed), then time it. reps 0 = chosen so
    that it takes about 0.2 s. A wrong result is E_NUMERIC and no time is given. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,

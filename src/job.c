@@ -1,6 +1,7 @@
 /* Progress, cancellation and the clock of long work. */
 #include "warpspy.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e)
@@ -26,4 +27,17 @@ double now_us(void)
 void now_replace(double (*clock)(void))
 {
     clock_us = clock ? clock : steady;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double times_median(int64_t n, double *us, double *spread)
+{
+    qsort(us, (size_t)n, sizeof *us, by_size);
+    if (spread) *spread = (us[3 * (n - 1) / 4] - us[(n - 1) / 4]) / 2;
+    return n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
 }

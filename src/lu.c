@@ -2,7 +2,6 @@
 #include "lu.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LU(id) extern const struct lu_method lu_##id;
@@ -231,12 +230,6 @@ bool lu_factor(struct lu *v, struct err *e)
     return d->ops->time(d, go, v, 1, &v->us, e) && d->ops->sync(d, e) && read_pivots(v, e);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int reps_for(const struct lu *v, int reps)
 {
     static const double enough_us = 5e5;
@@ -259,9 +252,7 @@ bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e)
         ok = lu_factor(v, e);
         time[i] = v->us;
     }
-    qsort(time, (size_t)n, sizeof *time, ascending);
-    *us = (time[n / 2] + time[(n - 1) / 2]) / 2;
-    *spread = (time[(3 * n - 1) / 4] - time[n / 4]) / 2;
+    *us = times_median(n, time, spread);
     mem_free(time);
     return ok;
 }

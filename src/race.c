@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A turn; what each kernel gets in all; products that are timed together at most. */
@@ -247,21 +246,6 @@ double race_iteration_at(const struct racer *x, double us)
 
 /* ---- the end ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void rates(const struct race *r, struct run *run)
-{
-    const struct ceilings *c = &r->dev->ceilings;
-    run->gbs = (double)run->bytes / run->us / 1000;
-    run->gflops = 2.0 * (double)run->of->nnz / run->us / 1000;
-    run->share = c->measured && c->read_gbs > 0 ? run->gbs / c->read_gbs : 0;
-}
-
-/* The median of the products, and half the distance between the quartiles. */
 static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
 {
     int64_t n = x->nmarks;
@@ -270,12 +254,10 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     double *us = mem_new(n, sizeof *us, "the times of a race", e);
     if (!us) return false;
     for (int64_t i = 0; i < n; i++) us[i] = x->mark[i].us;
-    qsort(us, (size_t)n, sizeof *us, by_size);
     x->run.reps = (int)n;
-    x->run.us = n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
-    x->run.spread_us = (us[3 * (n - 1) / 4] - us[(n - 1) / 4]) / 2;
-    x->best_us = us[0];
-    rates(r, &x->run);
+    x->run.us = times_median(n, us, &x->run.spread_us);
+    x->best_us = us[0]; /* sorted now */
+    run_rates(&x->run, &r->dev->ceilings);
     mem_free(us);
     return true;
 }

@@ -6,7 +6,6 @@
 #include "transfer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGN = 256, WARM_UPS = 2, REPS_LEAST = 5, REPS_MOST = 50 };
@@ -318,12 +317,6 @@ static bool check(struct job *j, const struct transfer_way *w, struct err *e)
 
 /* ---- timing ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool once(struct job *j, const struct transfer_way *w, double *us, struct err *e)
 {
     double start = now_us();
@@ -349,10 +342,8 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
     if (n > REPS_MOST) n = REPS_MOST;
     for (int i = 0; i < n; i++)
         if (!watch_tick(j->plan->watch, w->name, i, n, e) || !once(j, w, &us[i], e)) return false;
-    qsort(us, (size_t)n, sizeof *us, by_size);
     out->way[k].reps = n;
-    out->way[k].us = n % 2 ? us[n / 2] : (us[n / 2 - 1] + us[n / 2]) / 2;
-    out->way[k].spread_us = (us[3 * (n - 1) / 4] - us[(n - 1) / 4]) / 2;
+    out->way[k].us = times_median(n, us, &out->way[k].spread_us);
     out->way[k].gbs = (double)bytes_of(out, w) / out->way[k].us / 1000;
     return true;
 }

@@ -56,6 +56,8 @@ bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, 
 /* Microseconds of a steady clock; tests replace the clock so that screens do not depend on time. */
 double now_us(void);
 void now_replace(double (*clock)(void));
+/* The median of n >= 1 times, which are sorted by it, and half the distance between their quartiles; spread may be NULL. */
+double times_median(int64_t n, double *us, double *spread);
 
 /* ---- text.c: foreign text made safe ---- */
 

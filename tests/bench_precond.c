@@ -25,21 +25,14 @@ static bool go(void *ctx, struct err *e)
     return a->v->pre->apply(a->v, a->r, a->z, e);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median, after a few that do not count. */
 static bool time_apply(struct solve *v, double *us, struct err *e)
 {
     double all[REPS];
     struct applied a = {v, v->v[1], v->v[AT_Z]};
-    if (!solve_thaw(v, e) || !v->dev->ops->time(v->dev, go, &a, 3, all, e)) return false;
+    if (!solve_set(v, S_DONE, RUNNING, e) || !v->dev->ops->time(v->dev, go, &a, 3, all, e)) return false;
     if (!v->dev->ops->time(v->dev, go, &a, REPS, all, e)) return false;
-    qsort(all, REPS, sizeof *all, by_size);
-    *us = all[REPS / 2];
+    *us = times_median(REPS, all, NULL);
     return true;
 }
 

@@ -19,12 +19,6 @@ static const struct {
     {"circuit", {1000000, 4}, false},
 };
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Each run alone, from its first launch to its last: median and half the distance between the quartiles, in us. */
 static bool median(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                    double *spread, struct err *e)
@@ -32,9 +26,7 @@ static bool median(struct device *d, bool (*go)(void *ctx, struct err *e), void 
     double t[REPS];
     for (int i = d->kind == DEV_CUDA ? -2 : 0; i < reps; i++)
         if (!d->ops->time(d, go, ctx, 1, &t[i < 0 ? 0 : i], e)) return false;
-    qsort(t, (size_t)reps, sizeof *t, by_size);
-    *us = t[reps / 2];
-    *spread = (t[3 * reps / 4] - t[reps / 4]) / 2;
+    *us = times_median(reps, t, spread);
     return true;
 }
 
