@@ -37,12 +37,19 @@ void out_prepared(struct out *o, const struct run *r, int n);
 
 /* ---- cmd_reorder.c ---- */
 
-/* Take over A, made of another matrix in so many us: under the name after `as`, or that matrix's with -ENDING. */
+/* Take over A, made of another matrix in so many us: under the name after `as`, or that matrix's with -ENDING. `list`
+   names that matrix as where it is from. */
 bool add_made(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
               double us, struct err *e);
 
 /* ---- cmd_solve.c ---- */
 
+struct solver;
+/* The right side b[A->rows] that a word names: aones, which is A * ones, whose solution is known; ones, random, zero,
+   or a file. */
+bool solve_right_side(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e);
+/* Warn of the needs of a solver that it cannot check by itself cheaply. false: the matrix could not be looked at. */
+bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
 /* Let the session's solve run until it ends, or waits, paused, for a command. */
 bool solve_drive(struct session *s, struct err *e);
 /* The solve that is paused, or NULL and what to do. */

@@ -88,11 +88,10 @@ static void report(struct session *s, const struct matrix *m, const struct timed
 }
 
 /* Factor, time, measure. parts: also where the time goes. */
-static bool run_one(struct session *s, const struct matrix *m, const struct lu_options *o, int reps, bool parts,
-                    struct timed *t, struct err *e)
+static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
+                    struct err *e)
 {
     struct lu *v = NULL;
-    (void)s;
     if (!lu_begin(&v, &m->csr, o, e)) return false;
     *t = (struct timed){.method = v->method, .dev = v->dev};
     bool sampled = parts && v->dev->kind != DEV_EMU && !strcmp(v->method->name, "lu");
@@ -151,7 +150,7 @@ static bool run_on(struct session *s, const struct matrix *m, struct lu_options 
         struct err why = {0};
         if (!lu_runs_on(lu_methods[i], o.dev) || too_long(s, lu_methods[i], o.dev, m->csr.rows)) continue;
         o.method = lu_methods[i];
-        if (run_one(s, m, &o, reps, false, &t[*n], &why)) {
+        if (run_one(m, &o, reps, false, &t[*n], &why)) {
             ++*n;
             continue;
         }
@@ -283,7 +282,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
         if (o.b || o.method) return fail(e, E_USAGE, "`all` takes every method with its usual b; name none");
         return run_all(s, m, o, arg(a, "on"), (int)reps, e);
     }
-    if (!run_one(s, m, &o, (int)reps, true, &t, e)) return false;
+    if (!run_one(m, &o, (int)reps, true, &t, e)) return false;
     report(s, m, &t);
     return true;
 }

@@ -72,33 +72,10 @@ static bool check_options(const struct race *r, const struct args *a, struct err
 
 /* ---- beginning ---- */
 
-/* The right side: aones is A * ones, whose solution is known. */
-static bool make_b(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
-{
-    bool known = !strcmp(word, "aones"), random = !strcmp(word, "random");
-    uint64_t state = seed;
-    if (!known && !random && strcmp(word, "ones")) return mtx_load_vector(word, A->rows, b, e);
-    for (int64_t i = 0; i < A->rows; i++) b[i] = random ? random_unit(&state) : 1;
-    double *ones = known ? mem_new(A->cols, sizeof *ones, "a vector of ones", e) : NULL;
-    for (int64_t i = 0; ones && i < A->cols; i++) ones[i] = 1;
-    if (ones) reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
-    mem_free(ones);
-    return ones || !known;
-}
-
-/* The needs of a solver that it cannot check by itself cheaply. */
 static bool warn(struct session *s, const struct race *r, struct err *e)
 {
-    const struct csr *A = &r->matrix->csr;
-    for (int i = 0; i < r->n; i++) {
-        const struct solver *solver = r->racer[i].solver;
-        if (!solver || !solver->symmetric || A->rows != A->cols || A->imag) continue;
-        const struct stats *stats = session_stats(s, r->matrix, e);
-        if (!stats) return false;
-        if (!stats->value_symmetric)
-            out_note(s->out, "warning: %s is not symmetric, and %s needs %s", r->matrix->name, solver->name,
-                     solver->needs);
-    }
+    for (int i = 0; i < r->n; i++)
+        if (!solve_warn(s, r->matrix, r->racer[i].solver, e)) return false;
     return true;
 }
 
@@ -119,7 +96,8 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .known_ones = !strcmp(word, "aones"),
         .force = arg_flag(a, "force"),
     };
-    bool ok = b && warn(s, r, e) && make_b(A, word, (uint64_t)arg_int(a, "seed", 1), b, e) && race_solvers(r, &o, e);
+    bool ok = b && warn(s, r, e) && solve_right_side(A, word, (uint64_t)arg_int(a, "seed", 1), b, e) &&
+              race_solvers(r, &o, e);
     mem_free(b);
     return ok;
 }

@@ -8,7 +8,9 @@ bool add_made(struct session *s, const struct args *a, const struct matrix *of, 
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
     snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
     snprintf(info.file, sizeof info.file, "%s-%s", of->name, ending);
-    return session_add(s, arg(a, "as"), A, &info, e);
+    if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
+    snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
+    return true;
 }
 
 struct moved {

@@ -37,8 +37,7 @@ static bool make_vector(const char *words, const char *word, int64_t n, uint64_t
     return true;
 }
 
-/* The right side; "aones" is A * ones, whose solution is known. */
-static bool make_b(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
+bool solve_right_side(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
 {
     if (strcmp(word, "aones")) return make_vector("aones, ones, random, zero", word, A->rows, seed, b, e);
     double *ones = mem_new(A->cols, sizeof *ones, "a vector of ones", e);
@@ -262,7 +261,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     const char *b = arg(a, "b") ? arg(a, "b") : "aones", *x0 = arg(a, "x0") ? arg(a, "x0") : "zero";
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
     double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
-    bool ok = vector && make_b(&m->csr, b, seed, vector, e) &&
+    bool ok = vector && solve_right_side(&m->csr, b, seed, vector, e) &&
               make_vector("zero, ones, random", x0, m->csr.rows, seed + 1, vector + m->csr.rows, e);
     if (ok) {
         o->b = vector;
@@ -274,8 +273,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     return ok;
 }
 
-/* The needs of a solver that it cannot check by itself cheaply. */
-static bool warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
+bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
 {
     if (!solver->symmetric || m->csr.rows != m->csr.cols || m->csr.imag) return true;
     const struct stats *stats = session_stats(s, m, e);
@@ -305,7 +303,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     fill_options(s, a, &o, e);
-    if (!choices(a, &o, e) || !o.dev || !warn(s, m, o.solver, e)) return false;
+    if (!choices(a, &o, e) || !o.dev || !solve_warn(s, m, o.solver, e)) return false;
     if (arg(a, "save") && !newfile_possible(arg(a, "save"), e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;

@@ -11,18 +11,6 @@ struct took {
     double run_us, get_us, spmv_us;
 };
 
-/* Add A as `name`, or as the matrix it was made of with an ending. */
-static bool add(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
-                double us, struct err *e)
-{
-    struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
-    snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
-    snprintf(info.file, sizeof info.file, "%s%s", of->name, ending);
-    if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
-    snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
-    return true;
-}
-
 /* ---- times ---- */
 
 static bool go(void *ctx, struct err *e)
@@ -127,7 +115,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     ok = ok && sym_get(v, &A, e);
     t.get_us = now_us() - begin;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
-    ok = ok && add(s, a, m, "-sym", &A, t.run_us, e);
+    ok = ok && add_made(s, a, m, "sym", &A, t.run_us, e);
     if (ok) report(s, s->current, from, v->nnz, v, &t);
     csr_free(&A);
     sym_free(v);
@@ -175,7 +163,7 @@ static bool run_transpose(struct session *s, const struct args *a, struct err *e
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct device *d = m ? session_device(s, on(a), e) : NULL;
     if (!d || !sym_transpose(&T, &m->csr, d, &us, e)) return false;
-    bool ok = add(s, a, m, "-t", &T, us, e);
+    bool ok = add_made(s, a, m, "t", &T, us, e);
     csr_free(&T);
     if (!ok) return false;
     out_record(s->out);
@@ -195,8 +183,8 @@ const struct command command_transpose = {
     .about = "a new matrix: rows become columns",
     .help =
         "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
-        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. It is made\n"
-        "on cpu if no device is named.\n"
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. It is\n"
+        "made on cpu if no device is named.\n"
         "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

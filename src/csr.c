@@ -1,6 +1,7 @@
 /* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
-#include "warpspy.h"
+#include "format.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CHECK_MEMORY_FROM = 1 << 26, PARALLEL_FROM = 1 << 14 };
@@ -189,4 +190,21 @@ int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
 {
     int64_t end = A->rowptr[row + 1], k = csr_lower(A, A->rowptr[row], end, col);
     return k < end && A->col[k] == col ? k : -1;
+}
+
+int64_t first_not_finite(int64_t n, const double *x)
+{
+    int64_t at = n;
+#pragma omp parallel for reduction(min : at) if (n > 1 << 16)
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(x[i]) && i < at) at = i;
+    return at;
+}
+
+bool csr_finite(const struct csr *A, const char *does, struct err *e)
+{
+    int64_t k = first_not_finite(A->nnz, A->val);
+    if (k == A->nnz) return true;
+    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` %s all the same",
+                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k], does);
 }

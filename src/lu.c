@@ -56,17 +56,6 @@ int64_t lu_bytes(int64_t n, enum type real)
 
 /* ---- what cannot be factored ---- */
 
-static bool check_numbers(const struct csr *A, struct err *e)
-{
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
-            if (!isfinite(A->val[k]))
-                return fail(e, E_NUMERIC,
-                            "the matrix has %g in row %lld, column %d (counted from 0); `force` factors all the same",
-                            A->val[k], (long long)i, A->col[k]);
-    return true;
-}
-
 static bool check_matrix(const struct csr *A, bool force, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; LU takes real matrices only");
@@ -76,7 +65,7 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
     if (A->rows == 0) return fail(e, E_UNSUPPORTED, "the matrix has no rows: there is nothing to factor");
     if (A->rows > N_MOST)
         return fail(e, E_LIMIT, "dense LU goes up to %d rows, this matrix has %lld", +N_MOST, (long long)A->rows);
-    return force || check_numbers(A, e);
+    return force || csr_finite(A, "factors", e);
 }
 
 static bool check_options(const struct lu_options *o, const struct lu_method *m, struct err *e)

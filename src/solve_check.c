@@ -22,27 +22,9 @@ static bool check_shape(const struct csr *A, const struct solver *solver, struct
     return true;
 }
 
-/* Position of the first NaN or inf of x, or n. */
-static int64_t first_wild(int64_t n, const double *x)
-{
-    int64_t at = n;
-#pragma omp parallel for reduction(min : at) if (n > 1 << 16)
-    for (int64_t i = 0; i < n; i++)
-        if (!isfinite(x[i]) && i < at) at = i;
-    return at;
-}
-
-static bool check_matrix(const struct csr *A, struct err *e)
-{
-    int64_t k = first_wild(A->nnz, A->val);
-    if (k == A->nnz) return true;
-    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` solves all the same",
-                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
-}
-
 static bool check_vector(const char *name, int64_t n, const double *x, struct err *e)
 {
-    int64_t i = x ? first_wild(n, x) : n;
+    int64_t i = x ? first_not_finite(n, x) : n;
     if (i == n) return true;
     return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves all the same", name, x[i],
                 (long long)i);
@@ -116,5 +98,5 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
     if (!check_shape(A, o->solver, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
-           (check_matrix(A, e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
+           (csr_finite(A, "solves", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

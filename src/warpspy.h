@@ -115,6 +115,11 @@ int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val, or -1. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 
+/* Position of the first NaN or inf of x[n], or n. */
+int64_t first_not_finite(int64_t n, const double *x);
+/* No value of A is NaN or inf; else the error names its place, and says that `force` DOES all the same. */
+bool csr_finite(const struct csr *A, const char *does, struct err *e);
+
 /* ---- check.c: the reference every kernel is held against ---- */
 
 /* y = alpha A x + beta y in double with compensated sums, and for each row the error bound

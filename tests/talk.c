@@ -42,3 +42,17 @@ bool talk_line(struct talk *t, const char *line)
     talk_heard(t);
     return ok;
 }
+
+void talk_says(struct talk *t, const char *line, const char *part)
+{
+    talk_forget(t);
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    if (!strstr(t->out, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->out);
+}
+
+void talk_refuses(struct talk *t, const char *line, const char *part)
+{
+    talk_forget(t);
+    assert_false(talk_line(t, line));
+    if (!strstr(t->err, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->err);
+}

@@ -22,6 +22,9 @@ void talk_open(struct talk *t, enum out_mode mode);
 void talk_close(struct talk *t);
 /* Run a line; t->out and t->err hold what it said. */
 bool talk_line(struct talk *t, const char *line);
+/* The line succeeds and says that part; it is refused with that part. What was said before is forgotten. */
+void talk_says(struct talk *t, const char *line, const char *part);
+void talk_refuses(struct talk *t, const char *line, const char *part);
 /* Forget what was said so far. */
 void talk_forget(struct talk *t);
 /* Bring t->out and t->err up to date. */

@@ -610,38 +610,24 @@ static void test_cut_cancelled(void **state)
 
 /* ---- the commands ---- */
 
-static void says(struct talk *t, const char *line, const char *part)
-{
-    talk_forget(t);
-    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
-    if (!strstr(t->out, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->out);
-}
-
-static void refuses(struct talk *t, const char *line, const char *part)
-{
-    talk_forget(t);
-    assert_false(talk_line(t, line));
-    if (!strstr(t->err, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->err);
-}
-
 static void test_reorder(void **state)
 {
     struct talk t;
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
-    says(&t, "reorder rcm", "A-rcm");
+    talk_says(&t, "reorder rcm", "A-rcm");
     assert_string_equal(t.s.current->name, "A-rcm");
-    says(&t, "reorder amd A as B", "AMD of SuiteSparse");
+    talk_says(&t, "reorder amd A as B", "AMD of SuiteSparse");
     assert_string_equal(t.s.current->name, "B");
-    refuses(&t, "reorder colamd A", "rcm, degree, amd, metis");
-    refuses(&t, "reorder degree A as B", "called B already");
+    talk_refuses(&t, "reorder colamd A", "rcm, degree, amd, metis");
+    talk_refuses(&t, "reorder degree A as B", "called B already");
     assert_true(talk_line(&t, "gen random 6 2 9 as R"));
-    refuses(&t, "reorder rcm", "6 rows and 9 columns");
+    talk_refuses(&t, "reorder rcm", "6 rows and 9 columns");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
-    says(&t, "reorder degree", "\"bandwidth_before\":10,");
+    talk_says(&t, "reorder degree", "\"bandwidth_before\":10,");
     static const char *const keys[] = {"\"bandwidth\":", "\"profile_before\":", "\"profile\":",
                                        "\"order_us\":",  "\"move_us\":",        "\"method\":\"degree\""};
     for (int i = 0; i < COUNT(keys); i++)
@@ -655,24 +641,24 @@ static void test_cut(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
-    says(&t, "extract 10 30", "A-part");
+    talk_says(&t, "extract 10 30", "A-part");
     assert_true(t.s.current->csr.rows == 20 && t.s.current->csr.cols == 100);
-    says(&t, "extract 10 30 20 25 A as B", "B");
+    talk_says(&t, "extract 10 30 20 25 A as B", "B");
     assert_true(t.s.current->csr.rows == 20 && t.s.current->csr.cols == 5);
-    says(&t, "extract 5 6 B as C", "C");
+    talk_says(&t, "extract 5 6 B as C", "C");
     assert_true(t.s.current->csr.rows == 1 && t.s.current->csr.cols == 5);
-    refuses(&t, "extract 10 101 A", "at most 100, found 10 and 101");
-    refuses(&t, "extract 10 20 5 A", "the column after the last");
-    refuses(&t, "extract 10", "an integer");
-    says(&t, "scale A", "A-scaled");
+    talk_refuses(&t, "extract 10 101 A", "at most 100, found 10 and 101");
+    talk_refuses(&t, "extract 10 20 5 A", "the column after the last");
+    talk_refuses(&t, "extract 10", "an integer");
+    talk_says(&t, "scale A", "A-scaled");
     assert_string_equal(t.s.current->name, "A-scaled");
-    says(&t, "scale A by rows as R", "each row by its largest");
-    refuses(&t, "scale A by diagonal", "one of rows, cols, both");
+    talk_says(&t, "scale A by rows as R", "each row by its largest");
+    talk_refuses(&t, "scale A by diagonal", "one of rows, cols, both");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
-    says(&t, "scale by cols", "\"largest_before\":4,\"largest\":1,");
-    says(&t, "extract 0 2", "\"row0\":0,\"row1\":2,");
+    talk_says(&t, "scale by cols", "\"largest_before\":4,\"largest\":1,");
+    talk_says(&t, "extract 0 2", "\"row0\":0,\"row1\":2,");
     talk_close(&t);
 }
 
@@ -709,7 +695,7 @@ static void check_diff(struct talk *t, const char *name)
     int64_t only_a = 0, only_b = 0, equal = 0, other = 0;
     double largest = 0, sum = 0, norm = 0;
     if (session_matrix(&t->s, "D", NULL)) session_drop(&t->s, session_matrix(&t->s, "D", NULL));
-    says(t, "diff A B as D", "\"only_a\"");
+    talk_says(t, "diff A B as D", "\"only_a\"");
     const struct csr *D = &t->s.current->csr;
     double row = said(t, "row"), col = said(t, "col");
     assert_true(csr_check(D, NULL) && D->rows == rows && D->cols == cols);
@@ -754,7 +740,7 @@ static void test_diff(void **state)
             check_diff(&t, s->name);
         }
         give(&t, "B", shape_csr(s, 5));
-        says(&t, "diff A B", "\"differs\":\"nothing\"");
+        talk_says(&t, "diff A B", "\"differs\":\"nothing\"");
     }
     talk_close(&t);
 }
@@ -775,27 +761,27 @@ static void test_diff_values(void **state)
     talk_open(&t, OUT_JSON);
     give(&t, "A", two_values(NAN, INFINITY));
     give(&t, "B", two_values(NAN, INFINITY));
-    says(&t, "diff A B", "\"equal\":2,\"different\":0,\"largest\":0");
+    talk_says(&t, "diff A B", "\"equal\":2,\"different\":0,\"largest\":0");
     give(&t, "B", two_values(1, INFINITY));
-    says(&t, "diff A B", "\"different\":1,\"largest\":null,\"row\":0,\"col\":0");
+    talk_says(&t, "diff A B", "\"different\":1,\"largest\":null,\"row\":0,\"col\":0");
     give(&t, "A", two_values(5, 2));
     give(&t, "B", two_values(1, NAN));
-    says(&t, "diff A B", "\"largest\":null,\"row\":1,\"col\":1");
+    talk_says(&t, "diff A B", "\"largest\":null,\"row\":1,\"col\":1");
     give(&t, "A", two_values(1e300, -1e300));
     give(&t, "B", two_values(1e300, 1e300));
-    says(&t, "diff A B", "\"row\":1,\"col\":1");
+    talk_says(&t, "diff A B", "\"row\":1,\"col\":1");
     assert_true(fabs(said(&t, "relative") - sqrt(2)) < 1e-14 && said(&t, "largest") == 2e300);
     give(&t, "A", two_values(0, -0.0));
     give(&t, "B", two_values(0, 0));
-    says(&t, "diff A B", "\"differs\":\"nothing\"");
+    talk_says(&t, "diff A B", "\"differs\":\"nothing\"");
     talk_close(&t);
     talk_open(&t, OUT_TEXT);
     give(&t, "A", shape_csr(shapes, 1));
     give(&t, "B", shape_csr(shapes + 1, 1));
-    says(&t, "diff A B", "the shape alone");
-    refuses(&t, "diff A C", "expected a matrix");
-    refuses(&t, "diff A", "a matrix");
-    refuses(&t, "diff A B as A", "called A already");
+    talk_says(&t, "diff A B", "the shape alone");
+    talk_refuses(&t, "diff A C", "expected a matrix");
+    talk_refuses(&t, "diff A", "a matrix");
+    talk_refuses(&t, "diff A B as A", "called A already");
     talk_close(&t);
 }
 

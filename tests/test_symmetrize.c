@@ -225,41 +225,27 @@ static void test_failing_calls(void **state)
 
 /* ---- the commands ---- */
 
-static void says(struct talk *t, const char *line, const char *part)
-{
-    talk_forget(t);
-    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
-    if (!strstr(t->out, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->out);
-}
-
-static void refuses(struct talk *t, const char *line, const char *part)
-{
-    talk_forget(t);
-    assert_false(talk_line(t, line));
-    if (!strstr(t->err, part)) fail_msg("%s: expected `%s` in: %s", line, part, t->err);
-}
-
 static void test_command(void **state)
 {
     struct talk t;
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 50 3 as A"));
-    says(&t, "symmetrize A on cpu", "A-sym");
+    talk_says(&t, "symmetrize A on cpu", "A-sym");
     assert_string_equal(t.s.current->name, "A-sym");
     assert_non_null(strstr(t.out, "no"));
-    says(&t, "symmetrize on emu as B", "the pattern is, the values are not"); /* union keeps them */
-    says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
-    says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
+    talk_says(&t, "symmetrize on emu as B", "the pattern is, the values are not"); /* union keeps them */
+    talk_says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
+    talk_says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
     assert_true(csr_equal(&session_matrix(&t.s, "C", NULL)->csr, &session_matrix(&t.s, "D", NULL)->csr));
-    says(&t, "transpose A on emu", "A-t");
-    says(&t, "transpose A-t on cpu as T", "T");
+    talk_says(&t, "transpose A on emu", "A-t");
+    talk_says(&t, "transpose A-t on cpu as T", "T");
     assert_true(csr_equal(&session_matrix(&t.s, "A", NULL)->csr, &session_matrix(&t.s, "T", NULL)->csr));
-    refuses(&t, "symmetrize A mode both", "one of union, average, sum, max");
-    refuses(&t, "symmetrize A method cuthill", "one of sym, sym-paper");
-    refuses(&t, "symmetrize A as C on cpu", "called C already");
+    talk_refuses(&t, "symmetrize A mode both", "one of union, average, sum, max");
+    talk_refuses(&t, "symmetrize A method cuthill", "one of sym, sym-paper");
+    talk_refuses(&t, "symmetrize A as C on cpu", "called C already");
     assert_true(talk_line(&t, "gen random 6 2 9 as R"));
-    refuses(&t, "symmetrize R on cpu", "6 rows and 9 columns");
+    talk_refuses(&t, "symmetrize R on cpu", "6 rows and 9 columns");
     talk_close(&t);
 }
 
@@ -269,12 +255,12 @@ static void test_json(void **state)
     (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen circuit 200 2 as A"));
-    says(&t, "symmetrize A on cpu mode sum", "\"nnz_before\":");
+    talk_says(&t, "symmetrize A on cpu mode sum", "\"nnz_before\":");
     static const char *const keys[] = {"added",   "copied", "pattern_symmetric", "fingerprint_us", "sort_us",
                                        "time_us", "spmvs"};
     for (int i = 0; i < COUNT(keys); i++)
         if (!strstr(t.out, keys[i])) fail_msg("no %s in %s", keys[i], t.out);
-    says(&t, "transpose A on cpu", "\"time_us\":");
+    talk_says(&t, "transpose A on cpu", "\"time_us\":");
     talk_close(&t);
 }
 
