@@ -1,100 +1,11 @@
 /* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of A's rows with its transpose's,
    which is cut in tiles of equal work however long a row is. */
-#include "kernel.h"
+#include "tiles.h"
 
 #include "../src/symmetrize.h"
 
 namespace KERNEL_SPACE
 {
-
-/* A tile is so many steps along the rows: each entry is one, and the end of each row. */
-enum { SYM_BLOCK = 256, SYM_EACH = SYM_TILE / SYM_BLOCK, SYM_WARPS = SYM_BLOCK / WARP };
-
-/* ---- cutting ---- */
-
-/* How many of the first `step` entries of the two lists a[0..na-1] and b[0..nb-1], merged, a's first among equals, are
-   a's. */
-template <typename A, typename B> __device__ int64_t sym_of_first(A a, int64_t na, B b, int64_t nb, int64_t step)
-{
-    int64_t low = step > nb ? step - nb : 0, high = step < na ? step : na;
-    while (low < high) {
-        int64_t mid = (low + high) / 2;
-        if (a[mid] <= b[step - 1 - mid])
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* Thread b: where tile b begins, as the row and how many entries of A come before. Of two matrices, with BOTH. */
-template <bool BOTH>
-__global__ void sym_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const int) ptr, GPTR(const int) col,
-                        GPTR(const int) tptr, GPTR(const int) tcol, GPTR(int) cut)
-{
-    int64_t b = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x, low = 0, high = rows;
-    if (b > tiles) return;
-    int64_t step = min(b * SYM_TILE, steps);
-    while (low < high) {
-        int64_t mid = (low + high + 1) / 2;
-        int64_t before = mid + ptr[mid] + (BOTH ? tptr[mid] : 0);
-        if (before <= step)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    int64_t from = ptr[low], tfrom = BOTH ? tptr[low] : 0, within = step - low - from - tfrom;
-    if (BOTH && low < rows)
-        within = sym_of_first(col + from, ptr[low + 1] - from, tcol + tfrom, tptr[low + 1] - tfrom, within);
-    cut[2 * b] = (int)low;
-    cut[2 * b + 1] = (int)(from + within);
-}
-
-/* A tile's rows, the last perhaps only in part, and its entries of A and, where it has two, of the transpose. */
-struct sym_tile {
-    int64_t row, from, tfrom;
-    int rows, n, tn; /* how far it goes from there */
-};
-
-template <bool BOTH, typename P> __device__ sym_tile sym_tile_of(int64_t steps, P cut)
-{
-    int64_t b = blockIdx.x, first = b * SYM_TILE, end = min(first + SYM_TILE, steps);
-    int row = cut[2 * b], from = cut[2 * b + 1], row_end = cut[2 * b + 2], to = cut[2 * b + 3];
-    int64_t tfrom = BOTH ? first - row - from : 0, tto = BOTH ? end - row_end - to : 0;
-    return {row, from, tfrom, row_end - row, to - from, (int)(tto - tfrom)};
-}
-
-/* The last i of 0 .. rows with start[i] <= step; start[0] is. */
-template <typename S> __device__ int sym_row_at(S start, int rows, int step)
-{
-    int low = 0, high = rows;
-    while (low < high) {
-        int mid = (low + high + 1) / 2;
-        if (start[mid] <= step)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    return low;
-}
-
-/* row_of[k] = the row, from the tile's first, of its entry k. A thread walks SYM_EACH steps; all of the block. */
-template <typename P, typename S> __device__ void sym_rows_of(sym_tile t, P ptr, S start, S row_of)
-{
-    for (int i = threadIdx.x; i <= t.rows; i += SYM_BLOCK) start[i] = (int)(i + (ptr[t.row + i] - t.from));
-    __syncthreads(); /* all of the block: start is complete */
-    int step = (int)threadIdx.x * SYM_EACH, end = min(step + SYM_EACH, t.rows + t.n);
-    if (step < end) {
-        int i = sym_row_at(start, t.rows, step);
-        for (; step < end; step++) {
-            if (i < t.rows && step + 1 == start[i + 1])
-                i++;
-            else
-                row_of[step - i] = i;
-        }
-    }
-    __syncthreads(); /* all of the block: row_of is complete */
-}
 
 /* ---- the fingerprint ---- */
 
@@ -108,24 +19,24 @@ static __device__ uint64_t sym_add_warp(uint64_t v)
 __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                                 GPTR(const int) cut, GPTR(unsigned long long) sums)
 {
-    SHARED(int, start, SYM_TILE + 1);
-    SHARED(int, row_of, SYM_TILE);
-    SHARED(uint64_t, part, 2 * SYM_WARPS);
-    sym_tile t = sym_tile_of<false>(steps, cut);
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    SHARED(uint64_t, part, 2 * TILE_WARPS);
+    row_tile t = tile_of<false>(steps, cut);
     uint64_t pattern = 0, values = 0;
-    sym_rows_of(t, ptr, start, row_of);
-    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK)
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK)
         sym_hash(t.row + row_of[k], col[t.from + k], val[t.from + k], &pattern, &values);
     pattern = sym_add_warp(pattern);
     values = sym_add_warp(values);
     if (threadIdx.x % WARP == 0) {
         part[threadIdx.x / WARP] = pattern;
-        part[SYM_WARPS + threadIdx.x / WARP] = values;
+        part[TILE_WARPS + threadIdx.x / WARP] = values;
     }
     __syncthreads(); /* all of the block: part is complete */
     if (threadIdx.x >= 2) return;
     unsigned long long sum = 0;
-    for (int w = 0; w < SYM_WARPS; w++) sum += part[threadIdx.x * SYM_WARPS + w];
+    for (int w = 0; w < TILE_WARPS; w++) sum += part[threadIdx.x * TILE_WARPS + w];
     atomicAdd(sums + threadIdx.x, sum);
 }
 
@@ -137,11 +48,11 @@ template <bool BOTH>
 __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                            GPTR(const int) cut, GPTR(uint64_t) key, GPTR(double) with)
 {
-    SHARED(int, start, SYM_TILE + 1);
-    SHARED(int, row_of, SYM_TILE);
-    sym_tile t = sym_tile_of<false>(steps, cut);
-    sym_rows_of(t, ptr, start, row_of);
-    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK) {
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
         int64_t i = t.row + row_of[k], j = col[t.from + k], at = t.from + k;
         double v = val[at];
         key[at] = BOTH ? sym_key(i, j) : sym_key(j, i);
@@ -157,7 +68,7 @@ __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR
    of them it writes itself, many the warp together. Thread n ends them. All lanes stay. */
 __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
 {
-    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
     int lane = (int)(threadIdx.x % WARP), here = -1, before = -1;
     if (k <= n) {
         uint64_t mine = k < n ? key[k] : 0;
@@ -179,7 +90,7 @@ __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GP
 
 __global__ void sym_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) at)
 {
-    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
     if (k > n) return;
     at[k] = k < n && (k == 0 || key[k] != key[k - 1]);
 }
@@ -188,7 +99,7 @@ __global__ void sym_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) at)
 __global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(const double) with,
                             GPTR(const int64_t) at, GPTR(uint64_t) packed, GPTR(double) val)
 {
-    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
     if (k >= n) return;
     int64_t to = at[k];
     if (at[k + 1] == to) return;
@@ -202,7 +113,7 @@ __global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(
 /* Where the pattern is symmetric, entry k of the transpose in its order stands where entry k of A does. */
 __global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const double) tval, GPTR(double) out)
 {
-    int64_t k = (int64_t)blockIdx.x * SYM_BLOCK + threadIdx.x;
+    int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
     if (k < n) out[k] = sym_join(mode, val[k], tval[k]);
 }
 
@@ -211,7 +122,7 @@ struct sym_place {
     int i, a, t, a_end, t_end, t_match; /* below t_match an entry of the transpose may equal one of A in this row */
 };
 
-template <typename S> __device__ void sym_row_ends(const sym_tile &t, S start, S first, bool more, sym_place &p)
+template <typename S> __device__ void sym_row_ends(const row_tile &t, S start, S first, bool more, sym_place &p)
 {
     bool last = p.i >= t.rows;
     p.a_end = last ? t.n : first[p.i + 1];
@@ -221,26 +132,26 @@ template <typename S> __device__ void sym_row_ends(const sym_tile &t, S start, S
 
 /* The place after `step` steps of the tile. start[i]: steps of the tile before row i; first[i]: entries of A. */
 template <typename S>
-__device__ sym_place sym_place_at(const sym_tile &t, S start, S first, S col, S tcol, bool more, int step)
+__device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S tcol, bool more, int step)
 {
     sym_place p;
-    p.i = sym_row_at(start, t.rows, step);
+    p.i = row_at(start, t.rows, step);
     int a = max(first[p.i], 0), b = max(start[p.i] - p.i - first[p.i], 0);
     sym_row_ends(t, start, first, more, p);
     int within = step - p.i - a - b;
-    p.a = a + (int)sym_of_first(col + a, p.a_end - a, tcol + b, p.t_end - b, within);
+    p.a = a + (int)of_first(col + a, p.a_end - a, tcol + b, p.t_end - b, within);
     p.t = step - p.i - p.a;
     return p;
 }
 
-static_assert(SYM_TILE < 1 << 12, "an entry of the tile fits its bits");
+static_assert(TILE < 1 << 12, "an entry of the tile fits its bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
 /* The entries that `steps` steps from p give; their number. FILL: from[slot ..] = where each comes from, as an entry of
    A (or SYM_NO_A) and, shifted, of the transpose (or SYM_NO_T); and the ends of rows.
    before: the last entry of A ahead of the tile, if it is in its first row, else -1. */
 template <bool FILL, typename S, typename O>
-__device__ int sym_walk_on(const sym_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
+__device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
                            int steps, int64_t base, S from, int slot, O ptr)
 {
     int n = 0;
@@ -267,40 +178,21 @@ __device__ int sym_walk_on(const sym_tile &t, S start, S first, S col, S tcol, i
     return n;
 }
 
-/* The sum of v over the threads before this one; *all: over the block. All of the block; part: SYM_WARPS slots. */
-template <typename S> __device__ int sym_before(int v, S part, int *all)
-{
-    int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), sum = v;
-    for (int d = 1; d < WARP; d *= 2) {
-        int other = __shfl_up_sync(FULL_MASK, sum, d);
-        if (lane >= d) sum += other;
-    }
-    if (lane == WARP - 1) part[warp] = sum;
-    __syncthreads(); /* all of the block: part is complete */
-    int ahead = 0, whole = 0;
-    for (int w = 0; w < SYM_WARPS; w++) {
-        if (w < warp) ahead += part[w];
-        whole += part[w];
-    }
-    *all = whole;
-    return ahead + sum - v;
-}
-
-/* A block merges a tile, whose columns and row starts it first brings to shared memory; a thread goes SYM_EACH steps.
+/* A block merges a tile, whose columns and row starts it first brings to shared memory; a thread goes TILE_EACH steps.
    FILL: where each entry comes from is laid down in shared memory, and then the entries are written side by side. */
 template <bool FILL>
-__global__ void __launch_bounds__(SYM_BLOCK)
+__global__ void __launch_bounds__(TILE_BLOCK)
     sym_merge(int64_t steps, int64_t rows, int mode, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
               GPTR(const int) tptr, GPTR(const int) tcol, GPTR(const double) tval, GPTR(const int) cut,
               GPTR(int64_t) at, GPTR(int) out_ptr, GPTR(int) out_col, GPTR(double) out_val)
 {
-    SHARED(int, start, SYM_TILE + 1);
-    SHARED(int, first, SYM_TILE + 1);
-    SHARED(int, cols, SYM_TILE + 1);
-    SHARED(int, from, FILL ? +SYM_TILE : 1);
-    SHARED(int, part, SYM_WARPS);
-    sym_tile t = sym_tile_of<true>(steps, cut);
-    for (int i = threadIdx.x; i <= t.rows; i += SYM_BLOCK) {
+    SHARED(int, start, TILE + 1);
+    SHARED(int, first, TILE + 1);
+    SHARED(int, cols, TILE + 1);
+    SHARED(int, from, FILL ? +TILE : 1);
+    SHARED(int, part, TILE_WARPS);
+    row_tile t = tile_of<true>(steps, cut);
+    for (int i = threadIdx.x; i <= t.rows; i += TILE_BLOCK) {
         int a = (int)(ptr[t.row + i] - t.from), b = (int)(tptr[t.row + i] - t.tfrom);
         first[i] = a;
         start[i] = i + a + b;
@@ -308,16 +200,16 @@ __global__ void __launch_bounds__(SYM_BLOCK)
     int64_t last = t.row + t.rows;
     bool more = last < rows && t.tfrom + t.tn < tptr[min(last + 1, rows)];
     int before = t.from > ptr[t.row] ? col[t.from - 1] : -1;
-    for (int k = threadIdx.x; k < t.n; k += SYM_BLOCK) cols[k] = col[t.from + k];
-    for (int k = threadIdx.x; k < t.tn + more; k += SYM_BLOCK) cols[t.n + k] = tcol[t.tfrom + k];
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) cols[k] = col[t.from + k];
+    for (int k = threadIdx.x; k < t.tn + more; k += TILE_BLOCK) cols[t.n + k] = tcol[t.tfrom + k];
     __syncthreads(); /* all of the block: the tile is there */
-    int step = (int)threadIdx.x * SYM_EACH, go = min(+SYM_EACH, t.rows + t.n + t.tn - step), n = 0, all;
+    int step = (int)threadIdx.x * TILE_EACH, go = min(+TILE_EACH, t.rows + t.n + t.tn - step), n = 0, all;
     sym_place p = {};
     if (go > 0) {
         p = sym_place_at(t, start, first, cols, cols + t.n, more, step);
         n = sym_walk_on<false>(t, start, first, cols, cols + t.n, before, more, p, go, 0, from, 0, out_ptr);
     }
-    int slot = sym_before(n, part, &all);
+    int slot = sum_before(n, part, &all);
     if (!FILL) {
         if (threadIdx.x == 0) at[blockIdx.x] = all;
         return;
@@ -326,7 +218,7 @@ __global__ void __launch_bounds__(SYM_BLOCK)
     if (go > 0) sym_walk_on<true>(t, start, first, cols, cols + t.n, before, more, p, go, base, from, slot, out_ptr);
     if (blockIdx.x == 0 && threadIdx.x == 0) out_ptr[0] = 0;
     __syncthreads(); /* all of the block: from is complete */
-    for (int k = threadIdx.x; k < all; k += SYM_BLOCK) {
+    for (int k = threadIdx.x; k < all; k += TILE_BLOCK) {
         int a = from[k] & SYM_LOW, b = from[k] >> SYM_BITS;
         bool own = a != SYM_NO_A, other = b != SYM_NO_T;
         double x = own ? val[t.from + a] : 0, y = other && !(own && mode == SYM_UNION) ? tval[t.tfrom + b] : 0;
@@ -344,30 +236,25 @@ __global__ void __launch_bounds__(SYM_BLOCK)
         VECTOR("turned_col", (v)->turned_col, (v)->nnz, const int)
 #define SYM_CUT(v) VECTOR("cut", (v)->cut, 2 * ((v)->tiles + 1), const int)
 
-/* Steps of the merge of n entries; and tiles, of which there is always one. */
 static int64_t steps_of(const struct sym *v, bool both)
 {
     return v->rows + (both ? 2 : 1) * v->nnz;
 }
-static int64_t tiles_of(const struct sym *v, bool both)
-{
-    return steps_of(v, both) / SYM_TILE + 1;
-}
 
 static void cut(struct sym *v, bool both)
 {
-    v->tiles = tiles_of(v, both);
+    v->tiles = tiles_for(steps_of(v, both));
     auto to = VECTOR("cut", v->cut, 2 * (v->tiles + 1), int);
-    unsigned blocks = blocks_for(v->tiles + 1, SYM_BLOCK);
-    if (both) LAUNCH(v->o.dev, blocks, SYM_BLOCK, sym_cut<true>)
+    unsigned blocks = blocks_for(v->tiles + 1, TILE_BLOCK);
+    if (both) LAUNCH(v->o.dev, blocks, TILE_BLOCK, tile_cut<true>)
     (v->rows, steps_of(v, true), v->tiles, SYM_A(v), SYM_T(v), to);
-    else LAUNCH(v->o.dev, blocks, SYM_BLOCK, sym_cut<false>)(v->rows, steps_of(v, false), v->tiles, SYM_A(v), SYM_A(v),
-                                                             to);
+    else LAUNCH(v->o.dev, blocks, TILE_BLOCK, tile_cut<false>)(v->rows, steps_of(v, false), v->tiles, SYM_A(v),
+                                                               SYM_A(v), to);
 }
 
 static void fingerprint(struct sym *v)
 {
-    LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_fingerprint)
+    LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_fingerprint)
     (steps_of(v, false), SYM_A(v), SYM_VAL(v), SYM_CUT(v), VECTOR("sums", (void *)v->sums, 2, unsigned long long));
 }
 
@@ -375,21 +262,26 @@ static void expand(struct sym *v, bool both)
 {
     auto key = VECTOR("key", v->key[0], (both ? 2 : 1) * v->nnz, uint64_t);
     auto with = VECTOR("with", v->with[0], (both ? 2 : 1) * v->nnz, double);
-    if (both) LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_expand<true>)
+    if (both) LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<true>)
     (steps_of(v, false), v->nnz, SYM_A(v), SYM_VAL(v), SYM_CUT(v), key, with);
-    else LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_expand<false>)(steps_of(v, false), v->nnz, SYM_A(v),
-                                                                            SYM_VAL(v), SYM_CUT(v), key, with);
+    else LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<false>)(steps_of(v, false), v->nnz, SYM_A(v),
+                                                                             SYM_VAL(v), SYM_CUT(v), key, with);
+}
+
+void launch_unpack(struct device *d, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low)
+{
+    LAUNCH(d, blocks_for(n + 1, TILE_BLOCK), TILE_BLOCK, sym_unpack)
+    (n, rows, VECTOR("key", key, n, const uint64_t), VECTOR("ptr", ptr, rows + 1, int), VECTOR("low", low, n, int));
 }
 
 static void unpack(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low)
 {
-    LAUNCH(v->o.dev, blocks_for(n + 1, SYM_BLOCK), SYM_BLOCK, sym_unpack)
-    (n, rows, VECTOR("key", key, n, const uint64_t), VECTOR("ptr", ptr, rows + 1, int), VECTOR("low", low, n, int));
+    launch_unpack(v->o.dev, key, n, rows, ptr, low);
 }
 
 template <bool FILL> static void merge(struct sym *v)
 {
-    LAUNCH(v->o.dev, (unsigned)v->tiles, SYM_BLOCK, sym_merge<FILL>)
+    LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_merge<FILL>)
     (steps_of(v, true), v->rows, (int)v->o.mode, SYM_A(v), SYM_VAL(v), SYM_T(v),
      VECTOR("turned_val", v->turned_val, v->nnz, const double), SYM_CUT(v), VECTOR("at", v->at, v->tiles + 1, int64_t),
      VECTOR("out_ptr", v->out_ptr, v->rows + 1, int), VECTOR("out_col", v->out_col, 2 * v->nnz, int),
@@ -398,7 +290,7 @@ template <bool FILL> static void merge(struct sym *v)
 
 static void pair(struct sym *v)
 {
-    LAUNCH(v->o.dev, blocks_for(v->nnz, SYM_BLOCK), SYM_BLOCK, sym_pair)
+    LAUNCH(v->o.dev, blocks_for(v->nnz, TILE_BLOCK), TILE_BLOCK, sym_pair)
     (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("turned_val", v->turned_val, v->nnz, const double),
      VECTOR("out_val", v->out_val, v->nnz, double));
 }
@@ -406,14 +298,14 @@ static void pair(struct sym *v)
 static void flag(struct sym *v, int k)
 {
     int64_t n = 2 * v->nnz;
-    LAUNCH(v->o.dev, blocks_for(n + 1, SYM_BLOCK), SYM_BLOCK, sym_flag)
+    LAUNCH(v->o.dev, blocks_for(n + 1, TILE_BLOCK), TILE_BLOCK, sym_flag)
     (n, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("at", v->at, n + 1, int64_t));
 }
 
 static void compact(struct sym *v, int k)
 {
     int64_t n = 2 * v->nnz;
-    LAUNCH(v->o.dev, blocks_for(n, SYM_BLOCK), SYM_BLOCK, sym_compact)
+    LAUNCH(v->o.dev, blocks_for(n, TILE_BLOCK), TILE_BLOCK, sym_compact)
     (n, (int)v->o.mode, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("with", v->with[k], n, const double),
      VECTOR("at", v->at, n + 1, const int64_t), VECTOR("packed", v->packed, n, uint64_t),
      VECTOR("out_val", v->out_val, n, double));

@@ -1,10 +1,9 @@
-/* Which compilation of the kernels of symmetrization a device uses, and what sorts between them. */
+/* Which compilation of the kernels of symmetrization a device uses. */
 #include "../src/symmetrize.h"
 
 extern const struct sym_ops emu_vec_sym;
 #ifdef HAVE_CUDA
 extern const struct sym_ops cuda_vec_sym;
-extern const struct sym_tools cuda_sym_tools;   /* sym_cub.cu */
 extern const struct sym_peer_ops cuda_sym_peer; /* vendor_sym.cu */
 #endif
 
@@ -14,14 +13,6 @@ const struct sym_ops *sym_ops_of(const struct device *d)
     if (d->kind == DEV_CUDA) return &cuda_vec_sym;
 #endif
     return d->kind == DEV_EMU ? &emu_vec_sym : NULL;
-}
-
-const struct sym_tools *sym_tools_of(const struct device *d)
-{
-#ifdef HAVE_CUDA
-    if (d->kind == DEV_CUDA) return &cuda_sym_tools;
-#endif
-    return d->kind == DEV_EMU ? &host_sym_tools : NULL;
 }
 
 const struct sym_peer_ops *sym_peer_of(const struct device *d)

@@ -1,10 +1,9 @@
-/* Symmetrization and transposition by loops of the host, by all threads; and the sort and sums that the emulator's
-   kernels use where a GPU has a library. */
+/* Symmetrization and transposition by loops of the host, by all threads. */
 #include "symmetrize.h"
 
 #include <omp.h>
 
-enum { ENTRIES_A_THREAD = 1 << 15, RADIX_BITS = 8, RADIX = 1 << RADIX_BITS };
+enum { ENTRIES_A_THREAD = 1 << 15 };
 
 /* Threads that n entries keep busy. */
 static int threads_for(int64_t n)
@@ -151,83 +150,6 @@ bool sym_host_sym(struct sym *v, struct err *e)
     return ok;
 }
 
-/* ---- a stable radix sort, digit by digit from the lowest; each thread a stretch ---- */
-
-struct radix {
-    int64_t n;
-    int threads;
-    int64_t *count; /* of each thread, a digit at a time */
-};
-
-static int digit(uint64_t key, int shift)
-{
-    return (int)(key >> shift & (RADIX - 1));
-}
-
-static void radix_places(const struct radix *r)
-{
-    int64_t sum = 0;
-    for (int d = 0; d < RADIX; d++)
-        for (int k = 0; k < r->threads; k++) {
-            int64_t count = r->count[k * RADIX + d];
-            r->count[k * RADIX + d] = sum;
-            sum += count;
-        }
-}
-
-static void radix_pass(const struct radix *r, int shift, const uint64_t *key, const double *with, uint64_t *key_to,
-                       double *with_to)
-{
-    memset(r->count, 0, (size_t)r->threads * RADIX * sizeof *r->count);
-#pragma omp parallel for schedule(static, 1) num_threads(r->threads)
-    for (int k = 0; k < r->threads; k++)
-        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++)
-            r->count[k * RADIX + digit(key[i], shift)]++;
-    radix_places(r);
-#pragma omp parallel for schedule(static, 1) num_threads(r->threads)
-    for (int k = 0; k < r->threads; k++)
-        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++) {
-            int64_t to = r->count[k * RADIX + digit(key[i], shift)]++;
-            key_to[to] = key[i];
-            with_to[to] = with[i];
-        }
-}
-
-static bool radix_sort(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
-{
-    struct radix r = {.n = n, .threads = threads_for(n)};
-    r.count = mem_new((int64_t)r.threads * RADIX, sizeof *r.count, "digit counts", e);
-    if (!r.count) return false;
-    for (int shift = from; shift < bits; shift += RADIX_BITS, *k = !*k)
-        radix_pass(&r, shift, v->key[*k], v->with[*k], v->key[!*k], v->with[!*k]);
-    mem_free(r.count);
-    return true;
-}
-
-static bool add_up(struct sym *v, int64_t n, struct err *e)
-{
-    int64_t sum = 0;
-    (void)e;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t count = i < n - 1 ? v->at[i] : 0; /* the last is nobody's */
-        v->at[i] = sum;
-        sum += count;
-    }
-    return true;
-}
-
-static int64_t no_bytes(struct device *d, int64_t sorted, int64_t added, struct err *e)
-{
-    (void)d, (void)sorted, (void)added, (void)e;
-    return 0;
-}
-
-const struct sym_tools host_sym_tools = {
-    .bytes = no_bytes,
-    .sort = radix_sort,
-    .add_up = add_up,
-};
-
 /* ---- sym-paper ---- */
 
 static void expand(struct sym *v)
@@ -268,9 +190,11 @@ static void rebuild(struct sym *v, const uint64_t *key, const double *with, stru
 static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)
 {
     int k = 0;
+    struct pairs pairs = {2 * v->nnz, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     expand(v);
-    if (!sym_begin_step(v, SYM_SORT, e) || !radix_sort(v, 2 * v->nnz, 0, 32 + bits, &k, e)) return false;
+    if (!sym_begin_step(v, SYM_SORT, e) || !host_tools.sort(v->o.dev, &pairs, 0, 32 + bits, &k, NULL, 0, e))
+        return false;
     if (!sym_begin_step(v, SYM_COUNT, e)) return false;
     int64_t found = count_keys(v->key[k], 2 * v->nnz);
     if (!sym_begin_step(v, SYM_FILL, e) || !csr_new(&v->result, v->rows, v->cols, found, false, e)) return false;

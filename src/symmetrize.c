@@ -50,7 +50,7 @@ static int64_t aligned(int64_t n)
 
 static int64_t tiles_most(int64_t rows, int64_t nnz)
 {
-    return (rows + 2 * nnz) / SYM_TILE + 2;
+    return (rows + 2 * nnz) / TILE + 2;
 }
 
 static void *take(struct sym *v, int64_t n, size_t size, const char *what, struct err *e)
@@ -171,12 +171,17 @@ static bool plan_turn(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
-/* Bits of the numbers 0 .. n-1; at least one. */
-static int bits_of(int64_t n)
+/* All n keys and values of v in order of these bits; which of the two they are in. */
+static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {
-    int bits = 1;
-    while ((n - 1) >> bits > 0) bits++;
-    return bits;
+    struct pairs p = {n, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
+    return v->tools->sort(v->o.dev, &p, from, bits, k, v->temp, v->temp_bytes, e);
+}
+
+/* v->at becomes places; n with the one more at the end. */
+static bool add_up(struct sym *v, int64_t n, struct err *e)
+{
+    return v->tools->add_up(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
 }
 
 /* The transpose's keys and values in order; which of the two they are in. */
@@ -186,7 +191,7 @@ static bool queue_sort(struct sym *v, int *k, struct err *e)
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     v->ops->cut(v, false);
     v->ops->expand(v, false);
-    if (!sym_begin_step(v, SYM_SORT, e) || !v->tools->sort(v, v->nnz, 32, 32 + bits_of(v->cols), k, e)) return false;
+    if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, v->nnz, 32, 32 + bits_of(v->cols), k, e)) return false;
     char *room = *k ? (char *)v->with[0] : (char *)v->key[0];
     v->turned_val = v->with[*k];
     v->out_val = (double *)room;
@@ -233,7 +238,7 @@ static bool queue_sym(struct sym *v, struct err *e)
     if (!queue_turn(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->cut(v, true);
     v->ops->count(v);
-    if (!v->tools->add_up(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
+    if (!add_up(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
     v->ops->fill(v);
     v->found = -1;
     return sym_begin_step(v, SYM_STEPS, e);
@@ -274,10 +279,10 @@ static bool queue_paper(struct sym *v, struct err *e)
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     v->ops->cut(v, false);
     v->ops->expand(v, true);
-    if (!sym_begin_step(v, SYM_SORT, e) || !v->tools->sort(v, n, 0, 32 + bits_of(v->rows), &k, e)) return false;
+    if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, n, 0, 32 + bits_of(v->rows), &k, e)) return false;
     if (!sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->flag(v, k);
-    if (!v->tools->add_up(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
+    if (!add_up(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
         !sym_begin_step(v, SYM_FILL, e))
         return false;
     v->out_val = v->with[!k];
@@ -325,7 +330,7 @@ bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o,
     if (!w) return false;
     *w = (struct sym){.o = with, .of = A, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .step = -1};
     w->ops = sym_ops_of(with.dev);
-    w->tools = sym_tools_of(with.dev);
+    w->tools = tools_of(with.dev);
     if (begin(w, e)) return *v = w, true;
     sym_free(w);
     return false;
@@ -425,7 +430,7 @@ bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, doubl
     }
     struct sym v = {.o.dev = d, .of = A, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .step = -1};
     v.ops = ops;
-    v.tools = sym_tools_of(d);
+    v.tools = tools_of(d);
     bool ok = turn_there(&v, out, us, e);
     for (int i = 0; i < v.ntaken; i++) d->ops->free(d, v.taken[i]);
     return ok;

@@ -3,7 +3,7 @@
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
-#include "device.h"
+#include "tools.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,13 +44,12 @@ struct sym_options {
     struct watch *watch;
 };
 
-/* Steps of the merge that a block of threads takes: entries and ends of rows; blocks of device memory. */
-enum { SYM_TILE = 2048, SYM_TAKEN = 12 };
+enum { SYM_TAKEN = 12 }; /* blocks of device memory */
 struct sym {
     struct sym_options o;
     const struct csr *of;
     const struct sym_ops *ops;     /* NULL on cpu */
-    const struct sym_tools *tools; /* NULL on cpu */
+    const struct tools *tools; /* NULL on cpu */
     int64_t rows, cols, nnz, tiles;
 
     /* on the device: A, then the work */
@@ -98,7 +97,7 @@ bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *
  *us: without copies; may be NULL. */
 bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e);
 
-/* ---- the kernels (gpu/k_sym.cu), and what a library does between them ---- */
+/* ---- the kernels (gpu/k_sym.cu) ---- */
 
 /* Work on the arrays of v; asynchronous on cuda. */
 struct sym_ops {
@@ -113,16 +112,7 @@ struct sym_ops {
     void (*flag)(struct sym *v, int k);    /* v->at[i] = 1 where key[k][i] is not the one before; one 0 more */
     void (*compact)(struct sym *v, int k); /* v->packed, v->out_val */
 };
-struct sym_tools {
-    int64_t (*bytes)(struct device *d, int64_t sorted, int64_t added,
-                     struct err *e); /* both can work with; -1: failed */
-    /* Stable, by bits 32 .. bits-1 or 0 .. bits-1 of the keys; *k: which of the two is in use, before and after. */
-    bool (*sort)(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e);
-    bool (*add_up)(struct sym *v, int64_t n, struct err *e); /* v->at[i] = the sum of those before, for i < n */
-};
 const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
-const struct sym_tools *sym_tools_of(const struct device *d);
-extern const struct sym_tools host_sym_tools; /* sym_host.c: for emu */
 
 /* The same by a library, A + A^T, for the bench to compare with. */
 struct sym_peer;

@@ -1,5 +1,5 @@
-/* What CUB does for symmetrization between our kernels: the radix sort of keys with their values, and prefix sums. */
-#include "../src/symmetrize.h"
+/* What CUB does between our kernels: the radix sort of keys with their values, and prefix sums. */
+#include "../src/tools.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -36,26 +36,25 @@ static int64_t bytes(struct device *d, int64_t sorted, int64_t added, struct err
     return (int64_t)(to_sort > to_add ? to_sort : to_add);
 }
 
-static bool sort(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
+static bool sort(struct device *d, const struct pairs *p, int from, int bits, int *k, void *temp, int64_t temp_bytes,
+                 struct err *e)
 {
-    size_t room = (size_t)v->temp_bytes;
-    cub::DoubleBuffer<uint64_t> key(v->key[*k], v->key[!*k]);
-    cub::DoubleBuffer<double> with(v->with[*k], v->with[!*k]);
-    if (!went(v->o.dev, "CUB's sort", sort_with(v->temp, room, key, with, n, from, bits, stream_of(v->o.dev)), e))
-        return false;
-    *k = key.Current() == v->key[1];
+    size_t room = (size_t)temp_bytes;
+    cub::DoubleBuffer<uint64_t> key(p->key[*k], p->key[!*k]);
+    cub::DoubleBuffer<double> with(p->with[*k], p->with[!*k]);
+    if (!went(d, "CUB's sort", sort_with(temp, room, key, with, p->n, from, bits, stream_of(d)), e)) return false;
+    *k = key.Current() == p->key[1];
     return true;
 }
 
-static bool add_up(struct sym *v, int64_t n, struct err *e)
+static bool add_up(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
 {
-    size_t room = (size_t)v->temp_bytes;
-    cudaError_t status = cub::DeviceScan::ExclusiveSum(v->temp, room, v->at, v->at, (int)n, stream_of(v->o.dev));
-    return went(v->o.dev, "CUB's scan", status, e);
+    size_t room = (size_t)temp_bytes;
+    return went(d, "CUB's scan", cub::DeviceScan::ExclusiveSum(temp, room, at, at, (int)n, stream_of(d)), e);
 }
 
-extern "C" const struct sym_tools cuda_sym_tools;
-const struct sym_tools cuda_sym_tools = {
+extern "C" const struct tools cuda_tools;
+const struct tools cuda_tools = {
     .bytes = bytes,
     .sort = sort,
     .add_up = add_up,

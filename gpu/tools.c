@@ -1,0 +1,14 @@
+/* What sorts and adds up between the kernels of a device. */
+#include "../src/tools.h"
+
+#ifdef HAVE_CUDA
+extern const struct tools cuda_tools; /* tools_cub.cu */
+#endif
+
+const struct tools *tools_of(const struct device *d)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_tools;
+#endif
+    return d->kind == DEV_EMU ? &host_tools : NULL;
+}
