@@ -31,9 +31,12 @@
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
-/* LAUNCH(device, grid, block, kernel<T>)(arguments); an empty grid launches nothing. */
+/* LAUNCH(device, grid, block, kernel<T>)(arguments); an empty grid launches nothing. It has an else of its own, so that
+   one which follows belongs to the if before it. */
 #define LAUNCH(d, grid, block, ...) \
-    if (launchable(grid)) __VA_ARGS__<<<(grid), (block), 0, static_cast<cudaStream_t>((d)->stream)>>>
+    if (!launchable(grid)) {        \
+    } else                          \
+        __VA_ARGS__<<<(grid), (block), 0, static_cast<cudaStream_t>((d)->stream)>>>
 static inline bool launchable(dim3 grid)
 {
     return grid.x && grid.y && grid.z;
