@@ -41,15 +41,21 @@ static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
     return n;
 }
 
+void bsr_sizes(struct stored *S, int64_t blocks)
+{
+    int64_t b = S->param[0];
+    plan_array(S, "ptr", T_I32, (S->rows + b - 1) / b + 1);
+    plan_array(S, "col", T_I32, blocks);
+    plan_array(S, "val", S->real, blocks * b * b);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
     int64_t b = S->param[0], blocks = 0;
 #pragma omp parallel for schedule(static) reduction(+ : blocks) if (A->nnz > THREADS_FROM)
     for (int64_t I = 0; I < block_rows(A, b); I++) blocks += block_columns(A, I, (int)b, NULL);
-    plan_array(S, "ptr", T_I32, block_rows(A, b) + 1);
-    plan_array(S, "col", T_I32, blocks);
-    plan_array(S, "val", S->real, blocks * b * b);
+    bsr_sizes(S, blocks);
     return true;
 }
 

@@ -2,14 +2,19 @@
    i + offsets[d]. Places outside the matrix and absent entries are 0. */
 #include "diagonals.h"
 
+void dia_sizes(struct stored *S, int64_t diagonals)
+{
+    plan_array(S, "offsets", T_I32, diagonals);
+    plan_array(S, "data", S->real, diagonals * S->rows);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     int64_t diagonals;
     int *number = number_diagonals(A, 1, &diagonals, e);
     if (!number) return false;
     mem_free(number);
-    plan_array(S, "offsets", T_I32, diagonals);
-    plan_array(S, "data", S->real, diagonals * A->rows);
+    dia_sizes(S, diagonals);
     return true;
 }
 

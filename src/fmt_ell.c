@@ -33,18 +33,22 @@ struct place ell_where(const struct stored *S, const struct array *col, int64_t 
     return (struct place){c < 0 ? SLOT_PADDING : SLOT_ENTRY, i % S->rows, c};
 }
 
-static bool plan(const struct csr *A, struct stored *S, struct err *e)
+bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
 {
-    int64_t longest = longest_row(A);
     if (S->param[0] == 0) S->param[0] = longest;
     if (S->param[0] < longest)
         return fail(e, E_USAGE,
                     "ell: width %lld is less than the longest row, which has %lld entries; use width 0 (the longest "
                     "row) or the format hyb, which keeps what overflows",
                     (long long)S->param[0], (long long)longest);
-    plan_array(S, "col", T_I32, A->rows * S->param[0]);
-    plan_array(S, "val", S->real, A->rows * S->param[0]);
+    plan_array(S, "col", T_I32, S->rows * S->param[0]);
+    plan_array(S, "val", S->real, S->rows * S->param[0]);
     return true;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    return ell_sizes(S, longest_row(A), e);
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

@@ -3,14 +3,20 @@
    it were whole. */
 #include "diagonals.h"
 
+void hdia_sizes(struct stored *S, int64_t diagonals)
+{
+    int64_t hack = S->param[0];
+    plan_array(S, "hackOffsets", T_I32, (S->rows + hack - 1) / hack + 1);
+    plan_array(S, "hdi_offsets", T_I32, diagonals);
+    plan_array(S, "hdi_data", S->real, diagonals * hack);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     struct blocks hacks = blocks_of(A, S->param[0]);
     int *dnum = count_diagonals(A, &hacks, e);
     if (!dnum) return false;
-    plan_array(S, "hackOffsets", T_I32, hacks.n + 1);
-    plan_array(S, "hdi_offsets", T_I32, dnum[hacks.n]);
-    plan_array(S, "hdi_data", S->real, dnum[hacks.n] * S->param[0]);
+    hdia_sizes(S, dnum[hacks.n]);
     mem_free(dnum);
     return true;
 }

@@ -17,6 +17,15 @@ static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
     return true;
 }
 
+void hyb_sizes(struct stored *S, int64_t over)
+{
+    plan_array(S, "ell_col", T_I32, S->rows * S->param[0]);
+    plan_array(S, "ell_val", S->real, S->rows * S->param[0]);
+    plan_array(S, "row", T_I32, over);
+    plan_array(S, "col", T_I32, over);
+    plan_array(S, "val", S->real, over);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[0] == 0 && !choose_width(A, &S->param[0], e)) return false;
@@ -26,11 +35,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
         int64_t n = csr_row_length(A, i);
         over += n > width ? n - width : 0;
     }
-    plan_array(S, "ell_col", T_I32, A->rows * width);
-    plan_array(S, "ell_val", S->real, A->rows * width);
-    plan_array(S, "row", T_I32, over);
-    plan_array(S, "col", T_I32, over);
-    plan_array(S, "val", S->real, over);
+    hyb_sizes(S, over);
     return true;
 }
 

@@ -56,13 +56,9 @@ static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, i
     return longest;
 }
 
-static bool plan(const struct csr *A, struct stored *S, struct err *e)
+bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
 {
-    int64_t C = S->param[0], slices = (A->rows + C - 1) / C, slots = 0;
-    int64_t *key = sort_rows(A, S->param[1], e);
-    if (!key) return false;
-    for (int64_t s = 0; s < slices; s++) slots += C * slice_width(A, key, C, s);
-    mem_free(key);
+    int64_t C = S->param[0], slices = (S->rows + C - 1) / C;
     if (slots > INT32_MAX)
         return fail(e, E_LIMIT,
                     "sell: at most %d slots fit 32-bit slice pointers, found %lld; use a smaller C or a larger sigma",
@@ -72,6 +68,16 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     plan_array(S, "col", T_I32, slots);
     plan_array(S, "val", S->real, slots);
     return true;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t C = S->param[0], slices = (A->rows + C - 1) / C, slots = 0;
+    int64_t *key = sort_rows(A, S->param[1], e);
+    if (!key) return false;
+    for (int64_t s = 0; s < slices; s++) slots += C * slice_width(A, key, C, s);
+    mem_free(key);
+    return sell_sizes(S, slots, e);
 }
 
 /* Row -1 is a filler: padding alone. */

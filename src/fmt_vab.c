@@ -22,19 +22,24 @@ static int64_t slot_of(int64_t piece, int64_t element, int64_t block)
     return piece / block * VAB_PIECE * block + element * block + piece % block;
 }
 
-static bool plan(const struct csr *A, struct stored *S, struct err *e)
+bool vab_sizes(struct stored *S, int64_t pieces, struct err *e)
 {
-    int64_t block = S->param[0], pieces = 0;
+    int64_t block = S->param[0], slots = (pieces + block - 1) / block * block * VAB_PIECE;
     if (block % BLOCK_STEP)
         return fail(e, E_USAGE, "vab: block must be a multiple of %d threads, but is %lld; use 64, 128 or 256",
                     BLOCK_STEP, (long long)block);
-#pragma omp parallel for schedule(static) reduction(+ : pieces) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) pieces += pieces_of(A, i);
-    int64_t slots = (pieces + block - 1) / block * block * VAB_PIECE;
     plan_array(S, "val", S->real, slots);
     plan_array(S, "col", T_I32, slots);
-    plan_array(S, "row_piece", T_I32, A->rows + 1);
+    plan_array(S, "row_piece", T_I32, S->rows + 1);
     return true;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t pieces = 0;
+#pragma omp parallel for schedule(static) reduction(+ : pieces) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) pieces += pieces_of(A, i);
+    return vab_sizes(S, pieces, e);
 }
 
 static void put_row(const struct csr *A, int64_t row, struct stored *S)

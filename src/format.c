@@ -113,7 +113,7 @@ int64_t stored_bytes(const struct stored *S)
 
 /* ---- plan and allow ---- */
 
-static bool resolve_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e)
+bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e)
 {
     for (int i = 0; f->params[i].name; i++) {
         const struct param *p = &f->params[i];
@@ -126,14 +126,18 @@ static bool resolve_params(const struct format *f, const int64_t *param, struct 
     return true;
 }
 
+struct plan plan_of(const struct stored *shape)
+{
+    int64_t slots = stored_slots(shape);
+    return (struct plan){.shape = *shape, .bytes = stored_bytes(shape), .slots = slots, .padding = slots - shape->nnz};
+}
+
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e)
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .real = real}};
-    if (!resolve_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e)) return false;
-    out->bytes = stored_bytes(&out->shape);
-    out->slots = stored_slots(&out->shape);
-    out->padding = out->slots - A->nnz;
+    if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e)) return false;
+    *out = plan_of(&out->shape);
     return true;
 }
 

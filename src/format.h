@@ -48,6 +48,10 @@ struct plan {
     int64_t padding;     /* slots - nnz */
 };
 
+/* What follows from the arrays' lengths. */
+struct plan plan_of(const struct stored *shape);
+/* S->param from param (PARAMS_MAX values, or NULL for the usual ones), which must be within their bounds. */
+bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
 /* Sizes of A in format f before any allocation. param: PARAMS_MAX values, or NULL for the usual ones. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
@@ -91,6 +95,17 @@ int64_t span_of(const int *ptr, int64_t n, int64_t i);
 int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i);
 /* For formats whose zeros fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
+
+/* The last step of a plan, on the host or on a device: resolve what is left of S->param, list the arrays, refuse what the
+   format cannot hold. From the entries of the longest row; those that overflow the ELL part, whose width is resolved;
+   diagonals, blocks, pieces, slots in all. */
+bool ell_sizes(struct stored *S, int64_t longest, struct err *e);
+void hyb_sizes(struct stored *S, int64_t over);
+void dia_sizes(struct stored *S, int64_t diagonals);
+bool sell_sizes(struct stored *S, int64_t slots, struct err *e);
+void bsr_sizes(struct stored *S, int64_t blocks);
+void hdia_sizes(struct stored *S, int64_t diagonals);
+bool vab_sizes(struct stored *S, int64_t pieces, struct err *e);
 
 /* fmt_ell.c, shared with HYB: the first `width` entries of each row, element k of row i at k*rows + i. */
 int64_t longest_row(const struct csr *A);
