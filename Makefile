@@ -38,7 +38,7 @@ endif
 # ---- what is built ----
 C_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/*.c gpu/*.c ui/*.c))
 CC_OBJ   := $(patsubst %.cc,$(BUILD)/%.o,$(wildcard src/*.cc gpu/*.cc))
-EMU_OBJ  := $(patsubst gpu/%.cu,$(BUILD)/emu/%.o,$(wildcard gpu/k_*.cu))
+EMU_OBJ  := $(patsubst gpu/%.cu,$(BUILD)/emu/%.o,$(wildcard gpu/k_*.cu gpu/p_*.cu))
 CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*.cu)))
 LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 LIB      := $(BUILD)/libwarpspy.a
@@ -47,7 +47,7 @@ TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c t
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
-.PHONY: all tests run test check asan layers golden check-gpu bench install uninstall clean deps deps-test format
+.PHONY: all tests run test check asan fuzz fuzz-programs layers golden check-gpu bench install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS)
@@ -93,6 +93,7 @@ DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev z
 DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales
 deps:
 	@tests/install_debs.sh $(DEPS)
+DEPS_FUZZ := clang libclang-rt-dev libomp-dev
 deps-test:
 	@tests/install_debs.sh $(DEPS_TEST)
 
@@ -102,6 +103,40 @@ check: tests layers
 asan:
 	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 OPT='-O1 -g' \
 	  SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
+# Random files at everything that reads one, for SECONDS: libFuzzer begins with the files in tests, keeps what is new in
+# BUILD/fuzz/found, and leaves an input that fails, or a reader of it that does, in BUILD/fuzz.
+# With AFL: make fuzz-programs FUZZ_CC=afl-clang-fast, then afl-fuzz -i tests/fuzz_corpus -o found BUILD/fuzz/load
+SECONDS ?= 1800
+FUZZ_CC ?= clang
+FUZZ := $(BUILD)/fuzz
+FUZZ_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined \
+  -fno-sanitize-recover=undefined
+FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out src/main.c,$(wildcard src/*.c)) tests/slow_mtx.c) \
+  $(patsubst %.cc,$(FUZZ)/%.o,$(wildcard src/*.cc))
+FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 -use_value_profile=1 \
+  -dict=tests/fuzz_words.txt -artifact_prefix=$(FUZZ)/
+fuzz:
+	@command -v clang >/dev/null || { echo "fuzz needs clang with libFuzzer: apt-get install $(DEPS_FUZZ)" >&2; exit 1; }
+	@tests/install_debs.sh $(DEPS_FUZZ)
+	@$(MAKE) $(JOBS) --no-print-directory fuzz-programs
+	@mkdir -p $(FUZZ)/found
+	@OMP_WAIT_POLICY=passive ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=64 \
+	  $(FUZZ)/libfuzzer $(FUZZ_OPTIONS) $(FUZZ)/found tests/fuzz_corpus tests/files
+fuzz-programs: $(FUZZ)/load $(if $(filter clang,$(FUZZ_CC)),$(FUZZ)/libfuzzer)
+$(FUZZ)/libfuzzer: $(FUZZ)/tests/fuzz_load.o $(FUZZ)/libload.a
+	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lstdc++
+$(FUZZ)/load: tests/fuzz_load.c $(FUZZ)/libload.a
+	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -DFUZZ_MAIN -o $@ $^ $(LIBS) -lstdc++
+$(FUZZ)/libload.a: $(FUZZ_OBJ)
+	rm -f $@ && ar rcs $@ $^
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -std=c17 $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -MMD -c -o $@ $<
+$(FUZZ)/%.o: %.cc
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -std=c++20 $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -MMD -c -o $@ $<
+# What libFuzzer steers by; AFL's compiler brings its own.
+$(FUZZ)/libfuzzer $(FUZZ)/libload.a: FUZZ_COVERAGE := $(if $(filter clang,$(FUZZ_CC)),-fsanitize=fuzzer-no-link)
 # The way of includes: ui -> gpu -> src, and no screen or GPU below.
 layers:
 	@! grep -nE '#include *[<"](n?curses|ncursesw|cuda|cusparse|cublas|cusolver|readline|\.\./gpu|\.\./ui)' -r src

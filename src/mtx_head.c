@@ -20,12 +20,20 @@ static int split(const char *p, struct word *w, int most)
     return n;
 }
 
+static const char *skip_mark(const char *s, const char *end)
+{
+    return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
+}
+
+/* By its second line, which begins with a number, and the type on its third. A title, unlike a banner, has no %. */
 static bool is_harwell_boeing(const char *s, const char *end)
 {
-    const char *third = next_line(line_end(s, end), end);
-    third = next_line(line_end(third, end), end);
-    return end - third > 14 && strchr("RCPI", third[0]) && strchr("SUHZR", third[1]) && strchr("AE", third[2]) &&
-           !strncmp(third + 3, "           ", 11);
+    const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
+    const char *type = next_line(line_end(counts, end), end);
+    if (*title == '%' || end - type <= 14 || memchr(type, 0, 3)) return false;
+    counts = skip_blanks(counts);
+    return *counts >= '0' && *counts <= '9' && strchr("RCPI", type[0]) && strchr("SUHZR", type[1]) &&
+           strchr("AE", type[2]) && !strncmp(type + 3, "           ", 11);
 }
 
 const char *foreign_kind(const char *s, int64_t n)
@@ -244,10 +252,8 @@ static enum stage first_line(struct head *h, const char *s, const char *end, con
                              struct err *e)
 {
     const char *p = s, *kind = foreign_kind(s, end - s);
-    if (h->lines == 1 && end - p >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) {
-        note(t, NOTE_BOM, 1);
-        p += 3;
-    }
+    if (h->lines == 1) p = skip_mark(s, end);
+    if (p > s) note(t, NOTE_BOM, 1);
     if (h->lines == 1 && kind) {
         fail_at(e, E_INPUT, where, "expected a Matrix Market file, found %s", kind);
         return BAD;
