@@ -1,0 +1,80 @@
+/* Steps that several packers share: tiles, the longest row, zeros, pointers. */
+#include "pack.h"
+
+namespace KERNEL_SPACE
+{
+
+bool plan_by_shape(struct packing *p, struct err *e)
+{
+    const struct csr sizes = {.rows = p->rows, .cols = p->cols, .nnz = p->nnz};
+    return p->S.format->plan(&sizes, &p->S, e);
+}
+
+bool cut_rows(struct packing *p, struct err *e)
+{
+    int64_t steps = p->rows + p->nnz;
+    p->tiles = tiles_for(steps);
+    if (!packing_room(p, ROOM_CUT, 2 * (p->tiles + 1), sizeof(int), e)) return false;
+    LAUNCH(p->dev, blocks_for(p->tiles + 1, TILE_BLOCK), TILE_BLOCK, tile_cut<false>)
+    (p->rows, steps, p->tiles, PACK_PTR(p), PACK_COL(p), PACK_PTR(p), PACK_COL(p),
+     PACK_ROOM(p, ROOM_CUT, 2 * (p->tiles + 1), int));
+    return true;
+}
+
+/* ---- the longest row ---- */
+
+/* Rows across the threads of the grid; one look at the common maximum a warp. */
+__global__ void pack_longest(int64_t rows, GPTR(const int) ptr, GPTR(int) found)
+{
+    int longest = 0;
+    for (int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x; i < rows; i += (int64_t)gridDim.x * PACK_BLOCK)
+        longest = max(longest, ptr[i + 1] - ptr[i]);
+    for (int d = WARP / 2; d > 0; d /= 2) longest = max(longest, __shfl_down_sync(FULL_MASK, longest, d));
+    if (threadIdx.x % WARP == 0 && longest > 0) atomicMax(found + 0, longest);
+}
+
+bool longest_of(struct packing *p, int64_t *longest, struct err *e)
+{
+    enum { BLOCKS = 1024 };
+    unsigned blocks = blocks_for(p->rows, PACK_BLOCK);
+    int most = 0;
+    if (!packing_room(p, ROOM_FOUND, 2, sizeof(int64_t), e)) return false;
+    launch_zero<int>(p->dev, p->room[ROOM_FOUND].p, 1);
+    LAUNCH(p->dev, blocks < BLOCKS ? blocks : +BLOCKS, PACK_BLOCK, pack_longest)
+    (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_FOUND, 1, int));
+    if (!packing_read(p, &most, p->room[ROOM_FOUND].p, sizeof most, e)) return false;
+    *longest = most;
+    return true;
+}
+
+/* ---- zeros and pointers ---- */
+
+template <typename T> __global__ void pack_zero(int64_t n, GPTR(T) to)
+{
+    int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (i < n) to[i] = 0;
+}
+
+template <typename T> void launch_zero(struct device *d, void *to, int64_t n)
+{
+    LAUNCH(d, blocks_for(n, PACK_BLOCK), PACK_BLOCK, pack_zero<T>)(n, VECTOR("zeros", to, n, T));
+}
+
+template void launch_zero<int>(struct device *d, void *to, int64_t n);
+template void launch_zero<int64_t>(struct device *d, void *to, int64_t n);
+template void launch_zero<float>(struct device *d, void *to, int64_t n);
+template void launch_zero<double>(struct device *d, void *to, int64_t n);
+
+__global__ void pack_pointers(int64_t n, GPTR(const int64_t) at, GPTR(int) ptr)
+{
+    int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (i < n) ptr[i] = (int)at[i];
+}
+
+void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr)
+{
+    LAUNCH(p->dev, blocks_for(n + 1, PACK_BLOCK), PACK_BLOCK, pack_pointers)
+    (n + 1, PACK_ROOM(p, at, n + 1, const int64_t), VECTOR("pointers", ptr, n + 1, int));
+}
+
+} // namespace KERNEL_SPACE

@@ -1,0 +1,155 @@
+/* Conversions on the emulator: every packer over every shape, precision and several parameters against the host's
+   arrays, to the bit, in several orders of the threads; what is refused; failing allocations and calls. */
+#include "../gpu/emu.h"
+#include "dev_fake.h"
+#include "pack_kit.h"
+#include "shapes.h"
+#include "sym_kit.h"
+#include "talk.h"
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    pack_check_shapes("emu");
+}
+
+static void test_tiles(void **state)
+{
+    (void)state;
+    pack_check_tiles("emu");
+}
+
+/* Nothing depends on the order of the threads between two barriers. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 3; seed++) {
+        emu_order(seed);
+        pack_check_tiles("emu");
+    }
+    emu_order(0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    pack_check_refused("emu");
+}
+
+/* Padding beyond all measure is refused before anything is allocated, and done when forced. */
+static void test_explosion(void **state)
+{
+    static const struct shape arrow = {
+        .rows = 40000, .cols = 40000, .entries = 40000, .long_row = 7, .name = "a full row"};
+    struct csr A = shape_csr(&arrow, 1);
+    struct on_device c;
+    struct packing *p;
+    (void)state;
+    on_device_put(&c, &A, T_F32, device_open("emu", NULL));
+    for (int i = 0; formats[i]; i++) {
+        struct err host = {0}, here = {0};
+        struct stored S;
+        if (!packer_find(formats[i], c.M.dev)) continue;
+        if (format_pack(&A, formats[i], NULL, T_F32, false, &S, &host)) {
+            stored_free(&S);
+            continue;
+        }
+        assert_false(packing_begin(&p, formats[i], &c.M, NULL, false, &here));
+        assert_int_equal(here.code, E_LIMIT);
+        if (!strstr(host.text, "memory")) assert_string_equal(here.text, host.text);
+    }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+static const struct format *failing;
+
+static bool go(const void *user, struct err *e)
+{
+    struct packing *p;
+    struct stored S = {0};
+    struct mat M;
+    if (!packing_begin(&p, failing, user, NULL, true, e)) return false;
+    bool taken = packing_take(p, &S, &M, e);
+    packing_free(p);
+    if (!taken) return false;
+    bool got = mat_get(&M, &S, e);
+    mat_free(&M);
+    stored_free(&S);
+    return got;
+}
+
+static void test_allocations(void **state)
+{
+    struct csr A = sym_made("random", 60, 4);
+    struct on_device c;
+    (void)state;
+    on_device_put(&c, &A, T_F64, device_open("emu", NULL));
+    for (int i = 0; formats[i]; i++) {
+        failing = formats[i];
+        if (packer_find(failing, c.M.dev)) assert_true(fail_each(go, &c.M) > 4);
+    }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+static struct fake fake;
+
+/* Each call to the device fails in turn: it is reported, and nothing stays allocated there. */
+static void test_failing_calls(void **state)
+{
+    struct csr A = sym_made("random", 60, 4);
+    struct on_device c;
+    (void)state;
+    assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
+    on_device_put(&c, &A, T_F32, &fake.dev);
+    int before = fake.nblocks;
+    for (int i = 0; formats[i]; i++)
+        for (int call = 0; call < FAKE_CALLS && packer_find(formats[i], &fake.dev); call++) {
+            bool done = false;
+            failing = formats[i];
+            for (int n = 1; !done; n++) {
+                struct err e = {0};
+                fake.fail_in[call] = n;
+                done = go(&c.M, &e);
+                assert_true(done || e.text[0]);
+                assert_int_equal(fake.nblocks, before);
+                assert_true(n < 200);
+            }
+            fake.fail_in[call] = 0;
+        }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+/* What the device has no room for is refused with the size it would take. */
+static void test_memory(void **state)
+{
+    struct csr A = sym_made("random", 3000, 12);
+    struct on_device c;
+    struct packing *p;
+    struct err e = {0};
+    (void)state;
+    fake.budget = 1 << 28;
+    on_device_put(&c, &A, T_F64, &fake.dev);
+    int before = fake.nblocks;
+    fake.budget = fake.used + 300000;
+    assert_false(packing_begin(&p, format_find("ell"), &c.M, NULL, false, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "of memory are free"));
+    assert_int_equal(fake.nblocks, before);
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_order),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_explosion), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
