@@ -18,6 +18,7 @@ struct reader {
     const char *s, *stop; /* the line at hand */
     int64_t line;         /* its number */
     bool plain;
+    int64_t left_out; /* bytes at the end, of no meaning */
     bool array, vector, pattern;
     char symmetry; /* g s k h */
     int64_t size_line, declared;
@@ -237,7 +238,7 @@ static bool size_line(struct reader *r, const struct word *w, int n)
     if (r->symmetry != 'g' && r->m->rows != r->m->cols) return refuse(r, r->line, "not square");
     r->declared = r->array ? array_values(r) : size[n - 1];
     if (r->declared > INT32_MAX) return refuse(r, r->line, "too many");
-    if (r->plain && r->declared * 2 * (r->indices + r->values) > r->end - r->p + 1)
+    if (r->plain && r->declared * 2 * (r->indices + r->values) > r->end - r->p + r->left_out + 1)
         return refuse(r, r->line, "no room");
     return true;
 }
@@ -358,7 +359,7 @@ void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m)
 {
     struct reader r = {.m = m, .p = text, .end = text + n, .plain = plain};
     memset(m, 0, sizeof *m);
-    while (r.end > r.p && r.end[-1] == 0x1a) r.end--; /* DOS wrote this at the end */
+    while (r.end > r.p && r.end[-1] == 0x1a) r.end--, r.left_out++; /* DOS wrote this at the end */
     if (banner(&r) && sizes(&r) && entries(&r)) expand(&r);
     free(r.list);
 }
