@@ -73,6 +73,11 @@ void card_say(struct card_row *r, const char *fmt, ...)
     va_end(ap);
 }
 
+void card_add(struct card_row *r, const char *text)
+{
+    if (strlen(r->text) + strlen(text) <= CARD_WIDTH) card_say(r, "%s", text);
+}
+
 struct card_digits card_count(int64_t n)
 {
     struct card_digits d;

@@ -5,7 +5,8 @@
 
 #include "session.h"
 
-enum { CARD_KEYS = 12, CARD_SMALL = 100000 };
+/* Columns of a terminal that the text of a line may have. */
+enum { CARD_KEYS = 12, CARD_SMALL = 100000, CARD_WIDTH = 69 };
 
 enum card_type { CARD_INT, CARD_NUM, CARD_BOOL, CARD_TEXT };
 struct card_key {
@@ -24,6 +25,7 @@ struct card_row {
     const struct card_line *line;
     enum card_state state;
     char text[256]; /* what was found: what it means for formats and solvers */
+    bool quiet;     /* nothing of note was found: told only where this line alone is asked for */
     double us;
     bool known[CARD_KEYS];
     union {
@@ -44,6 +46,10 @@ struct card_line {
 extern const struct card_line *const card_lines[]; /* ended by NULL, in the order of card.def */
 
 /* What one line finds and others use, each made once by the functions below. */
+struct card_values {
+    int64_t zeros, bad, empty;                               /* stored zeros, NaN and inf, empty rows */
+    int64_t zero_row, zero_col, bad_row, bad_col, empty_row; /* of the first; rows INT64_MAX: none */
+};
 struct card_columns {
     int *length, *first; /* of each column: entries, and the row of the first one (-1: it is empty) */
     double *sum;         /* of the absolute values */
@@ -69,11 +75,12 @@ struct card {
     const struct csr *A;
     const struct load_info *info;
     struct watch *watch;
+    struct card_values values;
     struct card_columns column;
     struct card_symmetry symmetry;
     struct card_fill fill;
     struct card_dm dm;
-    bool has_columns, has_symmetry, has_fill, has_dm;
+    bool has_values, has_columns, has_symmetry, has_fill, has_dm;
     enum card_sign sign;   /* what `definite` proved */
     bool positive_circles; /* Gershgorin's lie right of 0 */
     bool stopped;          /* by Ctrl-C */
@@ -96,6 +103,7 @@ bool card_value(const struct card *c, const char *line, const char *key, double 
 void card_set(struct card_row *r, const char *key, double value);
 void card_word(struct card_row *r, const char *key, const char *text);
 void card_say(struct card_row *r, const char *fmt, ...) PRINTF(2, 3); /* appends */
+void card_add(struct card_row *r, const char *text);                  /* the same, if the line has room for it */
 double card_size(const struct csr *A, int64_t k);                     /* |a| of an entry */
 /* "12,345"; a few may stand in one call. */
 struct card_digits {
@@ -109,6 +117,7 @@ typedef void card_visit(const struct csr *A, int64_t row, void *part);
 typedef void card_merge(void *sum, const void *part);
 bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_visit *visit, card_merge *merge,
                struct err *e);
+const struct card_values *card_values(struct card *c, struct err *e);
 const struct card_columns *card_columns(struct card *c, struct err *e);
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);

@@ -93,6 +93,16 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
     }
 }
 
+/* Without one strict row nothing follows: the rows of a graph's Laplacian are all weak, and it is singular. */
+static void say_weak(struct card_row *r, const struct dominance *d)
+{
+    if (d->count[2])
+        card_say(r, "strict in %s rows, weak in %s: Jacobi if irreducible", card_count(d->count[2]).text,
+                 card_count(d->count[1]).text);
+    else
+        card_say(r, "weak in all rows: singular perhaps, as a graph's Laplacian is");
+}
+
 static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
 {
     struct dominance d = {.first = INT64_MAX, .worst = INFINITY};
@@ -112,10 +122,9 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     else if (!cols[0] && !cols[1])
         card_say(r, "strict in all columns: Jacobi and GS converge");
     else if (!d.count[0])
-        card_say(r, "strict in %s rows, weak in %s: Jacobi if irreducible", card_count(d.count[2]).text,
-                 card_count(d.count[1]).text);
+        say_weak(r, &d);
     else
-        card_say(r, "fails: %s rows, first %lld; %s columns: Jacobi may diverge", card_count(d.count[0]).text,
+        card_say(r, "fails in %s rows, first %lld, and %s columns: Jacobi may diverge", card_count(d.count[0]).text,
                  (long long)d.first, card_count(cols[0]).text);
     return true;
 }
@@ -176,6 +185,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
         card_say(r, "M-matrix if irreducible (signs, dominance): then ILU(0) is safe");
     else
         card_say(r, "signs of an M-matrix, dominance not: it may be one");
+    if (!c->A->imag && (s->bad_diagonal || s->positive)) card_add(r, ", ILU(0) may fail");
 }
 
 static bool run_signs(struct card *c, struct card_row *r, struct err *e)

@@ -62,7 +62,10 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "norm_1", one);
     card_set(r, "norm_inf", s.inf);
     card_set(r, "norm_fro", frobenius);
-    card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
+    if (isnan(s.inf))
+        card_say(r, "not known: the matrix has NaN or inf");
+    else
+        card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
     if (isfinite(s.inf)) card_say(r, ": rounding leaves %.1g |x|", DBL_EPSILON * s.inf);
     return true;
 }
@@ -86,7 +89,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     else if (rows > 1e4)
         card_say(r, "scale rows first");
     else if (values > 1e7)
-        card_say(r, "not for fp32");
+        card_say(r, "wide for fp32");
     else
         card_say(r, "fp32 holds them");
     return true;

@@ -69,8 +69,8 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "structural_rank", (double)d->rank);
     card_set(r, "structurally_singular", d->rank < full);
     if (d->rank == full)
-        card_say(r, "structurally %s: values alone could make it singular",
-                 c->A->rows == c->A->cols ? "regular" : "full");
+        card_say(r, c->A->rows == c->A->cols ? "structurally regular: values alone could make it singular"
+                                             : "structurally full: values alone could make the rank less");
     else
         card_say(r, "structural rank %s, %s short: singular for any values", card_count(d->rank).text,
                  card_count(full - d->rank).text);
@@ -155,11 +155,12 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "strong_largest", (double)largest);
     card_set(r, "irreducible", n == 1);
     if (n == 1)
-        card_say(r, "one component: irreducible");
+        card_say(r, "one component: irreducible, no order makes it block triangular");
     else if (largest == 1)
         card_say(r, "%s of 1 row each: triangular when permuted, no iteration needed", card_count(n).text);
     else
         card_say(r, "%s components, largest %s: reducible", card_count(n).text, card_count(largest).text);
+    if (n > 1 && largest > 1) card_add(r, " to block triangular form");
     return true;
 }
 
@@ -224,7 +225,7 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "weak_components", (double)n);
     card_set(r, "weak_largest", (double)largest);
     if (n == 1)
-        card_say(r, "connected");
+        card_say(r, "connected: no rows and columns stand alone");
     else if (largest <= 1)
         card_say(r, "nothing is joined: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
     else

@@ -37,6 +37,14 @@ static int64_t profile_above(const struct csr *A, const struct card_columns *col
     return sum;
 }
 
+/* An ordering is for a square matrix. */
+static void say_wide(const struct csr *A, struct card_row *r)
+{
+    bool square = A->rows == A->cols;
+    card_say(r, square ? "reorder" : "x read far apart");
+    if (square) card_add(r, " rcm may narrow it");
+}
+
 static bool run_band(struct card *c, struct card_row *r, struct err *e)
 {
     const struct csr *A = c->A;
@@ -57,9 +65,9 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
     if (share > 0.5)
         card_say(r, "full, dia");
     else if (width > A->cols / 4 && A->cols > 64)
-        card_say(r, "reorder");
+        say_wide(A, r);
     else
-        card_say(r, "x window %s", show_bytes(8 * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
+        card_say(r, "rows reach %s of x", show_bytes(8 * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
     return true;
 }
 
@@ -133,13 +141,14 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
     int64_t empty = 0;
     for (int64_t j = 0; j < c->A->cols; j++) empty += col->length[j] == 0;
     double mean = (double)c->A->nnz / (double)c->A->cols;
+    bool tail = (double)q[4] > 32 * (mean + 1);
     card_set(r, "empty_cols", (double)empty);
     if (empty)
         card_say(r, "%s empty", card_count(empty).text);
-    else if ((double)q[4] > 32 * (mean + 1))
-        card_say(r, "some long");
     else
-        card_say(r, "x read evenly");
+        card_say(r, tail ? "some long" : "x read evenly");
+    if (empty) card_add(r, ", their x free");
+    if (tail) card_add(r, ", csc uneven");
     return true;
 }
 

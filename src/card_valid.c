@@ -4,14 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-struct valid {
-    int64_t zeros, bad, empty;
-    int64_t zero_row, zero_col, bad_row, bad_col, empty_row; /* of the first one; rows INT64_MAX: none */
-};
-
 static void visit(const struct csr *A, int64_t row, void *part)
 {
-    struct valid *v = part;
+    struct card_values *v = part;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
         bool bad = !isfinite(A->val[k]) || (A->imag && !isfinite(A->imag[k]));
         bool zero = A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
@@ -23,8 +18,8 @@ static void visit(const struct csr *A, int64_t row, void *part)
 
 static void merge(void *sum, const void *part)
 {
-    struct valid *a = sum;
-    const struct valid *b = part;
+    struct card_values *a = sum;
+    const struct card_values *b = part;
     a->zeros += b->zeros;
     a->bad += b->bad;
     a->empty += b->empty;
@@ -33,7 +28,17 @@ static void merge(void *sum, const void *part)
     if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
 }
 
-static void say_valid(const struct card *c, const struct valid *v, struct card_row *r)
+/* Beside a longer tale their number has to do. */
+static void say_zeros(const struct card *c, const struct card_values *v, struct card_row *r)
+{
+    bool alone = !v->bad && !v->empty && !(c->info && c->info->duplicates);
+    if (!v->zeros) return;
+    card_say(r, "; %s stored zero%s", card_count(v->zeros).text, v->zeros == 1 ? "" : "s");
+    if (alone) card_say(r, ", first at (%lld, %lld)", (long long)v->zero_row, (long long)v->zero_col);
+    if (alone) card_add(r, ": work for nothing");
+}
+
+static void say_valid(const struct card *c, const struct card_values *v, struct card_row *r)
 {
     if (!c->A->rows || !c->A->cols)
         card_say(r, "no rows or no columns: nothing to say");
@@ -44,28 +49,34 @@ static void say_valid(const struct card *c, const struct valid *v, struct card_r
         card_say(r, "%s empty row%s, first %lld: singular if square; rows idle", card_count(v->empty).text,
                  v->empty == 1 ? "" : "s", (long long)v->empty_row);
     else
-        card_say(r, "in order and range, finite");
-    if (v->zeros)
-        card_say(r, "; %s stored zero%s, first at (%lld, %lld)", card_count(v->zeros).text, v->zeros == 1 ? "" : "s",
-                 (long long)v->zero_row, (long long)v->zero_col);
+        card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
+    say_zeros(c, v, r);
     if (c->info && c->info->duplicates)
-        card_say(r, "; %s duplicates were summed", card_count(c->info->duplicates).text);
+        card_say(r, "; %s duplicate%s summed", card_count(c->info->duplicates).text,
+                 c->info->duplicates == 1 ? "" : "s");
+}
+
+const struct card_values *card_values(struct card *c, struct err *e)
+{
+    if (c->has_values) return &c->values;
+    c->values = (struct card_values){.bad_row = INT64_MAX, .zero_row = INT64_MAX, .empty_row = INT64_MAX};
+    c->has_values = card_scan(c, "values", sizeof c->values, &c->values, visit, merge, e);
+    return c->has_values ? &c->values : NULL;
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
-    struct valid v = {.bad_row = INT64_MAX, .zero_row = INT64_MAX, .empty_row = INT64_MAX};
-    if (!csr_check(c->A, e)) return false;
-    if (!card_scan(c, "values", sizeof v, &v, visit, merge, e)) return false;
-    card_set(r, "nonfinite", (double)v.bad);
-    card_set(r, "explicit_zeros", (double)v.zeros);
-    card_set(r, "empty_rows", (double)v.empty);
+    const struct card_values *v = csr_check(c->A, e) ? card_values(c, e) : NULL;
+    if (!v) return false;
+    card_set(r, "nonfinite", (double)v->bad);
+    card_set(r, "explicit_zeros", (double)v->zeros);
+    card_set(r, "empty_rows", (double)v->empty);
     if (c->info) card_set(r, "duplicates", (double)c->info->duplicates);
-    if (v.bad) card_set(r, "nonfinite_row", (double)v.bad_row);
-    if (v.bad) card_set(r, "nonfinite_col", (double)v.bad_col);
-    if (v.zeros) card_set(r, "explicit_zero_row", (double)v.zero_row);
-    if (v.zeros) card_set(r, "explicit_zero_col", (double)v.zero_col);
-    say_valid(c, &v, r);
+    if (v->bad) card_set(r, "nonfinite_row", (double)v->bad_row);
+    if (v->bad) card_set(r, "nonfinite_col", (double)v->bad_col);
+    if (v->zeros) card_set(r, "explicit_zero_row", (double)v->zero_row);
+    if (v->zeros) card_set(r, "explicit_zero_col", (double)v->zero_col);
+    say_valid(c, v, r);
     return true;
 }
 

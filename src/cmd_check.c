@@ -25,13 +25,13 @@ static int lines_in(const struct card *c, enum card_state state, const char **na
     return n;
 }
 
-static bool is_told(const struct card_row *r)
+static bool is_told(const struct card_row *r, const char *only)
 {
-    return r->state == CARD_FOUND || r->state == CARD_FAILED || r->state == CARD_STOPPED;
+    return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
 
 /* One record of all keys; those of lines that did not run are null. */
-static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, struct err *e)
+static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
     char(*text)[320] = mem_new(c->n, sizeof *text, "a report card", e);
     const char **name = text ? mem_new(c->n, sizeof *name, "a report card", e) : NULL;
@@ -46,7 +46,7 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
-            if (is_told(r)) snprintf(text[n++], sizeof *text, "%s: %s", r->line->name, r->text);
+            if (is_told(r, only)) snprintf(text[n++], sizeof *text, "%s: %s", r->line->name, r->text);
         }
         for (int i = 0; i < n; i++) name[i] = text[i];
         out_strs(o, "says", n, name);
@@ -75,7 +75,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
              card_count(A->cols).text, card_count(A->nnz).text, A->imag ? "complex" : "real");
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
-        if (is_told(r))
+        if (is_told(r, only))
             out_text(o, "%-9s  %s", r->line->name, r->text);
         else if (only && r->state == CARD_UNFIT && !strcmp(only, r->line->name))
             out_text(o, "%-9s  %s", only, A->rows && A->cols ? "for square matrices alone" : "no rows or no columns");
@@ -107,7 +107,7 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     if (ok && out_mode(s->out) == OUT_TEXT)
         out_lines(s->out, m, &c, only);
     else
-        ok = ok && out_keys(s->out, m, &c, e);
+        ok = ok && out_keys(s->out, m, &c, only, e);
     if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above were found before");
     card_free(&c);
     return ok;
@@ -120,8 +120,9 @@ const struct command command_check = {
     .help =
         "Lines that are costly on a large matrix (rank, parts, strong, weak, fill, definite, condition) are run for\n"
         "up to 100,000 nonzeros, and with `all` for any; Ctrl-C keeps what was found. `only` runs one line; `lines`\n"
-        "tells what each is. Rows and columns are counted from 0; a stored zero is an entry. In JSON every number\n"
-        "has its key, and those of lines not run are null.\n"
+        "tells what each is. Rows and columns are counted from 0; a stored zero is an entry. Where a Matrix Market\n"
+        "file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` names their lines,\n"
+        "counted from 1. In JSON every number has its key, and those of lines not run are null.\n"
         "    check A\n"
         "    check A all\n"
         "    check A only fill\n"

@@ -1,10 +1,16 @@
 /* Matrix Market as a kind of file; the work is done in the files mtx_*.c. */
 #include "file.h"
 #include "mtx.h"
+#include "mtx_find.h"
 
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
-    return mtx_load_stream(s->stream, s->begin, s->n, s->path, w, A, info, e);
+    struct load_info stamp = {0};
+    mtx_stamp(s->path, &stamp);
+    if (!mtx_load_stream(s->stream, s->begin, s->n, s->path, w, A, info, e)) return false;
+    info->text_bytes = stamp.text_bytes;
+    info->text_ns = stamp.text_ns;
+    return true;
 }
 
 static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,

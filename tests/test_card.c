@@ -213,6 +213,35 @@ static void test_parts(void **state)
     csr_free(&A);
 }
 
+/* What follows from dominance needs a strict row; what is said of square matrices is not said of others. */
+static void test_claims(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "dominance", "weak in all rows: singular perhaps");
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 2}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "dominance", "strict in 1 rows, weak in 1: Jacobi if irreducible");
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 100, 99, 4, (struct entry[]){{0, 98, 2}, {99, 0, 1}, {3, 4, 1}, {4, 5, NAN}});
+    card_of(&c, &A);
+    check_text(&c, "band", "x read far apart");
+    check_text(&c, "norms", "not known: the matrix has NaN or inf");
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 1, 2, 2, (struct entry[]){{0, 0, 2}, {0, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "rank", "structurally full: values alone could make the rank less");
+    card_free(&c);
+    csr_free(&A);
+}
+
 /* Of a matrix without rows or columns nothing is claimed. */
 static void test_nothing(void **state)
 {
@@ -483,7 +512,7 @@ int main(void)
         cmocka_unit_test(test_nothing), cmocka_unit_test(test_definite),   cmocka_unit_test(test_ritz),
         cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library), cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),     cmocka_unit_test(test_command),
-        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_claims),
     };
     return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }
