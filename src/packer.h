@@ -50,8 +50,8 @@ struct packing {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    int64_t found[2]; /* from plan to pack */
-    int sorted;       /* likewise: in which of the two pairs a sort left them */
+    int64_t found; /* from plan to pack */
+    int sorted;    /* likewise: in which of the two pairs a sort left them */
 };
 
 /* The packer of f that runs on d, or NULL: then f is packed on the host. */

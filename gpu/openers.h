@@ -1,0 +1,150 @@
+/* Which small blocks or diagonals bands of `height` rows have, for BSR and the formats of diagonals by blocks of rows.
+
+   What an entry lies on, of those that its band may have, is told by a key: a block column (BSR) or an offset. The
+   entry that comes first in its band with its key opens it; the sums of the marks of openers, in the order of entries,
+   say how many keys the bands before have. Within a band, a key's place is the number of openers with lesser keys: each
+   row knows its own by a search, as its columns ascend. No two threads write one place, and no sort is needed. */
+#ifndef OPENERS_H
+#define OPENERS_H
+
+#include "pack.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Keys by block columns of `width` columns. Those of a row's entries with the key of column c are from .. to. */
+struct by_block {
+    static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
+    static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }
+    static __device__ int64_t to(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width + width - 1; }
+};
+
+/* Keys by diagonals: in row r, the diagonal of (i, c) has column c + r - i. */
+struct by_diagonal {
+    static __device__ int key(int64_t i, int64_t c, int64_t) { return (int)(c - i); }
+    static __device__ int64_t from(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
+    static __device__ int64_t to(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
+};
+
+/* The first of entries from .. end-1 of a row whose column is not below c. */
+template <typename P> __device__ int64_t first_not_below(P col, int64_t from, int64_t end, int64_t c)
+{
+    while (from < end) {
+        int64_t mid = (from + end) / 2;
+        if (col[mid] < c)
+            from = mid + 1;
+        else
+            end = mid;
+    }
+    return from;
+}
+
+/* Has row r an entry with the key of (i, c), which is the k-th of its row? In a band matrix it is the k-th there too.
+ */
+template <typename KEYS, typename P, typename Q>
+__device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t width, int64_t k)
+{
+    int64_t first = ptr[r], end = ptr[r + 1], from = KEYS::from(r, i, c, width), to = KEYS::to(r, i, c, width);
+    if (first == end) return false;
+    int64_t there = col[min(first + k, end - 1)];
+    if (there >= from && there <= to) return true;
+    int64_t at = first_not_below(col, first, end, from);
+    return at < end && col[at] <= to;
+}
+
+/* Entries of a tile across the threads: at[k] = does it open its key? The rows above are asked from the nearest on. */
+template <typename KEYS>
+__global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
+                             int64_t height, int64_t width, GPTR(int64_t) at)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
+        int64_t i = t.row + row_of[k], here = t.from + k, in_row = here - ptr[i], c = col[here];
+        bool opens = in_row == 0 || KEYS::key(i, col[here - 1], width) != KEYS::key(i, c, width);
+        for (int64_t r = i - 1; opens && r >= i / height * height; r--)
+            opens = !row_has<KEYS>(ptr, col, r, i, c, width, in_row);
+        at[here] = opens;
+    }
+}
+
+/* Thread b: openers before band b; one more ends the last. */
+static __global__ void openers_bands(int64_t rows, int64_t bands, int64_t height, GPTR(const int) ptr,
+                                     GPTR(const int64_t) at, GPTR(int) band)
+{
+    int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (b <= bands) band[b] = (int)at[ptr[min(b * height, rows)]];
+}
+
+/* Entries of a tile across the threads: an opener counts the lesser keys of its band, and writes its own. */
+template <typename KEYS>
+__global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
+                             int64_t height, int64_t width, GPTR(const int64_t) at, GPTR(int) keys)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
+        int64_t i = t.row + row_of[k], here = t.from + k;
+        if (at[here] == at[here + 1]) continue;
+        int64_t c = col[here], top = i / height * height, place = at[ptr[top]];
+        for (int64_t r = top; r < min(top + height, rows); r++) {
+            int64_t first = ptr[r], end = ptr[r + 1], before = at[first];
+            if (at[end] == before) continue; /* this row opens none */
+            place += at[first_not_below(col, first, end, KEYS::from(r, i, c, width))] - before;
+        }
+        keys[place] = KEYS::key(i, c, width);
+    }
+}
+
+/* The place of a key in keys[from .. end-1], which has it. */
+template <typename P> __device__ int64_t place_of_key(P keys, int64_t from, int64_t end, int key)
+{
+    return last_not_above(keys, from, end - 1, key);
+}
+
+/* How many keys there are in all; the sums of marks stay in ROOM_AT. */
+template <typename KEYS>
+static bool count_openers(struct packing *p, int64_t height, int64_t width, int64_t *n, struct err *e)
+{
+    if (!cut_rows(p, e) || !packing_room(p, ROOM_AT, p->nnz + 1, sizeof(int64_t), e)) return false;
+    LAUNCH_TILES(p, openers_mark<KEYS>)
+    (PACK_TILES(p), height, width, PACK_ROOM(p, ROOM_AT, p->nnz + 1, int64_t));
+    return packing_add_up(p, ROOM_AT, p->nnz, n, e);
+}
+
+/* After count_openers: where each band's keys begin goes to array `band`, the keys to array `keys`. */
+template <typename KEYS> static void put_openers(struct packing *p, int64_t height, int64_t width, int band, int keys)
+{
+    int64_t bands = (p->rows + height - 1) / height;
+    auto at = PACK_ROOM(p, ROOM_AT, p->nnz + 1, const int64_t);
+    LAUNCH(p->dev, blocks_for(bands + 1, PACK_BLOCK), PACK_BLOCK, openers_bands)
+    (p->rows, bands, height, PACK_PTR(p), at, PACK_OUT(p, band, int));
+    LAUNCH_TILES(p, openers_keys<KEYS>)
+    (PACK_TILES(p), p->rows, height, width, at, PACK_OUT(p, keys, int));
+}
+
+/* Entries of a tile across the threads: row t of a band on its diagonal d goes to d*height + t, counted over all bands.
+ */
+template <typename T>
+__global__ void bands_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
+                           GPTR(const T) val, int64_t height, GPTR(const int) band, GPTR(const int) offsets,
+                           GPTR(T) out)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
+        int64_t row = t.row + row_of[k], b = row / height;
+        int64_t d = place_of_key(offsets, band[b], band[b + 1], (int)(col[t.from + k] - row));
+        out[d * height + row % height] = val[t.from + k];
+    }
+}
+
+} // namespace KERNEL_SPACE
+
+#endif
