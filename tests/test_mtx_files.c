@@ -2,6 +2,7 @@
 #include "mtx_kit.h"
 
 #include <archive.h>
+#include <archive_entry.h>
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <cmocka.h>
 
 #define HEAD "%%MatrixMarket matrix coordinate real general\n"
@@ -161,12 +163,89 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
+/* A bit turned in every byte, and every end cut off: a message, or the right matrix where the byte meant nothing. Not
+   so where no sum guards what is in the file. */
+static void assert_guarded(const char *name, const char *path, bool sums)
+{
+    char out[4096];
+    size_t n;
+    char *z = read_whole(path, &n);
+    for (size_t k = 0; k < n; k++) {
+        z[k] ^= (char)(1 << k % 8);
+        show_load(write_file("flip", z, n), out, sizeof out);
+        if (sums && strncmp(out, "2 ", 2) && strncmp(out, small_shown, strlen(small_shown)))
+            fail_msg("%s, byte %d: another matrix \"%s\"", name, (int)k, out);
+        z[k] ^= (char)(1 << k % 8);
+    }
+    for (size_t k = 0; k < n; k++) {
+        show_load(write_file("cut", z, k), out, sizeof out);
+        if (strncmp(out, "2 ", 2) && strcmp(out, small_shown)) fail_msg("%s cut at %d: \"%s\"", name, (int)k, out);
+    }
+    mem_free(z);
+}
+
+static void damage_of_archives_is_found(void **state)
+{
+    static const struct {
+        const char *name;
+        int filter;
+        bool tar, sums;
+    } table[] = {
+        {"gz", ARCHIVE_FILTER_GZIP, false, true},   {"xz", ARCHIVE_FILTER_XZ, false, true},
+        {"bz2", ARCHIVE_FILTER_BZIP2, false, true}, {"zst", ARCHIVE_FILTER_ZSTD, false, false},
+        {"tar", ARCHIVE_FILTER_NONE, true, false},  {"tar.gz", ARCHIVE_FILTER_GZIP, true, true},
+        {"tar.xz", ARCHIVE_FILTER_XZ, true, true},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++)
+        assert_guarded(table[i].name, pack_file("good", table[i].filter, table[i].tar, &alone, 1), table[i].sums);
+    assert_loads("tests/fuzz_corpus/plain.mtx.zst", small_shown);
+    assert_guarded("zst with a sum", "tests/fuzz_corpus/plain.mtx.zst", true); /* by zstd, which writes one */
+}
+
+/* A tar of entries of any type; a link has no data. */
+static const char *tar_of(const char *name, const struct member *m, const unsigned *types, int n)
+{
+    const char *path = scratch_path(name);
+    struct archive *a = archive_write_new();
+    archive_write_set_format_pax_restricted(a);
+    assert_int_equal(archive_write_open_filename(a, path), ARCHIVE_OK);
+    for (int i = 0; i < n; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, m[i].name);
+        archive_entry_set_filetype(entry, types[i]);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, (int64_t)m[i].n);
+        if (types[i] == AE_IFLNK) archive_entry_set_symlink(entry, "/etc/passwd");
+        assert_int_equal(archive_write_header(a, entry), ARCHIVE_OK);
+        if (m[i].n) assert_int_equal(archive_write_data(a, m[i].data, m[i].n), m[i].n);
+        archive_entry_free(entry);
+    }
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    return path;
+}
+
+static void only_files_of_an_archive_count(void **state)
+{
+    static const unsigned types[] = {AE_IFDIR, AE_IFLNK, AE_IFIFO, AE_IFREG, AE_IFREG, AE_IFREG};
+    const struct member m[] = {{"a.mtx/", "", 0}, {"b.mtx", "", 0},      {"c.mtx", "", 0},
+                               {".mtx", "x", 1},  {"d.mtx.txt", "x", 1}, {"e.MTX", small, sizeof small - 1}};
+    const struct member hostile[] = {{"\x1b[2J.mtx", "", 0}, {"b.mtx", "", 0}};
+    (void)state;
+    assert_loads(tar_of("links.tar", m, types, 6), small_shown);
+    assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "found none");
+    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "expected");
+    assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "found 2: \\x1b[2J.mtx, b.mtx");
+}
+
 static void what_cannot_be_read_is_named(void **state)
 {
     (void)state;
     assert_refused(scratch_path("missing.mtx"), E_IO, "No such file");
     assert_refused("/tmp", E_IO, "a directory");
     assert_refused("/dev/null", E_IO, "a device");
+    assert_refused("/proc/self/mem", E_IO, "Input/output error");
     const char *pipe = scratch_path("pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_refused(pipe, E_IO, "a pipe");
@@ -258,6 +337,147 @@ static void a_declared_size_allocates_nothing(void **state)
     assert_true(mtx_load(path, NULL, &A, NULL, NULL));
     assert_true(made < mem_count() - before); /* it stopped before the body */
     csr_free(&A);
+}
+
+/* Where the file does not show how much it holds, the count is found wrong at its end, and no memory was taken by it.
+ */
+static void a_count_in_a_packed_file_is_not_believed(void **state)
+{
+    static const char few[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
+    static const char array[] = "%%MatrixMarket matrix array real symmetric\n65535 65535\n1\n2\n3\n";
+    static const char many[] = HEAD "9 9 1\n1 1 1\n2 2 2\n";
+    const struct member m[] = {
+        {"a", few, sizeof few - 1}, {"a", array, sizeof array - 1}, {"a", many, sizeof many - 1}};
+    static const char *const says[] = {"found 1 when the file ends at line 3", "found 3 when the file ends at line 5",
+                                       "no more than 1"};
+    (void)state;
+    for (int i = 0; i < COUNT(says); i++)
+        assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
+}
+
+/* Entries that a 32-bit index cannot count are refused by that limit's own message, before memory is taken. */
+static void what_is_beyond_32_bits_takes_no_memory(void **state)
+{
+    static const char *const texts[] = {
+        HEAD "2147483647 2147483647 2147483648\n1 1 1\n",
+        HEAD "2147483648 1 1\n1 1 1\n",
+        HEAD "1 9223372036854775807 1\n1 1 1\n",
+        "%%MatrixMarket matrix array real general\n65536 32768\n1\n",
+        "%%MatrixMarket matrix array real skew-symmetric\n65537 65537\n1\n",
+    };
+    (void)state;
+    assert_refused(write_file("none.mtx", HEAD, sizeof HEAD - 1), E_INPUT, "size line");
+    for (int i = 0; i < 2 * COUNT(texts); i++) {
+        struct csr A;
+        struct err e = {0};
+        const struct member m = {"a", texts[i / 2], strlen(texts[i / 2])};
+        const char *path =
+            i % 2 ? pack_file("beyond", ARCHIVE_FILTER_GZIP, false, &m, 1) : write_file("beyond", m.data, m.n);
+        int64_t before = mem_count();
+        assert_false(mtx_load(path, NULL, &A, NULL, &e));
+        assert_int_equal(e.code, E_LIMIT);
+        assert_non_null(strstr(e.text, i / 2 == 1 || i / 2 == 2 ? "32-bit indices" : "32-bit row pointers"));
+        assert_non_null(strstr(e.where, ":2"));
+        if (mem_count() - before > 6) fail_msg("%d: %d blocks of memory", i, (int)(mem_count() - before));
+    }
+}
+
+/* The most memory that was in use since the last call, in MiB. */
+static int peak(void)
+{
+    char line[128];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f)) sscanf(line, "VmHWM: %ld", &kb);
+    if (f) fclose(f);
+    f = fopen("/proc/self/clear_refs", "w");
+    if (f) fputs("5", f);
+    if (!f || fclose(f)) printf("skip: the peak of memory cannot be set back\n");
+    return (int)(kb >> 10);
+}
+
+static const char *write_bomb(const char *head, char fill, const char *tail)
+{
+    static char piece[1 << 20];
+    const char *path = scratch_path("bomb.gz");
+    gzFile f = gzopen(path, "wb1");
+    memset(piece, fill, sizeof piece);
+    gzputs(f, head);
+    for (int i = 0; i < 256; i++) assert_int_equal(gzwrite(f, piece, sizeof piece), sizeof piece);
+    gzputs(f, tail);
+    assert_int_equal(gzclose(f), Z_OK);
+    return path;
+}
+
+/* 256 MiB that take up one on the disk. */
+static void a_bomb_takes_no_memory(void **state)
+{
+    static const struct {
+        const char *head, *tail, *shown;
+        char fill;
+        int most; /* MiB */
+    } table[] = {
+        {HEAD "%", "\n1 1 1\n1 1 2\n", "1x1: 1 1 2", 'x', 40},
+        {HEAD "1 1 1\n1 1 2\n%", "\n", "1x1: 1 1 2 |", 'x', 40},
+        {HEAD "1 1 1\n", "\n1 1 2\n", "1x1: 1 1 2", '\n', 40},
+        {HEAD "1 1 1\n", "\n", "5 3: expected a line of at most 64 MiB", 0, 300},
+        {HEAD "1 1 1\n1 1 ", "\n", "5 3: expected a line of at most 64 MiB", '1', 300},
+    };
+    char out[4096];
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        const char *path = write_bomb(table[i].head, table[i].fill, table[i].tail);
+        mtx_hooks(0, 2);
+        peak();
+        int before = peak();
+        show_load(path, out, sizeof out);
+        int after = peak();
+        if (strncmp(out, table[i].shown, strlen(table[i].shown)) || after - before > table[i].most)
+            fail_msg("%d: expected \"%s\" and %d MiB, got \"%s\" and %d", i, table[i].shown, table[i].most, out,
+                     after - before);
+    }
+    mtx_hooks(0, 0);
+    scratch_remove();
+}
+
+struct shrinking {
+    const char *path;
+    int64_t to;
+    int calls; /* until then */
+};
+
+static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct shrinking *s = w->user;
+    (void)what, (void)done, (void)total;
+    if (--s->calls == 0) assert_int_equal(truncate(s->path, s->to), 0);
+    return true;
+}
+
+/* Whatever was read before, the matrix is not whole: it is refused, or whole where all was read before. */
+static void a_file_may_shrink_while_it_is_read(void **state)
+{
+    static const int64_t to[] = {0, 10, 60, 5000, 30000};
+    static const int threads[] = {1, 2, 7, 64};
+    struct member m = many_entries();
+    char name[] = "shrinks.mtx";
+    (void)state;
+    for (int i = 0; i < COUNT(to) * COUNT(threads) * 2 * 3; i++) {
+        bool packed = i % 2;
+        const char *path = packed ? pack_file(name, ARCHIVE_FILTER_GZIP, false, &m, 1) : write_file(name, m.data, m.n);
+        struct shrinking s = {path, to[i / 2 % COUNT(to)], 1 + i / 2 / COUNT(to) / COUNT(threads) * 3};
+        struct watch w = {.tick = shrink, .user = &s};
+        struct csr A;
+        struct err e = {0};
+        mtx_hooks(256, threads[i / 2 / COUNT(to) % COUNT(threads)]);
+        bool ok = mtx_load(path, &w, &A, NULL, &e);
+        if (ok)
+            assert_true(A.nnz == 3000 && (packed || s.calls > 0 || threads[i / 2 / COUNT(to) % COUNT(threads)] > 1));
+        if (!ok && e.code != E_INPUT) fail_msg("%d: %s: %s", i, e.where, e.text);
+        csr_free(&A);
+    }
+    mtx_hooks(0, 0);
+    mem_free((char *)m.data);
 }
 
 /* A megabyte of entries beyond the declared two: reading must stop soon after them. */
@@ -422,11 +642,17 @@ int main(void)
         cmocka_unit_test(garbage_after_gzip_is_a_warning),
         cmocka_unit_test(members_of_gzip_follow_each_other),
         cmocka_unit_test(truncated_tar_and_xz_are_found),
+        cmocka_unit_test(damage_of_archives_is_found),
+        cmocka_unit_test(only_files_of_an_archive_count),
         cmocka_unit_test(what_cannot_be_read_is_named),
         cmocka_unit_test(a_hostile_name_is_escaped),
         cmocka_unit_test(loading_can_be_cancelled),
         cmocka_unit_test(every_shortage_of_memory_is_survived),
         cmocka_unit_test(a_declared_size_allocates_nothing),
+        cmocka_unit_test(a_count_in_a_packed_file_is_not_believed),
+        cmocka_unit_test(what_is_beyond_32_bits_takes_no_memory),
+        cmocka_unit_test(a_bomb_takes_no_memory),
+        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
         cmocka_unit_test(a_surplus_is_not_read_to_its_end),
         cmocka_unit_test(what_is_saved_loads_to_the_bit),
         cmocka_unit_test(a_failed_save_leaves_the_old_file),

@@ -13,7 +13,7 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-enum { BYTES_MOST = 2000000 };
+enum { BYTES_MOST = 8000000 };
 
 /* In the library, but not in its header: 1-based indices, and values that are NULL for a pattern and pairs for complex
    numbers; of integers it reads the size only. */
