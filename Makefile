@@ -105,10 +105,12 @@ asan:
 	  SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
 # Random files at everything that reads one, for SECONDS: libFuzzer begins with the files in tests, keeps what is new in
 # BUILD/fuzz/found, and leaves an input that fails, or a reader of it that does, in BUILD/fuzz.
-# With AFL: make fuzz-programs FUZZ_CC=afl-clang-fast, then afl-fuzz -i tests/fuzz_corpus -o found BUILD/fuzz/load
+# With AFL: make fuzz-programs FUZZ_CC=afl-clang-fast, then
+#   afl-fuzz -m none -x tests/fuzz_words.txt -i tests/fuzz_corpus -o BUILD/fuzz-afl-clang-fast/found \
+#     BUILD/fuzz-afl-clang-fast/load
 SECONDS ?= 1800
 FUZZ_CC ?= clang
-FUZZ := $(BUILD)/fuzz
+FUZZ := $(BUILD)/fuzz$(if $(filter-out clang,$(FUZZ_CC)),-$(FUZZ_CC))
 FUZZ_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out src/main.c,$(wildcard src/*.c)) tests/slow_mtx.c) \
