@@ -120,8 +120,7 @@ static void sort_byte(const uint64_t *a, uint64_t *b, int64_t n, int shift)
     for (int64_t k = 0; k < n; k++) b[at[a[k] >> shift & 255]++] = a[k];
 }
 
-/* Sort by column keys that are in order of position; spare has room for n. Linear for long rows. */
-static void sort_row(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols)
+void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols)
 {
     if (is_sorted(key, n)) return;
     if (n <= INSERTION_MAX) {
@@ -181,7 +180,7 @@ static void build_bucket(struct build *b, int k)
     int64_t begin = b->start[k], to = begin;
     for (int64_t r = row0; r < row1; r++) {
         int64_t end = A->rowptr[r + 1];
-        sort_row(sorted + begin, spare, end - begin, A->cols);
+        csr_sort_keys(sorted + begin, spare, end - begin, A->cols);
         to = emit_row(b, k, sorted + begin, end - begin, to);
         A->rowptr[r + 1] = (int)to;
         begin = end;

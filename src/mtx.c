@@ -64,6 +64,7 @@ void notes_say(const struct notes *t, struct load_info *info)
 static int64_t count_zeros(const struct csr *A)
 {
     int64_t n = 0;
+#pragma omp parallel for reduction(+ : n)
     for (int64_t k = 0; k < A->nnz; k++) n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
     return n;
 }

@@ -123,13 +123,19 @@ int64_t column_start(const struct head *h, int64_t c);
 struct gap {
     int64_t at, lines;
 };
+/* Entries in the file's order. */
+struct entries {
+    int64_t room;       /* of each array below */
+    int *row, *col;     /* 0-based; NULL in array files until their places are known */
+    double *val, *imag; /* NULL where all are 1; NULL unless complex */
+};
+bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e);
+void entries_free(struct entries *t);
 struct block {
     struct block *next;
     int64_t seq, lines, n; /* position; lines and entries in it */
     int64_t line0, entry0; /* lines and entries of the file before it */
     int64_t upper, lower;  /* entries above and below the diagonal, in files with a symmetry */
-    int *row, *col;        /* [n] 0-based; NULL in arrays until they are placed */
-    double *val, *imag;    /* [n]; NULL where all are 1; NULL unless complex */
     struct gap *gap;
     int64_t ngaps;
     struct notes notes; /* lines counted in the block */
@@ -146,8 +152,11 @@ struct body {
     struct watch *watch;
     int threads;
     struct block *first, *last;
+    struct entries all; /* of the file, as many as its size line says */
     struct fault fault; /* the earliest in the file */
-    int64_t parsed;     /* entries so far */
+    int64_t turn;       /* the block that delivers its entries next */
+    int64_t delivered;  /* entries before it */
+    int delivering;     /* threads that still copy theirs */
     bool stop;
 };
 /* Parse all; a fault stays in b->fault. */
@@ -155,11 +164,15 @@ void body_parse(struct body *b);
 void block_free(struct block *k);
 void body_free(struct body *b);
 
-/* ---- mtx_build.c: counts and symmetry checked, then rows ---- */
+/* ---- mtx_judge.c: counts and symmetry checked ---- */
 
 /* Number the blocks, count entries against the size line, and report the earliest fault of the file. */
 bool body_judge(struct body *b, struct notes *t, struct err *e);
-/* Expand and compress; frees the blocks as it goes. *duplicates counts entries of the file. */
+
+/* ---- mtx_build.c: from entries to rows ---- */
+
+/* Expand and compress; takes the entries. Holds at most twice the memory of A. *duplicates counts entries of the
+   file. */
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e);
 
 #endif

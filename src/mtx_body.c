@@ -1,18 +1,21 @@
 /* The entries of a Matrix Market file, parsed by all cores. Reading is one thread's turn at a time, since a copy is
-   many times as fast as parsing; blocks of whole lines are parsed side by side and kept in the file's order. */
+   many times as fast as parsing. Each thread parses its block of whole lines into arrays that it uses again for the
+   next, so they stay in its cache, and then, in the file's order, delivers them to the arrays of the whole file. */
 #include "mtx.h"
 #include "number.h"
 
 #include <math.h>
 #include <omp.h>
+#include <sched.h>
 #include <string.h>
 
-enum { MEMORY_EVERY = 64, MEMORY_LEAST = 1 << 28 };
+enum { MEMORY_EVERY = 64, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16 };
 
 /* One thread's work on one block. */
 struct parser {
     const struct head *h;
     struct block *k;
+    struct entries *to;
     const char *p, *end; /* the next byte; the text's end, where a line end stands */
     struct err why;
 };
@@ -133,8 +136,8 @@ static bool take_side(struct parser *s, int64_t row, int64_t col, double re, dou
 static bool take_entry(struct parser *s)
 {
     const struct head *h = s->h;
-    struct block *k = s->k;
-    int64_t row = 0, col = 0;
+    const struct entries *to = s->to;
+    int64_t row = 0, col = 0, n = s->k->n;
     double re = 1, im = 0;
     if (h->indices > 0 && !take_index(s, "row", h->rows, &row)) return false;
     if (h->indices > 1 && !take_index(s, "column", h->cols, &col)) return false;
@@ -142,15 +145,81 @@ static bool take_entry(struct parser *s)
     if (h->values > 1 && !take_value(s, &im)) return false;
     if (!take_end(s)) return false;
     if (!h->array && h->symmetry != GENERAL && !take_side(s, row, col, re, im)) return false;
-    if (!h->array) {
-        k->row[k->n] = (int)row;
-        k->col[k->n] = (int)col;
-    }
-    if (k->val) k->val[k->n] = re;
-    if (k->imag) k->imag[k->n] = im;
-    k->n++;
+    if (to->row) to->row[n] = (int)row;
+    if (to->col) to->col[n] = (int)col;
+    if (to->val) to->val[n] = re;
+    if (to->imag) to->imag[n] = im;
+    s->k->n++;
     return true;
 }
+
+/* ---- plain lines, which nothing need be said of: nearly all of nearly every file ---- */
+
+/* An index of 1 .. most given 0-based, and the blanks behind it; NULL if it is not as plain as that. */
+static inline const char *plain_index(const char *p, int64_t most, int *index)
+{
+    uint64_t v;
+    int n = digits_read(p, &v);
+    if (v - 1 >= (uint64_t)most || n > 16) return NULL;
+    *index = (int)(v - 1);
+    return p + n;
+}
+
+/* Past a line that ends here, or NULL. */
+static inline const char *plain_end(const char *p)
+{
+    if (*p == '\r') p++;
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+/* One of the triangle that a file with this symmetry is asked to hold, where no value is wrong. */
+static inline bool plain_side(enum symmetry symmetry, int row, int col)
+{
+    return row > col || (row == col && symmetry == SYMMETRIC);
+}
+
+static inline bool plain_value(const struct head *h, double v)
+{
+    return h->field != INTEGER || v == nearbyint(v);
+}
+
+/* The lines from s->p up to the first that is not plain. Called with constants, one loop for each kind of line. */
+static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
+{
+    const struct head h = *s->h;
+    const struct entries to = *s->to;
+    bool general = h.array || h.symmetry == GENERAL;
+    int64_t n = s->k->n, first = n, lower = 0;
+    int index[2] = {0};
+    double v[2] = {0};
+    for (const char *p = s->p; p < s->end; s->p = p, n++) {
+        for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), i ? h.cols : h.rows, &index[i]);
+        for (int i = 0; p && i < values; i++) p = number_plain(skip_blanks(p), &v[i]);
+        if (!p || !(p = plain_end(p))) break;
+        if (!general && !plain_side(h.symmetry, index[0], index[1])) break;
+        if (values && !plain_value(&h, v[0])) break;
+        if (indices) to.row[n] = index[0], to.col[n] = index[1];
+        if (values > 0) to.val[n] = v[0];
+        if (values > 1) to.imag[n] = v[1];
+        lower += index[0] > index[1];
+    }
+    s->k->n = n;
+    s->k->lines += n - first;
+    if (!general) s->k->lower += lower;
+}
+
+static void take_plain(struct parser *s)
+{
+    int indices = s->h->indices, values = s->h->values;
+    if (indices == 2 && values == 1)
+        plain_lines(s, 2, 1);
+    else if (indices == 2 && values == 0)
+        plain_lines(s, 2, 0);
+    else
+        plain_lines(s, indices, values);
+}
+
+/* ---- blocks ---- */
 
 /* A line that is blank or a comment. */
 static bool take_gap(struct parser *s)
@@ -175,7 +244,7 @@ static bool take_gap(struct parser *s)
 
 static bool take_lines(struct parser *s)
 {
-    while (s->p < s->end) {
+    for (take_plain(s); s->p < s->end; take_plain(s)) {
         s->k->lines++;
         s->p = skip_blanks(s->p);
         if (!(is_eol(*s->p) || *s->p == '%' ? take_gap(s) : take_entry(s))) return false;
@@ -183,54 +252,68 @@ static bool take_lines(struct parser *s)
     return true;
 }
 
-static bool block_room(struct block *k, const struct head *h, int64_t bytes, struct err *e)
+bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e)
 {
     const char *what = "entries of the file";
-    int64_t most = bytes / (2 * (h->indices + h->values)) + 1; /* each number has a digit and what ends it */
-    if (!h->array &&
-        (!(k->row = mem_new(most, sizeof *k->row, what, e)) || !(k->col = mem_new(most, sizeof *k->col, what, e))))
-        return false;
-    if (h->values > 0 && !(k->val = mem_new(most, sizeof *k->val, what, e))) return false;
-    return h->values < 2 || (k->imag = mem_new(most, sizeof *k->imag, what, e));
-}
-
-/* The array cut to n items; unchanged, and *ok false, where that fails. */
-static void *trimmed(void *array, int64_t n, size_t size, bool *ok, struct err *e)
-{
-    if (!array || !*ok) return array;
-    void *shorter = mem_resize(array, n, size, "entries of the file", e);
-    *ok = shorter;
-    return shorter ? shorter : array;
-}
-
-static bool block_trim(struct block *k, struct err *e)
-{
-    bool ok = true;
-    k->row = trimmed(k->row, k->n, sizeof *k->row, &ok, e);
-    k->col = trimmed(k->col, k->n, sizeof *k->col, &ok, e);
-    k->val = trimmed(k->val, k->n, sizeof *k->val, &ok, e);
-    k->imag = trimmed(k->imag, k->n, sizeof *k->imag, &ok, e);
+    *t = (struct entries){.room = room};
+    bool ok = (h->array || ((t->row = mem_new(room, sizeof *t->row, what, e)) &&
+                            (t->col = mem_new(room, sizeof *t->col, what, e)))) &&
+              (h->values < 1 || (t->val = mem_new(room, sizeof *t->val, what, e))) &&
+              (h->values < 2 || (t->imag = mem_new(room, sizeof *t->imag, what, e)));
+    if (!ok) entries_free(t);
     return ok;
 }
 
-static bool block_parse(struct block *k, const struct head *h, const struct text *t, struct err *e)
+void entries_free(struct entries *t)
 {
-    struct parser s = {.h = h, .k = k, .p = t->s, .end = t->s + t->n};
-    bool ok = block_room(k, h, t->n, &s.why) && take_lines(&s);
-    if (ok) ok = block_trim(k, &s.why);
+    mem_free(t->row);
+    mem_free(t->col);
+    mem_free(t->val);
+    mem_free(t->imag);
+    memset(t, 0, sizeof *t);
+}
+
+/* Items [0, n) of `from` to those from `at` on. */
+static void entries_copy(const struct entries *from, int64_t n, struct entries *to, int64_t at)
+{
+    size_t indices = (size_t)n * sizeof *to->row, values = (size_t)n * sizeof *to->val;
+    if (to->row) memcpy(to->row + at, from->row, indices);
+    if (to->col) memcpy(to->col + at, from->col, indices);
+    if (to->val) memcpy(to->val + at, from->val, values);
+    if (to->imag) memcpy(to->imag + at, from->imag, values);
+}
+
+/* What a thread works with. */
+struct desk {
+    struct text text;
+    struct entries entries;
+};
+
+static bool desk_room(struct desk *d, const struct head *h, struct err *e)
+{
+    int64_t most = d->text.n / (2 * (h->indices + h->values)) + 1; /* each number has a digit and what ends it */
+    if (d->entries.room >= most) return true;
+    entries_free(&d->entries);
+    return entries_new(&d->entries, h, most, e);
+}
+
+static void desk_free(struct desk *d)
+{
+    text_free(&d->text);
+    entries_free(&d->entries);
+}
+
+static bool block_parse(struct block *k, const struct head *h, struct desk *d, struct err *e)
+{
+    struct parser s = {.h = h, .k = k, .to = &d->entries, .p = d->text.s, .end = d->text.s + d->text.n};
+    bool ok = desk_room(d, h, &s.why) && take_lines(&s);
     if (!ok) fail(e, s.why.code, "%s", s.why.text);
     return ok;
 }
 
 void block_free(struct block *k)
 {
-    mem_free(k->row);
-    mem_free(k->col);
-    mem_free(k->val);
-    mem_free(k->imag);
     mem_free(k->gap);
-    k->row = k->col = NULL;
-    k->val = k->imag = NULL;
     k->gap = NULL;
     k->ngaps = 0;
 }
@@ -243,6 +326,7 @@ void body_free(struct body *b)
         mem_free(k);
     }
     b->first = b->last = NULL;
+    entries_free(&b->all);
 }
 
 /* Stop, and keep the earliest fault; one that no line is to blame for comes before all. */
@@ -265,17 +349,6 @@ static bool stopped(struct body *b)
 #pragma omp atomic read
     stop = b->stop;
     return stop;
-}
-
-/* More entries than the size line allows are a fault that more reading cannot mend. */
-static void count(struct body *b, int64_t n)
-{
-    int64_t sum;
-#pragma omp atomic capture
-    sum = b->parsed += n;
-    if (sum <= b->head->entries) return;
-#pragma omp atomic write
-    b->stop = true;
 }
 
 /* What is unpacked may be far longer than the file, so look now and then whether the machine can hold it. */
@@ -318,23 +391,93 @@ static bool tick(struct body *b)
     return false;
 }
 
+/* ---- delivery ---- */
+
+static int64_t next_turn(struct body *b)
+{
+    int64_t turn;
+#pragma omp atomic read acquire
+    turn = b->turn;
+    return turn;
+}
+
+/* A size line that the file's length does not vouch for gets memory as entries come. Only by whose turn it is; waits
+   for those that still copy. */
+static bool all_room(struct body *b, int64_t n, struct err *e)
+{
+    struct entries more;
+    int copying = 1;
+    if (n <= b->all.room) return true;
+    while (copying) {
+#pragma omp atomic read acquire
+        copying = b->delivering;
+        if (copying) sched_yield();
+    }
+    int64_t room = 2 * n < b->head->entries ? 2 * n : b->head->entries;
+    if (!entries_new(&more, b->head, room, e)) return false;
+    entries_copy(&b->all, b->delivered, &more, 0);
+    entries_free(&b->all);
+    b->all = more;
+    return true;
+}
+
+/* In the file's order, what a block has of the entries declared: how many, and *at which place they go. More are a
+   fault that more reading cannot mend. */
+static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
+{
+    struct err why = {0};
+    int64_t left = b->head->entries - b->delivered, n = k->n < left ? k->n : left;
+    if (k->n > left) {
+#pragma omp atomic write
+        b->stop = true;
+    }
+    if (!all_room(b, b->delivered + n, &why)) {
+        fault(b, NULL, &why);
+        n = 0;
+    }
+    *at = b->delivered;
+    b->delivered += n;
+    return n;
+}
+
+static void deliver(struct body *b, struct block *k, const struct entries *from)
+{
+    int64_t at;
+    while (next_turn(b) != k->seq) sched_yield();
+    int64_t n = take_turn(b, k, &at);
+#pragma omp atomic update
+    b->delivering++;
+#pragma omp atomic write release
+    b->turn = k->seq + 1;
+    if (n) entries_copy(from, n, &b->all, at);
+#pragma omp atomic update release
+    b->delivering--;
+}
+
 static void work(struct body *b)
 {
-    struct text t = {0};
+    struct desk d = {0};
     struct block *k = NULL;
     do {
         struct err why = {0};
         if (!tick(b)) break;
 #pragma omp critical(mtx_next)
-        k = block_next(b, &t);
-        if (k && !block_parse(k, b->head, &t, &why)) fault(b, k, &why);
-        if (k) count(b, k->n);
+        k = block_next(b, &d.text);
+        if (k && !block_parse(k, b->head, &d, &why)) fault(b, k, &why);
+        if (k) deliver(b, k, &d.entries);
     } while (k);
-    text_free(&t);
+    desk_free(&d);
 }
 
 void body_parse(struct body *b)
 {
+    struct err why = {0};
+    bool vouched = stream_size(b->lines->stream) >= 0; /* for entries, by the file's length: mtx_head.c looked */
+    int64_t n = b->head->entries, room = vouched || n < UNSURE ? n : UNSURE;
+    if (!entries_new(&b->all, b->head, room, &why)) {
+        fault(b, NULL, &why);
+        return;
+    }
 #pragma omp parallel num_threads(b->threads)
     work(b);
 }

@@ -1,190 +1,14 @@
-/* From parsed blocks to rows: what only the whole file shows is judged here, then symmetry is expanded. */
+/* From entries to rows. Those of a file that is in the order of rows become the matrix as they are; others are placed
+   by counting, one array after another, so that never more is held than the matrix twice. */
 #include "mtx.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static struct block *block_of(const struct body *b, int64_t entry)
-{
-    struct block *k = b->first;
-    while (entry >= k->entry0 + k->n) k = k->next;
-    return k;
-}
+/* ---- array files: where the values stand ---- */
 
-static int64_t line_of(const struct body *b, int64_t entry)
+static bool is_zero(const struct entries *t, int64_t i)
 {
-    const struct block *k = block_of(b, entry);
-    int64_t line = k->line0 + entry - k->entry0 + 1;
-    for (int64_t g = 0; g < k->ngaps && k->gap[g].at <= entry - k->entry0; g++) line += k->gap[g].lines;
-    return line;
-}
-
-/* Threads may have read on beyond the fault; what they found is of no interest. */
-static void cut_after(struct block *k)
-{
-    for (struct block *rest = k->next, *next; rest; rest = next) {
-        next = rest->next;
-        block_free(rest);
-        mem_free(rest);
-    }
-    k->next = NULL;
-}
-
-/* Lines and entries before each block. */
-static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
-{
-    int64_t entries = 0;
-    *lines = b->head->lines;
-    if (b->fault.block) cut_after(b->fault.block);
-    for (struct block *k = b->first; k; k = k->next) {
-        k->line0 = *lines;
-        k->entry0 = entries;
-        for (int i = 0; i < NOTES; i++)
-            if (k->notes.n[i]) {
-                note(t, (enum note)i, k->line0 + k->notes.line[i]);
-                t->n[i] += k->notes.n[i] - 1;
-            }
-        *lines += k->lines;
-        entries += k->n;
-    }
-    return entries;
-}
-
-struct twin { /* an entry above the diagonal */
-    int row, col;
-    int64_t at;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct twin *p = a, *q = b;
-    if (p->col != q->col) return p->col < q->col ? -1 : 1;
-    if (p->row != q->row) return p->row < q->row ? -1 : 1;
-    return 0;
-}
-
-static int by_place_then_order(const void *a, const void *b)
-{
-    const struct twin *p = a, *q = b;
-    int c = by_place(a, b);
-    return c ? c : (p->at > q->at) - (p->at < q->at);
-}
-
-/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold several. */
-static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
-{
-    struct twin key = {.row = row, .col = col};
-    int64_t low = 0, high = n;
-    while (low < high) {
-        int64_t mid = low + (high - low) / 2;
-        if (by_place(&u[mid], &key) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < n && !by_place(&u[low], &key) ? &u[low] : NULL;
-}
-
-static int64_t collect_upper(const struct body *b, int64_t entries, struct twin *u)
-{
-    int64_t n = 0;
-    for (const struct block *k = b->first; k && k->entry0 < entries; k = k->next)
-        for (int64_t i = 0; i < k->n; i++)
-            if (k->row[i] < k->col[i]) u[n++] = (struct twin){k->row[i], k->col[i], k->entry0 + i};
-    return n;
-}
-
-/* The first entry, below `entries`, whose mirror image stands before it: *at, or `entries` if there is none. */
-static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct err *e)
-{
-    int64_t upper = 0, lower = 0;
-    *at = entries;
-    for (const struct block *k = b->first; k; k = k->next) upper += k->upper, lower += k->lower;
-    if (!upper || !lower) return true;
-    struct twin *u = mem_new(upper, sizeof *u, "entries above the diagonal", e);
-    if (!u) return false;
-    int64_t n = collect_upper(b, entries, u);
-    qsort(u, (size_t)n, sizeof *u, by_place_then_order);
-    for (const struct block *k = b->first; k && k->entry0 < entries; k = k->next)
-        for (int64_t i = 0; i < k->n; i++) {
-            const struct twin *t = k->row[i] > k->col[i] ? find_twin(u, n, k->col[i], k->row[i]) : NULL;
-            int64_t later = t && t->at > k->entry0 + i ? t->at : k->entry0 + i;
-            if (t && later < *at) *at = later;
-        }
-    mem_free(u);
-    return true;
-}
-
-/* The first diagonal entry of a hermitian array that is not real, or `entries`. */
-static int64_t find_unreal(const struct body *b, int64_t entries)
-{
-    const struct block *k = b->first;
-    for (int64_t c = 0; c < b->head->cols; c++) {
-        int64_t at = column_start(b->head, c);
-        if (at >= entries) break;
-        while (at >= k->entry0 + k->n) k = k->next;
-        if (!(k->imag[at - k->entry0] == 0)) return at;
-    }
-    return entries;
-}
-
-/* The first entry that contradicts the file's symmetry, with the message. */
-static bool find_contradiction(const struct body *b, int64_t entries, int64_t *at, const char **what, struct err *e)
-{
-    const struct head *h = b->head;
-    *at = entries;
-    if (h->array && h->symmetry == HERMITIAN) {
-        *what = "expected a real diagonal in a hermitian matrix, found an imaginary part";
-        *at = find_unreal(b, entries);
-    } else if (!h->array && h->symmetry != GENERAL) {
-        *what = "expected one triangle of a symmetric matrix, found the mirror image of an earlier entry; a file that "
-                "holds both is general";
-        return find_both(b, entries, at, e);
-    }
-    return true;
-}
-
-static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
-{
-    char where[PLACE];
-    const struct head *h = b->head;
-    if (entries == h->entries) return true;
-    if (entries < h->entries)
-        return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
-                       "expected %lld entries as this size line says, found %lld when the file ends at line %lld; the "
-                       "file is truncated or the count wrong",
-                       (long long)h->entries, (long long)entries, (long long)lines);
-    return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
-                   "expected no more than %lld entries as the size line %lld says, found another",
-                   (long long)h->entries, (long long)h->lines);
-}
-
-bool body_judge(struct body *b, struct notes *t, struct err *e)
-{
-    char where[PLACE];
-    const char *what = NULL;
-    const struct fault *f = &b->fault;
-    int64_t lines, wrong;
-    if (f->why.code && !f->block) return fail(e, f->why.code, "%s", f->why.text);
-    int64_t entries = number_blocks(b, t, &lines), counted = entries < b->head->entries ? entries : b->head->entries;
-    if (!find_contradiction(b, counted, &wrong, &what, e)) return false;
-    if (wrong < counted) return fail_at(e, E_INPUT, place_of(b->path, line_of(b, wrong), where), "%s", what);
-    if (f->block && entries <= b->head->entries)
-        return fail_at(e, f->why.code, place_of(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
-    return judge_count(b, entries, lines, e);
-}
-
-static int64_t column_of(const struct head *h, int64_t entry)
-{
-    int64_t low = 0, high = h->cols; /* column_start(low) <= entry < column_start(high) */
-    while (high - low > 1) {
-        int64_t mid = low + (high - low) / 2;
-        if (column_start(h, mid) <= entry)
-            low = mid;
-        else
-            high = mid;
-    }
-    return low;
+    return t->val[i] == 0 && (!t->imag || t->imag[i] == 0);
 }
 
 /* Row of the first value of a column. */
@@ -193,84 +17,283 @@ static int64_t column_top(const struct head *h, int64_t c)
     return h->symmetry == GENERAL ? 0 : c + (h->symmetry == SKEW);
 }
 
-static bool place_values(struct block *k, const struct head *h, struct err *e)
+/* Values of an array, by columns, become *count entries without the zeros; *more of them are off the diagonal. */
+static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
 {
-    int64_t n = 0, c = k->n ? column_of(h, k->entry0) : 0, row = column_top(h, c) + k->entry0 - column_start(h, c);
-    k->row = mem_new(k->n, sizeof *k->row, "rows of an array", e);
-    k->col = mem_new(k->n, sizeof *k->col, "columns of an array", e);
-    if (!k->row || !k->col) return false;
-    for (int64_t i = 0; i < k->n; i++, row++) {
+    int64_t n = 0, row = 0, c = 0, room = 0;
+    for (int64_t i = 0; i < h->entries; i++) room += !is_zero(t, i);
+    t->row = mem_new(room, sizeof *t->row, "rows of an array", e);
+    t->col = mem_new(room, sizeof *t->col, "columns of an array", e);
+    if (!t->row || !t->col) return false;
+    row = column_top(h, c);
+    for (int64_t i = 0; i < h->entries; i++, row++) {
         while (row >= h->rows) row = column_top(h, ++c);
-        if (k->val[i] == 0 && (!k->imag || k->imag[i] == 0)) continue;
-        k->row[n] = (int)row;
-        k->col[n] = (int)c;
-        k->val[n] = k->val[i];
-        if (k->imag) k->imag[n] = k->imag[i];
-        if (h->symmetry != GENERAL && row > c) k->lower++;
+        if (is_zero(t, i)) continue;
+        t->row[n] = (int)row;
+        t->col[n] = (int)c;
+        t->val[n] = t->val[i];
+        if (t->imag) t->imag[n] = t->imag[i];
+        *more += h->symmetry != GENERAL && row > c;
         n++;
     }
-    k->n = n;
+    *count = n;
     return true;
 }
 
-struct triplets {
+/* ---- entries in the order of rows ---- */
+
+/* Rows ascend, and columns in each. */
+static bool in_order(const struct entries *t, int64_t n)
+{
+    int64_t wrong = 0;
+#pragma omp parallel for reduction(+ : wrong)
+    for (int64_t i = 1; i < n; i++)
+        wrong += (t->row[i] < t->row[i - 1]) | ((t->row[i] == t->row[i - 1]) & (t->col[i] <= t->col[i - 1]));
+    return !wrong;
+}
+
+/* Where the row changes, at entry i, all rows after the one before begin there. */
+static void mark_rows(struct csr *A, const int *row)
+{
+#pragma omp parallel for
+    for (int64_t i = 0; i <= A->nnz; i++) {
+        int64_t before = i > 0 ? row[i - 1] : -1, now = i < A->nnz ? row[i] : A->rows;
+        for (int64_t r = before + 1; r <= now; r++) A->rowptr[r] = (int)i;
+    }
+}
+
+static bool hand_over(struct csr *A, struct entries *t, struct err *e)
+{
+    if (!(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e))) return false;
+    mark_rows(A, t->row);
+    A->col = t->col;
+    A->val = t->val;
+    A->imag = t->imag;
+    t->col = NULL;
+    t->val = t->imag = NULL;
+    return true;
+}
+
+/* ---- entries in any order ---- */
+
+struct placing {
+    struct csr *A;
+    struct entries *t;
     int64_t n;
-    int *row, *col;
-    double *val, *imag;
+    enum symmetry symmetry;
+    int threads;
+    int *to, *mirror; /* [n] places of each entry and of its mirror image; -1 if it has none */
 };
 
-static bool triplets_new(struct triplets *t, int64_t n, bool complex_values, struct err *e)
+static bool mirrored(const struct placing *p, int64_t i)
 {
-    const char *what = "the entries";
-    t->n = n;
-    return (t->row = mem_new(n, sizeof *t->row, what, e)) && (t->col = mem_new(n, sizeof *t->col, what, e)) &&
-           (t->val = mem_new(n, sizeof *t->val, what, e)) &&
-           (!complex_values || (t->imag = mem_new(n, sizeof *t->imag, what, e)));
+    return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
 }
 
-static void triplets_free(struct triplets *t)
+/* Each thread owns rows [low, high) and goes through all entries, so places do not depend on how many threads there
+   are. rowptr[r + 1] ends as the number of entries in row r. */
+static void count_rows(struct placing *p, int64_t low, int64_t high)
 {
+    const int *row = p->t->row, *col = p->t->col;
+    int *count = p->A->rowptr + 1;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (row[i] >= low && row[i] < high) count[row[i]]++;
+        if (mirrored(p, i) && col[i] >= low && col[i] < high) count[col[i]]++;
+    }
+}
+
+/* The places of all entries of these rows, each before its mirror image; rowptr[r + 1], the start of row r, ends as its
+   end. */
+static void place_rows(struct placing *p, int64_t low, int64_t high)
+{
+    const int *row = p->t->row, *col = p->t->col;
+    int *next = p->A->rowptr + 1, *out = p->A->col;
+    for (int64_t i = 0; i < p->n; i++) {
+        int r = row[i], c = col[i];
+        bool twice = mirrored(p, i);
+        if (r >= low && r < high) {
+            out[p->to[i] = next[r]++] = c;
+            if (p->mirror && !twice) p->mirror[i] = -1;
+        }
+        if (twice && c >= low && c < high) out[p->mirror[i] = next[c]++] = r;
+    }
+}
+
+/* The first row that thread t of several places: shares are even by entries. rowptr[r + 1] is the start of row r. */
+static int64_t share(const struct csr *A, int t, int threads)
+{
+    int64_t low = 0, high = A->rows, from = A->nnz * t / threads;
+    if (t == threads) return A->rows;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (A->rowptr[mid + 1] < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool place_columns(struct placing *p, struct err *e)
+{
+    struct csr *A = p->A;
+    int64_t *from = mem_new(p->threads + 1, sizeof *from, "shares of the rows", e);
+    if (!from || !(A->rowptr = mem_zero(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
+        !(A->col = mem_new(A->nnz, sizeof *A->col, "column indices", e)) ||
+        !(p->to = mem_new(p->n, sizeof *p->to, "places of the entries", e)) ||
+        (p->symmetry != GENERAL && !(p->mirror = mem_new(p->n, sizeof *p->mirror, "places of the entries", e)))) {
+        mem_free(from);
+        return false;
+    }
+#pragma omp parallel for schedule(static, 1) num_threads(p->threads)
+    for (int t = 0; t < p->threads; t++) count_rows(p, A->rows * t / p->threads, A->rows * (t + 1) / p->threads);
+    csr_starts(A->rows, A->rowptr);
+    for (int t = 0; t <= p->threads; t++) from[t] = share(A, t, p->threads);
+#pragma omp parallel for schedule(static, 1) num_threads(p->threads)
+    for (int t = 0; t < p->threads; t++) place_rows(p, from[t], from[t + 1]);
+    mem_free(from);
+    return true;
+}
+
+/* The values go where their columns went, those of mirror images times `sign`; without any, all are 1. */
+static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
+{
+    const double *v = *values;
+    double *to = *out = mem_new(p->A->nnz, sizeof *to, "values", e);
+    if (!to) return false;
+#pragma omp parallel for num_threads(p->threads)
+    for (int64_t i = 0; i < p->n; i++) {
+        to[p->to[i]] = v ? v[i] : 1;
+        if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
+    }
+    mem_free(*values);
+    *values = NULL;
+    return true;
+}
+
+/* Each array is freed before the next is taken. */
+static bool place(struct placing *p, struct watch *w, struct err *e)
+{
+    struct entries *t = p->t;
+    bool skew = p->symmetry == SKEW, turned = skew || p->symmetry == HERMITIAN;
+    if (!watch_tick(w, "placing entries", 0, 2, e) || !place_columns(p, e)) return false;
     mem_free(t->row);
     mem_free(t->col);
-    mem_free(t->val);
-    mem_free(t->imag);
+    t->row = t->col = NULL;
+    return watch_tick(w, "placing entries", 1, 2, e) && place_values(p, &t->val, skew ? -1 : 1, &p->A->val, e) &&
+           (!t->imag || place_values(p, &t->imag, turned ? -1 : 1, &p->A->imag, e));
 }
 
-static void put(struct triplets *t, int64_t at, int row, int col, double re, double im)
+/* ---- rows in order ---- */
+
+struct sorter {
+    int64_t room;
+    uint64_t *key; /* [2 room]: column above, place in the row below; then room for sorting */
+    double *val;
+};
+
+static bool sorter_room(struct sorter *s, int64_t n, struct err *e)
 {
-    t->row[at] = row;
-    t->col[at] = col;
-    t->val[at] = re;
-    if (t->imag) t->imag[at] = im;
+    if (n <= s->room) return true;
+    mem_free(s->key);
+    mem_free(s->val);
+    s->room = 0;
+    s->key = mem_new(4 * n, sizeof *s->key, "rows to sort", e);
+    s->val = mem_new(2 * n, sizeof *s->val, "rows to sort", e);
+    if (!s->key || !s->val) return false;
+    s->room = 2 * n;
+    return true;
 }
 
-/* A block's entries from `at` on, each followed by its mirror image; then the block's memory goes. */
-static void pour(struct triplets *t, int64_t at, struct block *k, enum symmetry symmetry)
+static void sorter_free(struct sorter *s)
 {
-    double sign_re = symmetry == SKEW ? -1 : 1, sign_im = symmetry == SKEW || symmetry == HERMITIAN ? -1 : 1;
-    for (int64_t i = 0; i < k->n; i++) {
-        int row = k->row[i], col = k->col[i];
-        double re = k->val ? k->val[i] : 1, im = k->imag ? k->imag[i] : 0;
-        put(t, at++, row, col, re, im);
-        if (symmetry != GENERAL && row != col) put(t, at++, col, row, sign_re * re, sign_im * im);
+    mem_free(s->key);
+    mem_free(s->val);
+}
+
+static void permute(const struct sorter *s, double *val, int64_t n)
+{
+    if (!val) return;
+    memcpy(s->val, val, (size_t)n * sizeof *val);
+    for (int64_t i = 0; i < n; i++) val[i] = s->val[(uint32_t)s->key[i]];
+}
+
+/* Entries of one row by column; of equal ones the first of the file stays first. */
+static bool sort_row(struct csr *A, int64_t from, int64_t n, struct sorter *s, struct err *e)
+{
+    int *col = A->col + from;
+    if (!sorter_room(s, n, e)) return false;
+    for (int64_t i = 0; i < n; i++) s->key[i] = (uint64_t)col[i] << 32 | (uint64_t)i;
+    csr_sort_keys(s->key, s->key + s->room, n, A->cols);
+    for (int64_t i = 0; i < n; i++) col[i] = (int)(s->key[i] >> 32);
+    permute(s, A->val + from, n);
+    permute(s, A->imag ? A->imag + from : NULL, n);
+    return true;
+}
+
+static bool ascends(const int *col, int64_t n)
+{
+    int64_t i = 1;
+    while (i < n && col[i - 1] <= col[i]) i++;
+    return i >= n;
+}
+
+static int64_t repeats(const int *col, int64_t n)
+{
+    int64_t k = 0;
+    for (int64_t i = 1; i < n; i++) k += col[i - 1] == col[i];
+    return k;
+}
+
+/* Sort each row; *twice counts entries whose place an earlier one has. */
+static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
+{
+    struct err why = {0};
+    int64_t found = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : found)
+    {
+        struct sorter s = {0};
+        struct err mine = {0};
+#pragma omp for schedule(dynamic, 256)
+        for (int64_t r = 0; r < A->rows; r++) {
+            int64_t from = A->rowptr[r], n = A->rowptr[r + 1] - from;
+            if (!mine.code && !ascends(A->col + from, n)) sort_row(A, from, n, &s, &mine);
+            found += repeats(A->col + from, n);
+        }
+        sorter_free(&s);
+#pragma omp critical(mtx_sort)
+        if (mine.code) fail(&why, mine.code, "%s", mine.text);
     }
-    block_free(k);
+    *twice = found;
+    return !why.code || fail(e, why.code, "%s", why.text);
 }
 
-static bool pour_all(struct body *b, struct triplets *t, struct err *e)
+/* Sum what stands at equal places, in the file's order, and close the gaps. */
+static void sum_repeats(struct csr *A)
 {
-    int64_t n = 0, at = 0, i = 0;
-    for (const struct block *k = b->first; k; k = k->next) n++;
-    struct block **blocks = mem_new(n, sizeof *blocks, "the blocks", e);
-    if (!blocks) return false;
-    for (struct block *k = b->first; k; k = k->next) {
-        blocks[i++] = k;
-        k->entry0 = at; /* from here on a place among the triplets */
-        at += k->n + k->upper + k->lower;
+    int64_t to = 0, i = 0;
+    for (int64_t r = 0; r < A->rows; r++) {
+        int64_t first = to;
+        for (; i < A->rowptr[r + 1]; i++) {
+            bool again = to > first && A->col[to - 1] == A->col[i];
+            int64_t at = again ? to - 1 : to++;
+            A->col[at] = A->col[i];
+            A->val[at] = again ? A->val[at] + A->val[i] : A->val[i];
+            if (A->imag) A->imag[at] = again ? A->imag[at] + A->imag[i] : A->imag[i];
+        }
+        A->rowptr[r + 1] = (int)to;
     }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->threads)
-    for (i = 0; i < n; i++) pour(t, blocks[i]->entry0, blocks[i], b->head->symmetry);
-    mem_free(blocks);
+    A->nnz = to;
+}
+
+static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, struct err *e)
+{
+    struct placing p = {.A = A, .t = &b->all, .n = n, .symmetry = b->head->symmetry, .threads = b->threads};
+    bool ok = place(&p, b->watch, e);
+    mem_free(p.to);
+    mem_free(p.mirror);
+    if (!ok || !sort_rows(A, b->threads, twice, e)) return false;
+    if (*twice) sum_repeats(A);
     return true;
 }
 
@@ -285,18 +308,16 @@ static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t 
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e)
 {
     const struct head *h = b->head;
-    struct triplets t = {0};
-    int64_t stored = 0, twice = 0;
-    bool ok = true;
-    for (struct block *k = b->first; k && ok; k = k->next) {
-        ok = !h->array || place_values(k, h, e);
-        stored += k->n;
-        twice += k->upper + k->lower;
-    }
-    ok = ok && csr_limits(h->rows, h->cols, stored + twice, e) &&
-         triplets_new(&t, stored + twice, h->field == COMPLEX, e) && pour_all(b, &t, e) &&
-         csr_from_triplets(A, h->rows, h->cols, t.n, t.row, t.col, t.val, t.imag, duplicates, e);
-    triplets_free(&t);
-    if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, stored - twice);
+    struct entries *t = &b->all;
+    int64_t more = 0, n = h->entries;
+    *duplicates = 0;
+    for (struct block *k = b->first; k; k = k->next) more += k->upper + k->lower;
+    if (h->array && !place_array(t, h, &n, &more, e)) return false;
+    if (!csr_limits(h->rows, h->cols, n + more, e)) return false;
+    *A = (struct csr){.rows = h->rows, .cols = h->cols, .nnz = n + more};
+    bool as_is = t->val && h->symmetry == GENERAL && in_order(t, n);
+    bool ok = as_is ? hand_over(A, t, e) : spread(b, A, n, duplicates, e);
+    if (!ok) csr_free(A);
+    if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, n - more);
     return ok;
 }

@@ -6,6 +6,28 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 
+enum { DIGITS = 19 }; /* as many as surely fit 64 bits */
+static const uint64_t power_of_ten[DIGITS + 1] = {1,
+                                                  10,
+                                                  100,
+                                                  1000,
+                                                  10000,
+                                                  100000,
+                                                  1000000,
+                                                  10000000,
+                                                  100000000,
+                                                  1000000000,
+                                                  10000000000,
+                                                  100000000000,
+                                                  1000000000000,
+                                                  10000000000000,
+                                                  100000000000000,
+                                                  1000000000000000,
+                                                  10000000000000000,
+                                                  100000000000000000,
+                                                  1000000000000000000,
+                                                  10000000000000000000u};
+
 static bool digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -60,6 +82,49 @@ const char *number_parse(const char *at, const char *end, double *value, unsigne
     }
     if (!finite) *how |= digits ? NUMBER_OVERFLOW : NUMBER_SPECIAL;
     return r.ptr;
+}
+
+/* w * 10^q, correctly rounded, by fast_float's part for that; false where it is infinite or not certain. */
+static inline bool scaled(uint64_t w, int64_t q, bool negative, double *value)
+{
+    using format = fast_float::binary_format<double>;
+    fast_float::adjusted_mantissa m = fast_float::compute_float<format>(q, w);
+    uint64_t power = static_cast<uint64_t>(m.power2);
+    uint64_t bits = m.mantissa | power << format::mantissa_explicit_bits() | static_cast<uint64_t>(negative) << 63;
+    memcpy(value, &bits, sizeof bits);
+    return power < static_cast<uint64_t>(format::infinite_power());
+}
+
+/* Past an exponent, e or E at p, that is added to *q; NULL if it is none or beyond four digits. */
+static const char *plain_exponent(const char *p, int64_t *q)
+{
+    uint64_t power;
+    bool negative = *++p == '-';
+    p += negative || *p == '+';
+    int n = digits_read(p, &power);
+    *q += negative ? -static_cast<int64_t>(power) : static_cast<int64_t>(power);
+    return n > 0 && n <= 4 ? p + n : nullptr;
+}
+
+const char *number_plain(const char *at, double *value)
+{
+    bool negative = *at == '-';
+    const char *p = at + negative;
+    uint64_t whole = static_cast<unsigned char>(*p) - '0', part = 0;
+    bool one = whole < 10 && p[1] == '.'; /* most often */
+    int n = one ? 1 : digits_read(p, &whole), after = 0;
+    p += n;
+    if (n == 0) return nullptr;
+    if (*p == '.') {
+        after = digits_read(++p, &part);
+        p += after;
+        if (after == 0) return nullptr;
+    }
+    if ((whole ? n : 0) + after > DIGITS || n > DIGITS) return nullptr;
+    int64_t q = -after;
+    if ((*p == 'e' || *p == 'E') && !(p = plain_exponent(p, &q))) return nullptr;
+    bool ends = *p == ' ' || *p == '\n' || *p == '\t' || *p == '\r';
+    return ends && scaled(whole * power_of_ten[after] + part, q, negative, value) ? p : nullptr;
 }
 
 size_t number_print(double value, char *out)

@@ -100,6 +100,9 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 /* The same, watched: cancelled, A is empty. */
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
+/* Sort the keys of one row, column above 32 bits of position and in the order of these; spare has room for n. Linear for
+   long rows. */
+void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 /* Sorting by counting. Counts in ptr[1 .. n] become where each of n rows begins, one place further on: filling row i at
