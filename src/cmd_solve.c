@@ -93,7 +93,7 @@ static void say_bound(struct out *o, const struct solve *v, double bound, double
 static void say_times(struct out *o, const struct solve *v)
 {
     bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
-    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m), gbs = v->dev->ceilings.read_gbs;
+    double bytes = solve_bytes(v), gbs = v->dev->ceilings.read_gbs;
     double bound = timed && v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
     double queued = some ? v->us_iteration : NAN;
     out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);

@@ -105,11 +105,19 @@ static void forget_steps(struct session *s)
     s->lu = NULL;
 }
 
+/* What waits for a command goes with its matrix. */
+static void say_ended(const struct session *s, const struct matrix *m)
+{
+    bool solve = s->solve && s->solve->matrix == m && s->solve->reason == RUNNING;
+    if (solve) out_note(s->out, "the paused solve of %s ends", m->name);
+}
+
 bool session_drop(struct session *s, struct matrix *m)
 {
     struct matrix **at = &s->matrices;
     while (*at && *at != m) at = &(*at)->next;
     if (!*at) return false;
+    say_ended(s, m);
     if (s->solve && s->solve->matrix == m) end_solve(s);
     if (s->race && s->race->matrix == m) forget_race(s);
     if (s->runs_of == m) forget_runs(s);

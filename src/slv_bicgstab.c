@@ -69,6 +69,7 @@ const struct solver solver_bicgstab = {
     .window_a_row = 3,
     .window_most = 2000,
     .probes = true,
+    .products = 2,
     .bytes = bytes,
     .init = init,
     .step = step,

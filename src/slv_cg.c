@@ -93,6 +93,7 @@ const struct solver solver_cg = {
     .symmetric = true,
     .own_precond = true,
     .probes = true,
+    .products = 1,
     .bytes = bytes,
     .init = init,
     .step = step,

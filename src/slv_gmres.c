@@ -201,6 +201,7 @@ const struct solver solver_gmres = {
     .window_a_row = 1,
     .window_most = GM_MOST,
     .restarts = true,
+    .products = 1,
     .bytes = bytes,
     .init = init,
     .step = step,

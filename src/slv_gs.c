@@ -67,6 +67,13 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
 }
 
+/* The rows by stage are a second matrix. */
+static int64_t held(const struct solve *v)
+{
+    const struct staged *rows = v->own;
+    return rows ? rows->bytes[0] + rows->bytes[1] : 0;
+}
+
 const struct solver solver_gs = {
     .name = "gs",
     .about = "Gauss-Seidel: Jacobi with each new value used at once; on a GPU colour by colour",
@@ -78,7 +85,9 @@ const struct solver solver_gs = {
     .window = 1000,
     .diff = true,
     .no_precond = true,
+    .products = 1,
     .bytes = bytes,
+    .held = held,
     .init = init,
     .step = step,
 };
@@ -95,7 +104,9 @@ const struct solver solver_sor = {
     .diff = true,
     .omega = 1.5,
     .no_precond = true,
+    .products = 1,
     .bytes = bytes,
+    .held = held,
     .init = init,
     .step = step,
 };

@@ -43,6 +43,7 @@ const struct solver solver_qmrcgstab = {
     .window_a_row = 3,
     .window_most = 2000,
     .probes = true,
+    .products = 2,
     .bytes = bytes,
     .init = init,
     .step = step,

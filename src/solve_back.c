@@ -144,10 +144,19 @@ static void set(struct solve *v, const struct precond *pre, int64_t block, doubl
     v->m = m;
 }
 
+/* Where the time went before, and how fast it was, is no measure of what comes. */
+static void forget_times(struct solve *v)
+{
+    v->nphases = 0;
+    v->slices = v->free_n = 0;
+    v->free_us = v->rate_us = v->us_iteration = 0;
+}
+
 static bool begin_anew(struct solve *v, const double *x, struct err *e)
 {
     checkpoints_free(v);
     solve_forget(v);
+    forget_times(v);
     v->base = v->iterations;
     return solve_start(v, x, e);
 }
@@ -202,6 +211,7 @@ int64_t solve_memory(const struct solve *v)
     int64_t bytes = vectors_bytes(v);
     for (int k = 0; v->A && k < v->A->of->narrays; k++)
         bytes += v->A->of->a[k].n * (int64_t)type_size(v->A->of->a[k].type);
+    if (v->solver->held) bytes += v->solver->held(v);
     if (v->pre) bytes += (int64_t)v->pre->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
     return bytes;
 }

@@ -68,6 +68,20 @@ double csr_bytes(const struct csr *A, size_t real)
     return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
 }
 
+double solve_bytes(const struct solve *v)
+{
+    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m);
+    double restart = v->solver->restarts && v->m > 0 ? 1 / (double)v->m : 0;
+    return v->pre ? bytes + (v->solver->products + restart) * v->pre_bytes : bytes;
+}
+
+double solve_each_us(const struct solve *v)
+{
+    int64_t n = v->iterations - v->base;
+    if (n < 1) return NAN;
+    return v->solver->restarts ? (v->us - v->base_us) / (double)n : v->us_iteration;
+}
+
 /* ---- vectors between host and device ---- */
 
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
@@ -240,6 +254,7 @@ static bool make_precond(struct solve *v, struct err *e)
     if (!v->pre || v->pre_made) return true;
     if (!v->pre->make(v, e)) return false;
     v->pre_us = now_us() - start;
+    v->pre_bytes = v->pre->bytes(v);
     return v->pre_made = true;
 }
 
@@ -247,6 +262,7 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
     v->queued = v->probed = v->lost = v->cycle_from = v->batch = 0;
     v->iterations = v->base - 1;
+    v->base_us = v->us;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
     if (!solve_put(v, v->v[1], v->b, e) || !put_x(v, x0, e)) return false;
     if (!make_precond(v, e) || !shift_right(v, e)) return false;
@@ -283,7 +299,7 @@ bool solve_begin(struct solve **out, struct session *s, struct matrix *m, const 
     v->modified = o->modified;
     v->sums_host = o->sums_host;
     v->keeps = o->keeps;
-    v->residual_true = v->error_known = NAN;
+    v->residual_true = v->error_known = v->pre_bytes = NAN;
     if (!prepare(v, o, e)) {
         solve_free(v);
         return false;
@@ -405,8 +421,8 @@ static void account(struct solve *v, double start, int64_t iterations)
     if (!v->free_n && iterations > 0) v->rate_us = (end - start) / (double)iterations;
     if (v->free_n)
         v->us_iteration = v->free_us / (double)v->free_n;
-    else if (v->iterations)
-        v->us_iteration = v->us / (double)v->iterations;
+    else if (v->iterations > v->base)
+        v->us_iteration = (v->us - v->base_us) / (double)(v->iterations - v->base);
     if (!v->steps_left) return;
     v->steps_left -= v->batch;
     v->paused = v->steps_left <= 0;

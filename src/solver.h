@@ -59,7 +59,7 @@ struct solve {
     void *pre_part[PRE_PARTS]; /* on the device, what the preconditioner keeps */
     int64_t pre_note[PRE_PARTS]; /* numbers to go with them: lengths, levels */
     void *pre_host;           /* on the host; for drop */
-    double pre_us;            /* time that making it took */
+    double pre_us, pre_bytes; /* time that making it took; bytes that an application moves, from then on */
     void *own;                /* host: what the solver keeps there; freed with its vectors */
     bool modified;            /* gmres: modified Gram-Schmidt instead of classical twice */
     bool sums_host;           /* gmres: sums of blocks added up by the host, as the thesis did */
@@ -67,7 +67,7 @@ struct solve {
     bool keeps;               /* makes checkpoints, so that one can go back quickly */
     bool paused;
     int64_t steps_left;       /* when stepping: pause after so many; 0 = run on */
-    double us;                /* time spent iterating */
+    double us, base_us;       /* time spent iterating; until base */
     double us_iteration;      /* of one iteration, queued without waiting where there were such */
     struct phase phase[SOLVE_PHASES];
     int nphases;
@@ -110,7 +110,11 @@ struct solver {
     bool own_precond;         /* applies the preconditioner by itself, which must be symmetric */
     bool no_precond;          /* can take none */
     bool probes;              /* v[0] is the x of the last record, so that b - A x can be looked at between */
+    /* Products with A in an iteration, each with M^-1 as well where there is a preconditioner; one that restarts has one
+       more in a cycle. */
+    int products;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* no iteration can move fewer (solvers.md) */
+    int64_t (*held)(const struct solve *v); /* bytes on its device besides v->v[]; NULL: none */
     bool (*init)(struct solve *v, struct err *e);  /* checks, first residual */
     bool (*step)(struct solve *v, struct err *e);  /* queue one iteration */
     /* Told that it converged: compute the true residual, or go on (s[S_DONE] = 0); NULL: what it records is sure. */
@@ -163,6 +167,12 @@ struct solve_change {
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
 /* The same, of a solve that may have ended: it goes on from its x, paused. A failure leaves it ended as it was. */
 bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
+/* Bytes that no iteration can do without, on average over a cycle; those of its preconditioner's applications too. NaN: it
+   has one that is not made yet. */
+double solve_bytes(const struct solve *v);
+/* The time of an iteration since the solve was begun or begun anew: queued behind each other, where there were such. Of
+   one that restarts it is the mean, since iterations of a cycle differ. NaN: there was none. */
+double solve_each_us(const struct solve *v);
 /* Bytes that the solve holds on its device: vectors, matrix, preconditioner, work space. */
 int64_t solve_memory(const struct solve *v);
 /* gmres: H, m + 1 rows of a column one after another, k = *columns of them, of the cycle under way (or of the last one);

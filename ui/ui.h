@@ -89,6 +89,8 @@ struct view_state {
 struct view {
     const char *name, *about, *keys;
     bool any;                 /* needs no matrix */
+    /* Of the keys those that do something as things are, for the line below; NULL: all do. */
+    const char *(*keys_now)(const struct session *s);
     /* Get ready what draw reads (statistics, products); may be NULL. */
     bool (*prepare)(struct session *s, struct view_state *st, struct err *e);
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);

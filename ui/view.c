@@ -103,7 +103,7 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
                     st->question[0] ? st->question : "row [column], counted from 0: ", st->asked);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
-    draw_keys(c, st->help ? "any key goes back" : st->asks ? asks_keys(st) : v->keys);
+    draw_keys(c, st->help ? "any key goes back" : st->asks ? asks_keys(st) : v->keys_now ? v->keys_now(s) : v->keys);
 }
 
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph)

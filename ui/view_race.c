@@ -246,11 +246,22 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop those still running";
+
+/* A race that ended, or none, is only looked at; bars have no time. */
+static const char *keys_now(const struct session *s)
+{
+    const struct race *r = s->race;
+    if (r && r->running) return all_keys;
+    return r && r->dev && !r->kernels ? "? help  q leave  t by time or by iteration" : "? help  q leave";
+}
+
 const struct view view_race = {
     .name = "race",
     .about = "solvers or kernels side by side in equal time: residuals, or products done",
-    .keys = "? help  q leave  t by time or by iteration  x stop those still running",
+    .keys = all_keys,
     .any = true,
+    .keys_now = keys_now,
     .draw = draw,
     .key = key,
 };

@@ -237,12 +237,7 @@ static void item_bound(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[64] = "run `ceilings`";
     const struct ceilings *k = &v->dev->ceilings;
-    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m);
-    if (v->pre && !v->solver->own_precond) return; /* how often M is applied is not known here */
-    if (v->pre) bytes += v->pre_made ? v->pre->bytes(v) : NAN;
-    /* Iterations of a cycle differ: what counts is their mean. */
-    double us = v->solver->restarts ? v->us / (double)v->iterations : v->us_iteration;
-    double share = bytes * 1e-3 / us / k->read_gbs;
+    double share = solve_bytes(v) * 1e-3 / solve_each_us(v) / k->read_gbs;
     if (k->measured && !isfinite(share)) return;
     if (k->measured)
         snprintf(text, sizeof text, "%.0f%% of %.0f GB/s%s", 100 * share, k->read_gbs, share > 1 ? " (cache)" : "");
@@ -536,12 +531,24 @@ static void answer(struct session *s, struct view_state *st)
         snprintf(st->message, sizeof st->message, "tol is %g now", v->tol);
 }
 
+static const char all_keys[] =
+    "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
+    "o omega  m restart  f on to the end  0-9 a count before s or b";
+
+/* A solve that ended is only looked at; a command goes on with it. */
+static const char *keys_now(const struct session *s)
+{
+    const struct solve *v = s->solve;
+    if (v && v->reason == RUNNING) return all_keys;
+    return v && v->x && v->b_norm > 0 ? "? help  q leave  change at the prompt goes on" : "? help  q leave";
+}
+
 const struct view view_solve = {
     .name = "solve",
     .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
-    .keys = "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
-            "o omega  m restart  f on to the end  0-9 a count before s or b",
+    .keys = all_keys,
     .any = true,
+    .keys_now = keys_now,
     .draw = draw,
     .key = key,
     .answer = answer,
