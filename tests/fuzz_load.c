@@ -40,10 +40,7 @@ static const struct file_kind *kind_of(const uint8_t *data, size_t n)
 
 static bool is_packed(const uint8_t *data, size_t n)
 {
-    static const char *const magic[] = {"\x1f\x8b",
-                                        "\xfd"
-                                        "7zXZ",
-                                        "\x28\xb5\x2f\xfd", "BZh"};
+    static const char *const magic[] = {"\x1f\x8b", "\3757zXZ", "\x28\xb5\x2f\xfd", "BZh"};
     for (int i = 0; i < COUNT(magic); i++)
         if (n >= strlen(magic[i]) && !memcmp(data, magic[i], strlen(magic[i]))) return true;
     return n >= 262 && !memcmp(data + 257, "ustar", 5);
