@@ -1,4 +1,4 @@
-/* formats and convert: how a matrix can be stored, at what cost; and storing it so. */
+/* formats: how a matrix can be stored, and at what cost. */
 #include "cmd.h"
 
 #include <math.h>
@@ -101,74 +101,6 @@ static bool run_formats(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* "width 3, sigma 32" */
-static const char *show_params(const struct stored *S, char *out, size_t size)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int i = 0; S->format->params[i].name && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
-                              (long long)S->param[i]);
-    return out;
-}
-
-static void out_title(struct out *o, const struct matrix *m, const struct product *p)
-{
-    char params[160], bytes[32];
-    const struct stored *S = &p->S;
-    int64_t slots = stored_slots(S), padding = slots - S->nnz;
-    show_params(S, params, sizeof params);
-    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %lld slots padding (%.1f%%), packed in %.2f ms", m->name,
-             S->format->name, *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
-             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), (long long)padding, (long long)slots,
-             slots ? 100 * (double)padding / (double)slots : 0.0, p->prep_us / 1000);
-}
-
-/* In text, for a format of diagonals: how balanced it is. */
-static void say_balance(struct out *o, const struct stored *S)
-{
-    struct measures m;
-    char operands[40], pieces[40];
-    if (format_measures(S, &m, NULL))
-        out_text(o, "%s operands in %s pieces for thread blocks, of variance %.4g",
-                 show_count(m.operands, operands, sizeof operands), show_count(m.pieces, pieces, sizeof pieces),
-                 m.variance);
-}
-
-static void out_array(struct out *o, const struct matrix *m, const struct product *p, const struct array *a)
-{
-    struct measures measures;
-    bool diagonals = format_measures(&p->S, &measures, NULL);
-    out_row(o);
-    out_str(o, "matrix", NULL, m->name);
-    out_str(o, "format", NULL, p->S.format->name);
-    out_str(o, "precision", NULL, type_name(p->S.real));
-    out_str(o, "array", "array", a->name);
-    out_str(o, "type", "type", type_name(a->type));
-    out_int(o, "n", "length", a->n);
-    out_bytes(o, "bytes", "size", a->n * (int64_t)type_size(a->type));
-    out_int(o, "padding", NULL, stored_slots(&p->S) - p->S.nnz);
-    out_num(o, "prep_us", NULL, p->prep_us, NULL);
-    out_measures(o, diagonals ? &measures : NULL);
-}
-
-static bool run_convert(struct session *s, const struct args *a, struct err *e)
-{
-    const struct format *f = format_find(arg(a, "format"));
-    int64_t param[PARAMS_MAX];
-    struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    if (!m || !arg_params(a, f->params, param, e)) return false;
-    bool given = arg_count(a, "params") > 0;
-    struct device *d = given || !f->suit ? NULL : session_device(s, NULL, NULL);
-    const int64_t *chosen = given ? param : d ? params_on(f, d, param) : NULL;
-    struct product *p = session_product(s, m, f, chosen, arg_precision(a), arg_flag(a, "force"), e);
-    if (!p) return false;
-    out_title(s->out, m, p);
-    say_balance(s->out, &p->S);
-    for (int k = 0; k < p->S.narrays; k++) out_array(s->out, m, p, &p->S.a[k]);
-    return true;
-}
-
 const struct command command_formats = {
     .name = "formats",
     .grammar = "[MATRIX] [f32|f64]",
@@ -176,13 +108,4 @@ const struct command command_formats = {
     .help = "A format that would waste memory on padding is not packed; `convert FORMAT force` insists.\n"
             "    formats A f32",
     .run = run_formats,
-};
-
-const struct command command_convert = {
-    .name = "convert",
-    .grammar = "FORMAT [PARAMS] [of MATRIX] [f32|f64] [force]",
-    .about = "store a matrix in a format and show its arrays",
-    .help = "`help FORMAT` lists the parameters of a format. The result is kept and used by spmv, bench and solve.\n"
-            "    convert hyb width 2 of A f32",
-    .run = run_convert,
 };

@@ -33,7 +33,10 @@ bool measure(struct session *s, const struct wanted *w, const struct kernel *k, 
     if (!f) return fail(e, E_INTERNAL, "kernel %s works on %s, which is no format", k->name, k->format);
     int64_t own[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : params_on(f, w->dev, own);
-    struct product *p = session_product(s, w->matrix, f, param, w->real, w->force, e);
+    /* The emulator would take its time over it; and a lesson's tables tell what packing on the host takes. */
+    bool there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
+    struct product *p = there ? session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e)
+                              : session_product(s, w->matrix, f, param, w->real, w->force, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
@@ -42,6 +45,7 @@ bool measure(struct session *s, const struct wanted *w, const struct kernel *k, 
     out->ready_us = kernel_prepared_us(k, M);
     out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];
+    out->packed_on = p->packed_on;
     return ok;
 }
 
@@ -60,6 +64,7 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
     put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
     put_time(o, "prep_us", "prep", "prep us", r->prep_us, long_form);
+    out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
     put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);

@@ -150,7 +150,8 @@ struct run {
     double us, spread_us; /* median, and half the distance between the quartiles */
     double first_us;      /* the first launch, cold */
     int reps;
-    double prep_us, put_us; /* packing on the host and ready_us; copying to the device */
+    double prep_us, put_us; /* packing and ready_us; copying to the device, 0 where it was packed there */
+    const struct device *packed_on; /* NULL: the host */
     double ready_us;      /* what the kernel prepares on the device beside the matrix, once: tile starts and the like */
     int64_t bytes;        /* that must move at least: arrays used, x once, y once (twice if beta != 0) */
     double gbs, gflops;   /* bytes / us; 2 nnz / us */

@@ -1,5 +1,6 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
 #include "lu.h"
+#include "packer.h"
 #include "race.h"
 
 #include <signal.h>
@@ -109,7 +110,9 @@ static void forget_steps(struct session *s)
 static void say_ended(const struct session *s, const struct matrix *m)
 {
     bool solve = s->solve && s->solve->matrix == m && s->solve->reason == RUNNING;
+    bool race = s->race && s->race->matrix == m && s->race->paused;
     if (solve) out_note(s->out, "the paused solve of %s ends", m->name);
+    if (race) out_note(s->out, "the paused race on %s ends", m->name);
 }
 
 bool session_drop(struct session *s, struct matrix *m)
@@ -233,14 +236,27 @@ static struct product *cached(struct matrix *m, const struct stored *shape)
     return NULL;
 }
 
+/* The one that was asked for in the same words: it need not be planned again. */
+static struct product *asked_before(struct matrix *m, const struct stored *shape)
+{
+    for (struct product *p = m->products; p; p = p->next)
+        if (p->S.format == shape->format && p->S.real == shape->real &&
+            !memcmp(p->asked, shape->param, sizeof shape->param))
+            return p;
+    return NULL;
+}
+
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e)
 {
-    (void)s;
+    struct stored asked = {.format = f, .real = real};
     struct plan plan;
-    if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
-    struct product *p = cached(m, &plan.shape);
+    (void)s;
+    if (!format_params(f, param, &asked, e)) return NULL;
+    struct product *p = asked_before(m, &asked);
     if (p) return p;
+    if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
+    if ((p = cached(m, &plan.shape))) return p;
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p) return NULL;
     double start = now_us();
@@ -249,9 +265,57 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
         return NULL;
     }
     p->prep_us = now_us() - start;
+    memcpy(p->asked, asked.param, sizeof p->asked);
     p->next = m->products;
     m->products = p;
     return p;
+}
+
+/* The conversion w, whose first run took so many us, becomes a product unless there is one like it. */
+static struct product *take_over(struct matrix *m, struct packing *w, double us, struct err *e)
+{
+    struct product *p = cached(m, &w->S);
+    if (p) return p;
+    p = mem_zero(1, sizeof *p, "a stored matrix", e);
+    if (!p || !packing_take(w, &p->S, &p->mat[0], e)) return mem_free(p), NULL;
+    p->nmats = 1;
+    if (!mat_get(&p->mat[0], &p->S, e)) return product_free(p), NULL;
+    memcpy(p->asked, w->asked.param, sizeof p->asked);
+    p->prep_us = us;
+    p->packed_on = w->dev;
+    p->next = m->products;
+    m->products = p;
+    return p;
+}
+
+static struct product *pack_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                  enum type real, bool force, struct device *d, struct err *e)
+{
+    struct packing *w;
+    struct product *p = session_product(s, m, format_find("csr"), NULL, real, false, e);
+    struct mat *A = p ? session_mat(s, p, d, e) : NULL;
+    double start = now_us();
+    if (!A || !packing_begin(&w, f, A, param, force, e)) return NULL;
+    p = take_over(m, w, now_us() - start, e);
+    packing_free(w);
+    return p;
+}
+
+struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                   enum type real, bool force, struct device *d, struct err *e)
+{
+    struct err why = {0};
+    struct stored asked = {.format = f, .real = real};
+    if (!format_params(f, param, &asked, e)) return NULL;
+    struct product *p = asked_before(m, &asked);
+    if (p) return p;
+    if (!m->csr.imag && packer_find(f, d)) {
+        p = pack_there(s, m, f, param, real, force, d, &why);
+        if (p) return p;
+        bool room = why.code == E_MEMORY || why.code == E_LIMIT;
+        if (!room) return fail(e, why.code, "%s", why.text), NULL;
+    }
+    return session_product(s, m, f, param, real, force, e);
 }
 
 /* ---- devices ---- */
@@ -295,7 +359,8 @@ static bool in_use(const struct session *s, const struct mat *M)
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
-    if (in_use(s, &p->mat[i])) end_solve(s);
+    if (s->solve && s->solve->A == &p->mat[i]) end_solve(s);
+    if (s->race && s->race->paused && race_uses(s->race, &p->mat[i])) forget_race(s);
     if (s->solve && s->solve->A == &p->mat[last]) s->solve->A = &p->mat[i];
     race_moved(s->race, &p->mat[last], &p->mat[i]);
     mat_free(&p->mat[i]);
@@ -345,6 +410,7 @@ void session_device_lost(struct session *s, struct device *d)
 {
     struct err why = {0};
     if (s->solve && s->solve->dev == d) end_solve(s);
+    if (s->race && s->race->dev == d && s->race->paused) forget_race(s);
     drop_from(s, d);
     d->lost = !d->ops->reset || !d->ops->reset(d, &why);
     if (!d->lost) {

@@ -104,7 +104,9 @@ double random_unit(uint64_t *state);            /* in [-1, 1), never exactly 0 *
 
 struct product { /* a matrix in a format, and where it was put */
     struct stored S;
+    int64_t asked[PARAMS_MAX]; /* the parameters before they were resolved */
     double prep_us;
+    const struct device *packed_on; /* NULL: the host */
     struct mat mat[4];
     double put_us[4];
     int nmats;
@@ -149,7 +151,7 @@ struct session {
     const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
 };
 
-/* What becomes of a solve after its turn at the screen: it stops, goes on, or stays paused for the prompt. */
+/* What becomes of a solve or race after its turn at the screen: it stops, goes on, or stays paused for the prompt. */
 enum turn { TURN_STOP, TURN_ON, TURN_LEAVE };
 
 /* What the terminal side gives to commands; set by main, NULL members are skipped. */
@@ -160,8 +162,8 @@ struct front {
        show(s, "solve", true) while it runs; read keys. */
     enum turn (*live)(struct session *s);
     /* Called between steps of other long work that the view `name` shows: draw it on the whole screen once the work has
-       taken a while, read keys; false: stop. A line of progress is left to the caller. */
-    bool (*live_view)(struct session *s, const char *name);
+       taken a while, read keys. A line of progress is left to the caller. */
+    enum turn (*live_view)(struct session *s, const char *name);
     /* Show what is typed, for a command of the shell, or not. */
     void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
@@ -190,6 +192,10 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 /* The matrix packed, from the cache or new; param NULL = usual. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
+/* The same, new ones packed by d from the matrix in csr, which is put there; on the host where d has no packer for f or
+   too little memory. What d packed lies there, and has been copied to the host. */
+struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                   enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 /* Begin to step through LU of m: s->lu before its first column; cmd_lu.c. */
 bool lu_steps_begin(struct session *s, struct matrix *m, struct err *e);

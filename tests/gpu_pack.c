@@ -38,12 +38,26 @@ static void test_large(void **state)
     large("dense", 700, 0, 0);
 }
 
+static void test_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    if (!talk_line(&t, "gen poisson2d 700 as A; convert ell on cuda:0; spmv using sell on cuda:0"))
+        fail_msg("%s", t.err);
+    assert_non_null(strstr(t.out, "cuda:0 packs it from the csr there in"));
+    assert_non_null(strstr(t.out, "one product there"));
+    assert_non_null(strstr(t.out, "packed on"));
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_command),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip conversions on a GPU: there is none\n");

@@ -7,6 +7,8 @@
 #include "sym_kit.h"
 #include "talk.h"
 
+#include <math.h>
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -142,12 +144,101 @@ static void test_memory(void **state)
     csr_free(&A);
 }
 
+/* ---- the session and the command ---- */
+
+/* What emu packed is what is found later, whatever words it is asked for in. */
+static void test_session(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    const struct format *f = format_find("ell");
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A"));
+    struct matrix *m = t.s.current;
+    struct device *emu = device_open("emu", NULL), *cpu = device_open("cpu", NULL);
+    struct product *p = session_product_on(&t.s, m, f, NULL, T_F64, false, emu, &e);
+    assert_non_null(p);
+    assert_ptr_equal(p->packed_on, emu);
+    assert_int_equal(p->nmats, 1);
+    assert_ptr_equal(session_mat(&t.s, p, emu, &e), &p->mat[0]);
+    const int64_t width[PARAMS_MAX] = {5};
+    assert_ptr_equal(session_product(&t.s, m, f, NULL, T_F64, false, &e), p);
+    assert_ptr_equal(session_product(&t.s, m, f, width, T_F64, false, &e), p);
+    assert_ptr_equal(session_product_on(&t.s, m, f, width, T_F64, false, emu, &e), p);
+    struct product *q = session_product_on(&t.s, m, f, NULL, T_F32, false, cpu, &e);
+    assert_true(q && !q->packed_on && q != p);
+    assert_ptr_equal(session_product_on(&t.s, m, f, NULL, T_F32, false, emu, &e), q);
+    talk_close(&t);
+}
+
+/* A device too small for the conversion leaves it to the host, which then says what does not fit. */
+static void test_host_instead(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 3000 12 as A"));
+    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* csr, and not much more */
+    struct product *p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
+    assert_non_null(p);
+    assert_null(p->packed_on);
+    assert_int_equal(p->nmats, 0);
+    talk_close(&t);
+    fake.budget = 1 << 28;
+}
+
+static void test_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 60 4 as A"));
+    talk_says(&t, "convert ell on emu", "packed on emu\nThe emulator models accesses");
+    talk_says(&t, "spmv using ell on emu", "packed on");
+    talk_says(&t, "convert ell on cpu", "the host packs it in");
+    assert_non_null(strstr(t.out, "one product there"));
+    assert_true(strstr(t.out, "it has paid for itself after") || strstr(t.out, "it never pays for itself"));
+    talk_says(&t, "convert sell C 4 sigma 8 of A on emu f32", "(C 4, sigma 8), fp32");
+    talk_refuses(&t, "convert ell width 1 on emu", "less than the longest row");
+    talk_refuses(&t, "convert ell on", "device");
+    talk_close(&t);
+}
+
+static void test_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen random 60 4 as A"));
+    talk_says(&t, "convert ell on cpu", "\"conversion_on\":\"host\"");
+    static const char *const keys[] = {"packed_on",  "pack_us", "copy_us",          "csr_spmv_us",
+                                       "spmv_us\":", "pays\":", "conversion_spmvs", "pays_after"};
+    for (int i = 0; i < COUNT(keys); i++)
+        if (!strstr(t.out, keys[i])) fail_msg("no %s in %s", keys[i], t.out);
+    talk_says(&t, "convert dia on emu", "\"packed_on\":\"emu\",\"prep_us\":null");
+    talk_close(&t);
+}
+
+static void test_worth(void **state)
+{
+    (void)state;
+    assert_true(conversion_spmvs(300, 20) == 15);
+    assert_true(conversion_pays_after(300, 20, 10) == 30);
+    assert_true(conversion_pays_after(301, 20, 10) == 31);
+    assert_true(isinf(conversion_pays_after(300, 20, 20)));
+    assert_true(isnan(conversion_pays_after(300, 20, NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_order),
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_explosion), cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),    cmocka_unit_test(test_session),
+        cmocka_unit_test(test_host_instead),  cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_worth),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
