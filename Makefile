@@ -47,7 +47,7 @@ TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c t
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
-.PHONY: all tests run test check asan fuzz fuzz-programs layers golden check-gpu bench install uninstall clean deps deps-test format
+.PHONY: all tests run test check asan fuzz fuzz-programs layers golden check-gpu bench bench-load install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS)
@@ -151,6 +151,9 @@ check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run_all.sh $(BUILD) gpu
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench.sh $(BUILD)
+# Loading, beside fast_matrix_market if PYTHON has it; LOAD='MB ROUNDS'.
+bench-load: $(BUILD)/tests/bench_load
+	@$< $(LOAD)
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
 

@@ -22,10 +22,10 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 }
 
 /* Big blocks are granted by the kernel before they exist, so what is plainly too much is refused here. */
-static bool fits_memory(int64_t rows, int64_t nnz, bool complex_values, struct err *e)
+bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
 {
-    int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + nnz * (int64_t)(sizeof(int) + sizeof(double));
-    if (complex_values) bytes += nnz * (int64_t)sizeof(double);
+    int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
+    if (complex_values) bytes += (nnz - held) * (int64_t)sizeof(double);
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
     char need[32], have[32];
     return fail(e, E_MEMORY,
@@ -37,7 +37,7 @@ static bool fits_memory(int64_t rows, int64_t nnz, bool complex_values, struct e
 bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
 {
     memset(A, 0, sizeof *A);
-    if (!csr_limits(rows, cols, nnz, e) || !fits_memory(rows, nnz, complex_values, e)) return false;
+    if (!csr_limits(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
     struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
     B.rowptr = mem_zero(rows + 1, sizeof *B.rowptr, "row pointers", e);
     B.col = mem_new(nnz, sizeof *B.col, "column indices", e);

@@ -314,8 +314,9 @@ bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *
     for (struct block *k = b->first; k; k = k->next) more += k->upper + k->lower;
     if (h->array && !place_array(t, h, &n, &more, e)) return false;
     if (!csr_limits(h->rows, h->cols, n + more, e)) return false;
-    *A = (struct csr){.rows = h->rows, .cols = h->cols, .nnz = n + more};
     bool as_is = t->val && h->symmetry == GENERAL && in_order(t, n);
+    if (!csr_fits(h->rows, n + more, as_is ? n : 0, t->imag, e)) return false;
+    *A = (struct csr){.rows = h->rows, .cols = h->cols, .nnz = n + more};
     bool ok = as_is ? hand_over(A, t, e) : spread(b, A, n, duplicates, e);
     if (!ok) csr_free(A);
     if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, n - more);

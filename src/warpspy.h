@@ -90,6 +90,8 @@ struct csr {
 };
 
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
+/* There is memory for a matrix of this size, of which arrays for `held` entries are there already. */
+bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e);
 bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
 void csr_free(struct csr *A);
 bool csr_check(const struct csr *A, struct err *e); /* the invariants above, naming the first broken one */
