@@ -155,14 +155,14 @@ static bool take_entry(struct parser *s)
 
 /* ---- plain lines, which nothing need be said of: nearly all of nearly every file ---- */
 
-/* An index of 1 .. most given 0-based, and the blanks behind it; NULL if it is not as plain as that. */
+/* Past an index of 1 .. most, given 0-based, that a blank or the line's end follows; NULL if it is not so plain. */
 static inline const char *plain_index(const char *p, int64_t most, int *index)
 {
     uint64_t v;
     int n = digits_read(p, &v);
-    if (v - 1 >= (uint64_t)most || n > 16) return NULL;
     *index = (int)(v - 1);
-    return p + n;
+    p += n;
+    return v - 1 < (uint64_t)most && n <= 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
 }
 
 /* Past a line that ends here, or NULL. */
