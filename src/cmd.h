@@ -42,6 +42,14 @@ void out_prepared(struct out *o, const struct run *r, int n);
 bool add_made(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
               double us, struct err *e);
 
+/* ---- cmd_race.c ---- */
+
+/* Is there a race that waits, left later than any solve was begun? */
+bool race_waits(const struct session *s);
+/* Let it run on; end it, with its table. */
+bool race_continue(struct session *s, struct err *e);
+bool race_stop(struct session *s, struct err *e);
+
 /* ---- cmd_solve.c ---- */
 
 struct solver;

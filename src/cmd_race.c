@@ -118,22 +118,28 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 
 /* ---- running ---- */
 
-/* Let the screen and the keyboard have their turn; false: stop. */
-static bool goes_on(struct session *s, const struct race *r)
+/* Let the screen and the keyboard have their turn. */
+static enum turn go_on(struct session *s, const struct race *r)
 {
     const char *what = r->kernels ? "race (Ctrl-C stops it): products" : "race (Ctrl-C stops it): iterations";
     bool watched = s->interactive && !s->folder; /* a lesson goes on by itself */
-    bool on = !watched || !s->front || !s->front->live_view || s->front->live_view(s, "race");
-    return on && watch_tick(&s->watch, what, race_done(r), 0, NULL);
+    enum turn turn = watched && s->front && s->front->live_view ? s->front->live_view(s, "race") : TURN_ON;
+    if (turn != TURN_ON) return turn;
+    return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
 }
 
 static bool run_turns(struct session *s, struct race *r, struct err *e)
 {
-    while (r->running && !r->stopped) {
+    enum turn turn = TURN_ON;
+    r->paused = false;
+    while (r->running && turn == TURN_ON) {
         if (!race_turn(r, e)) return false;
-        r->stopped = r->running && !goes_on(s, r);
+        if (r->running) turn = go_on(s, r);
     }
-    return race_end(r, e);
+    r->paused = turn == TURN_LEAVE;
+    r->stopped = turn == TURN_STOP;
+    r->behind = false;
+    return true;
 }
 
 /* ---- what is printed ---- */
@@ -252,11 +258,13 @@ static void forget(struct session *s)
     s->race = NULL;
 }
 
-static bool run_race(struct session *s, const struct args *a, struct err *e)
+/* Places, and the table. */
+static bool finish(struct session *s, struct err *e)
 {
-    forget(s);
-    struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
-    if (!r || !begin(s, r, a, e) || !run_turns(s, r, e) || (r->kernels && !keep_kernels(s, r, e))) {
+    struct race *r = s->race;
+    r->paused = false;
+    if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* true residuals take a while */
+    if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
         forget(s);
         return false;
     }
@@ -264,6 +272,41 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
     report(s->out, r);
     if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; what each has reached is above");
     return check_results(r, e);
+}
+
+bool race_continue(struct session *s, struct err *e)
+{
+    char done[40];
+    struct race *r = s->race;
+    if (!run_turns(s, r, e)) {
+        forget(s);
+        return false;
+    }
+    if (!r->paused) return finish(s, e);
+    out_note(s->out, "paused after %s %s: `continue`, `view race` or `stop`",
+             show_count(race_done(r), done, sizeof done), r->kernels ? "products" : "iterations");
+    return true;
+}
+
+bool race_stop(struct session *s, struct err *e)
+{
+    s->race->stopped = true;
+    return finish(s, e);
+}
+
+bool race_waits(const struct session *s)
+{
+    return s->race && s->race->paused && !s->race->behind;
+}
+
+static bool run_race(struct session *s, const struct args *a, struct err *e)
+{
+    if (s->race && s->race->paused) out_note(s->out, "the paused race on %s ends", s->race->matrix->name);
+    forget(s);
+    struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
+    if (r && begin(s, r, a, e)) return race_continue(s, e);
+    forget(s);
+    return false;
 }
 
 const struct command command_race = {
@@ -276,8 +319,9 @@ const struct command command_race = {
             "where it has one. Whoever has had the least time has the next turn, of about 10 ms, so that at any\n"
             "moment all have had the same; the time of a solver is that of its iterations, its beginning apart. On\n"
             "a terminal all residuals are drawn as they fall, after 0.3 s: t changes from time to iterations, q goes\n"
-            "back, x or Ctrl-C stops those still running; `view race` shows them again. The memory of all is held at\n"
-            "once. precond, block, b, tol, maxit, seed and force are as in solve, for all that take them; x0 is\n"
+            "back to the prompt, where the race waits for `continue` or `stop`, x or Ctrl-C stops those still\n"
+            "running; `view race` shows them again. The memory of all is held at once. precond, block, b, tol, maxit, "
+            "seed and force are as in solve, for all that take them; x0 is\n"
             "zero. In the table who converged stands first, by time, then the others by the residual they reached.\n"
             "Kernels are checked first, then each gets 0.2 s, or `reps` products; best, median and half the distance\n"
             "between the quartiles are of single products. On the emulator, which has no time, solvers take turns by\n"

@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "newfile.h"
 #include "precond.h"
+#include "race.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,7 +208,11 @@ bool solve_drive(struct session *s, struct err *e)
         }
         if (v->reason == RUNNING && !waits(s)) turn = go_on(s);
     }
-    if (turn == TURN_LEAVE)
+    if (turn == TURN_LEAVE && !solve_drain(v, e)) {
+        drop_solve(s);
+        return false;
+    }
+    if (turn == TURN_LEAVE && v->reason == RUNNING)
         out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
                  (long long)v->iterations);
     if (v->reason == RUNNING && turn != TURN_STOP) return true;
@@ -308,6 +313,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;
+    if (s->race) s->race->behind = true;
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
@@ -350,6 +356,7 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
 static bool run_continue(struct session *s, const struct args *a, struct err *e)
 {
     (void)a;
+    if (race_waits(s)) return race_continue(s, e);
     struct solve *v = solve_waiting(s, e);
     if (!v) return false;
     v->paused = false;
@@ -360,6 +367,7 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
 static bool run_stop(struct session *s, const struct args *a, struct err *e)
 {
     (void)a;
+    if (race_waits(s)) return race_stop(s, e);
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
@@ -441,16 +449,16 @@ const struct command command_step = {
 const struct command command_continue = {
     .name = "continue",
     .grammar = "",
-    .about = "let a paused solve run on",
-    .help = "    solve cg step; step 5; continue",
+    .about = "let a paused solve or race run on",
+    .help = "That which was begun or left last.\n    solve cg step; step 5; continue",
     .run = run_continue,
 };
 
 const struct command command_stop = {
     .name = "stop",
     .grammar = "",
-    .about = "end a paused solve and keep x as it is",
-    .help = "Prints what a finished solve prints.\n    solve jacobi step; step 10; stop",
+    .about = "end a paused solve and keep x as it is, or end a paused race",
+    .help = "Prints what a finished one prints.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };
 

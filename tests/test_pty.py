@@ -456,11 +456,15 @@ def test_paused_solve_is_stopped():
     quits(s)
 
 
-def test_running_solve_is_left_and_goes_on():
+def test_running_solve_is_left_and_waits():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 300; solve jacobi view tol 1e-30 maxit 100000000 force")
     s.wait("running")
     s.keys("q")
+    s.wait("paused at iteration ")
+    s.line("list")
+    s.wait("90,000")
+    s.line("continue")
     s.wait("jacobi: iteration ")
     s.keys("\x03")
     s.wait("stopped by the user")
@@ -481,12 +485,52 @@ def test_race_is_watched():
     s.line("view race")
     s.wait("B wjacobi 0.5")
     s.keys("q")
-    s.line("race jacobi wjacobi 0.5 tol 1e-30 maxit 100000000 force")
+    quits(s)
+
+
+# Back at the prompt after a key or signal sent to a screen that is redrawn all the time: its line, and how long it took.
+def back_at_prompt(s, sent, prompt, most):
+    mark, begin = len(s.raw), time.time()
+    s.child.send(sent)
+    s.wait_for(lambda: prompt in s.said(mark), prompt)
+    took, said = time.time() - begin, s.said(mark)
+    assert took < most, f"{sent!r} took {took:.3f} s"
+    print(f"back at the prompt {1000 * took:.0f} ms after {sent!r}")
+    s.settle()
+    return said
+
+
+def test_race_is_left_and_waits():
+    s = at_prompt("--device cpu")
+    s.child.delaybeforesend = None  # pexpect's own 50 ms
+    s.line("gen poisson2d 300 as large")
+    s.wait("large [")
+    race = "race jacobi cg bicgstab gmres 30 tol 0 maxit 100000000 force"
+    s.line(race)
     s.wait("log scale")
+    assert "iterations: `continue`, `view race` or `stop`" in back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    s.line("view race")
+    s.wait("paused")
+    s.wait("continue at the prompt goes on")
     s.keys("q")
-    s.wait("poisson2d [")
-    s.keys("\x03")
+    s.line("continue")
+    s.wait("x stop those still running")
+    back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    s.line("stop")
     s.wait("#  solver")
+    s.line("continue")
+    s.wait("no solve is paused")
+    s.line("!clear")
+    s.line(race)
+    s.wait("log scale")
+    assert "#  solver" in back_at_prompt(s, "\x03", "large [cpu]> ", 0.5)
+    s.line("!clear")
+    s.line("race csr-serial csr-openmp reps 1000000")
+    s.wait("products in equal time")
+    assert "products: `continue`" in back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    s.line("drop large")
+    s.wait("the paused race on large ends")
+    s.settle()
     quits(s)
 
 
@@ -495,6 +539,7 @@ def test_race_stays_at_its_end():
     s.line("gen poisson2d 150; race jacobi cg gmres 7 maxit 9000")
     s.wait("log scale")
     s.wait("iteration-limit")
+    s.wait_for(lambda: "x stop those" not in s.text(), "the end of all")
     s.keys("q")
     s.wait("limit of 9000 iterations")
     s.line("race csr-serial csr-openmp")

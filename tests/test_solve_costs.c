@@ -2,6 +2,7 @@
    that are of the method that runs; and what a session says of work that waits. */
 #include "solve_kit.h"
 #include "../src/precond.h"
+#include "../src/race.h"
 #include "dev_fake.h"
 #include "talk.h"
 
@@ -176,12 +177,107 @@ static void test_drop(void **state)
     talk_close(&t);
 }
 
+/* A screen that is left after so many looks at it. */
+static int looks;
+
+static enum turn look(struct session *s, const char *name)
+{
+    (void)s;
+    assert_string_equal(name, "race");
+    return looks-- > 0 ? TURN_ON : TURN_LEAVE;
+}
+
+static void open_watched(struct talk *t, struct front *front)
+{
+    talk_open(t, OUT_TEXT);
+    *front = (struct front){.live_view = look, .width = 80, .height = 24};
+    t->s.interactive = true;
+    t->s.front = front;
+}
+
+static void test_race_waits(void **state)
+{
+    (void)state;
+    static const char race[] = "race jacobi wjacobi on cpu tol 0 maxit 100000000 force";
+    struct talk t;
+    struct front front;
+    open_watched(&t, &front);
+    assert_true(talk_line(&t, "gen poisson2d 150 as A"));
+    looks = 5;
+    talk_forget(&t);
+    assert_true(talk_line(&t, race));
+    assert_true(strstr(t.err, "paused after ") && t.s.race->paused && t.s.race->running && !*t.out);
+    int64_t done = race_done(t.s.race);
+    looks = 5;
+    assert_true(talk_line(&t, "continue"));
+    assert_true(t.s.race->paused && race_done(t.s.race) > done);
+    /* what is begun later comes first */
+    looks = 0;
+    t.s.interactive = false;
+    assert_true(talk_line(&t, "solve cg on cpu step"));
+    t.s.interactive = true;
+    assert_true(talk_line(&t, "stop"));
+    assert_true(strstr(t.out, "true residual") && t.s.race->paused);
+    talk_refuses(&t, "stop", "no solve is paused");
+    assert_true(t.s.race->paused);
+    talk_forget(&t);
+    assert_true(talk_line(&t, race));
+    assert_non_null(strstr(t.err, "the paused race on A ends"));
+    talk_says(&t, "stop", "#  solver");
+    assert_false(t.s.race->paused || t.s.race->running);
+    talk_refuses(&t, "continue", "no solve is paused");
+    assert_true(talk_line(&t, race) && talk_line(&t, "drop A"));
+    assert_true(strstr(t.err, "the paused race on A ends") && !t.s.race);
+    talk_close(&t);
+}
+
+static void test_race_of_kernels_waits(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct front front;
+    open_watched(&t, &front);
+    looks = 1;
+    assert_true(talk_line(&t, "gen poisson2d 150 as A; race csr-serial coo-serial on cpu reps 100000"));
+    assert_non_null(strstr(t.err, " products: `continue`"));
+    talk_says(&t, "stop", "products/s");
+    looks = 1;
+    assert_true(talk_line(&t, "race csr-serial on cpu reps 100000"));
+    talk_close(&t);
+}
+
+/* What waits on a device goes with it. */
+static void test_race_loses_its_device(void **state)
+{
+    (void)state;
+    static struct fake f;
+    struct talk t;
+    struct front front;
+    struct err e = {0};
+    assert_true(fake_open(&f, "losing", "cpu", 1 << 27, &e));
+    open_watched(&t, &front);
+    looks = 3;
+    assert_true(talk_line(&t, "gen poisson2d 150 as A; race jacobi wjacobi on losing tol 0 maxit 100000000 force"));
+    assert_true(t.s.race && t.s.race->paused);
+    f.sticky = true;
+    f.fail_in[FAKE_PUT] = 1;
+    assert_false(talk_line(&t, "spmv on losing f32"));
+    assert_null(t.s.race);
+    assert_false(talk_line(&t, "continue"));
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_bytes_of_triangles),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes_of_triangles),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_phases),
         cmocka_unit_test(test_drop),
+        cmocka_unit_test(test_race_waits),
+        cmocka_unit_test(test_race_of_kernels_waits),
+        cmocka_unit_test(test_race_loses_its_device),
     };
     return cmocka_run_group_tests_name("solve costs", tests, NULL, NULL);
 }

@@ -17,7 +17,6 @@ struct screen {
     const char *names[VIEWS_MAX + 1];
     double drawn;            /* when the line or screen of a solve was drawn last */
     const struct view *live; /* the full screen belongs to work that goes on */
-    double left;             /* s->began_us of the work whose screen was left */
 };
 
 static struct screen *screen_of(struct session *s)
@@ -197,7 +196,9 @@ static enum turn live_screen(struct session *s, const struct view *v)
         if (stop) return TURN_STOP;
         if (!view_key(s, v, key)) {
             leave_screen(s);
-            return s->solve->paused ? TURN_LEAVE : TURN_ON;
+            s->solve->paused = true; /* so that the prompt is there at once */
+            s->solve->steps_left = 0;
+            return TURN_LEAVE;
         }
     } while (s->solve->paused && s->solve->reason == RUNNING);
     return TURN_ON;
@@ -216,27 +217,25 @@ static enum turn live(struct session *s)
 
 /* ---- other work that goes on ---- */
 
-/* The screen, once the work has taken a while; who left it is not shown it again. */
-static bool live_view(struct session *s, const char *name)
+/* The screen, once the work has taken a while. */
+static enum turn live_view(struct session *s, const char *name)
 {
     const struct view *v = view_find(name);
     struct screen *sc = screen_of(s);
-    bool early = now_us() - s->began_us < QUIET_US || sc->left == s->began_us;
-    if (!sc->live && early) return true; /* who calls shows a line */
+    if (!sc->live && now_us() - s->began_us < QUIET_US) return TURN_ON; /* who calls shows a line */
     if (!sc->live) {
         view_reset(front_state(s, v), s->current);
-        if (!live_open(s, v, NULL)) return false;
+        if (!live_open(s, v, NULL)) return TURN_STOP;
     }
     if (now_us() - sc->drawn > REDRAW_US / 3) {
-        if (!draw_screen(s, v, NULL)) return false;
+        if (!draw_screen(s, v, NULL)) return TURN_STOP;
         sc->drawn = now_us();
     }
     int key = term_key(0);
-    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return false;
-    if (key < 0 || view_key(s, v, key)) return true;
-    sc->left = s->began_us;
+    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return TURN_STOP;
+    if (key < 0 || view_key(s, v, key)) return TURN_ON;
     leave_screen(s);
-    return true;
+    return TURN_LEAVE;
 }
 
 /* Work that ended by itself stays on the screen until a key. */

@@ -232,7 +232,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing has raced yet: `race cg gmres bicgstab` does");
         return;
     }
-    draw_title(c, "race", r->matrix, "on %s, %s", r->dev->name, type_name(r->real));
+    draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, type_name(r->real), r->paused ? ", paused" : "");
     if (r->kernels)
         draw_kernels(c, r);
     else
@@ -248,12 +248,16 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop those still running";
 
-/* A race that ended, or none, is only looked at; bars have no time. */
+/* A race that waits or ended, or none, is only looked at; bars have no time. */
 static const char *keys_now(const struct session *s)
 {
     const struct race *r = s->race;
+    bool plot = r && r->dev && !r->kernels;
+    if (r && r->paused)
+        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt goes on"
+                    : "? help  q leave  continue at the prompt goes on";
     if (r && r->running) return all_keys;
-    return r && r->dev && !r->kernels ? "? help  q leave  t by time or by iteration" : "? help  q leave";
+    return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
 }
 
 const struct view view_race = {
