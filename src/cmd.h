@@ -44,7 +44,7 @@ bool add_made(struct session *s, const struct args *a, const struct matrix *of, 
 
 /* ---- cmd_race.c ---- */
 
-/* Is there a race that waits, left later than any solve was begun? */
+/* Is there a race that waits, and no solve that was begun or stepped since it was left? */
 bool race_waits(const struct session *s);
 /* Let it run on; end it, with its table. */
 bool race_continue(struct session *s, struct err *e);

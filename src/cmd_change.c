@@ -1,6 +1,7 @@
 /* The commands that go back in a paused solve and change what it was given, and what a report tells of its spectrum. */
 #include "cmd.h"
 #include "precond.h"
+#include "race.h"
 #include "ritz.h"
 
 #include <math.h>
@@ -101,6 +102,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
         if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* nothing could be begun: x stays */
         return false;
     }
+    if (s->race) s->race->behind = true;
     say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (ended) out_text(s->out, "`continue` goes on");
     return v->reason == RUNNING || solve_finish(s, e);

@@ -296,7 +296,8 @@ bool race_stop(struct session *s, struct err *e)
 
 bool race_waits(const struct session *s)
 {
-    return s->race && s->race->paused && !s->race->behind;
+    bool solve = s->solve && s->solve->reason == RUNNING;
+    return s->race && s->race->paused && !(solve && s->race->behind);
 }
 
 static bool run_race(struct session *s, const struct args *a, struct err *e)

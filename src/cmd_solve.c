@@ -329,7 +329,9 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 /* The solve that waits for a command. */
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
-    if (s->solve && s->solve->reason == RUNNING) return s->solve;
+    bool there = s->solve && s->solve->reason == RUNNING;
+    if (there && s->race) s->race->behind = true;
+    if (there) return s->solve;
     fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
          s->solve && s->solve->x ? ", and `change` goes on with the one that ended" : "");
     return NULL;

@@ -38,7 +38,7 @@ struct race {
     bool kernels; /* race, not solvers */
     bool running, stopped;
     bool paused; /* its screen was left: it waits for `continue` or `stop` */
-    bool behind; /* and a solve that was begun since comes first */
+    bool behind; /* and a solve that was begun or stepped since comes first */
     double tol;
     int reps;                  /* products of each kernel; 0: as many as a set time holds */
     void *x, *y;               /* of the products */
