@@ -70,14 +70,6 @@ __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int)
     }
 }
 
-/* Thread b: openers before band b; one more ends the last. */
-static __global__ void openers_bands(int64_t rows, int64_t bands, int64_t height, GPTR(const int) ptr,
-                                     GPTR(const int64_t) at, GPTR(int) band)
-{
-    int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
-    if (b <= bands) band[b] = (int)at[ptr[min(b * height, rows)]];
-}
-
 /* Entries of a tile across the threads: an opener counts the lesser keys of its band, and writes its own. */
 template <typename KEYS>
 __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
@@ -116,15 +108,26 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     return packing_add_up(p, ROOM_AT, p->nnz, n, e);
 }
 
-/* After count_openers: where each band's keys begin goes to array `band`, the keys to array `keys`. */
-template <typename KEYS> static void put_openers(struct packing *p, int64_t height, int64_t width, int band, int keys)
+/* After count_openers: where each band's keys begin, and the keys. */
+template <typename KEYS>
+static void put_openers(struct packing *p, int64_t height, int64_t width, int64_t n, void *band, void *keys)
+{
+    launch_band_starts(p, ROOM_AT, (p->rows + height - 1) / height, height, band);
+    LAUNCH_TILES(p, openers_keys<KEYS>)
+    (PACK_TILES(p), p->rows, height, width, PACK_ROOM(p, ROOM_AT, p->nnz + 1, const int64_t),
+     VECTOR("keys", keys, n, int));
+}
+
+/* Both, for what must know the keys before it knows its sizes: bands in ROOM_BAND, p->found keys in ROOM_NUMBER. */
+template <typename KEYS> static bool find_openers(struct packing *p, int64_t height, int64_t width, struct err *e)
 {
     int64_t bands = (p->rows + height - 1) / height;
-    auto at = PACK_ROOM(p, ROOM_AT, p->nnz + 1, const int64_t);
-    LAUNCH(p->dev, blocks_for(bands + 1, PACK_BLOCK), PACK_BLOCK, openers_bands)
-    (p->rows, bands, height, PACK_PTR(p), at, PACK_OUT(p, band, int));
-    LAUNCH_TILES(p, openers_keys<KEYS>)
-    (PACK_TILES(p), p->rows, height, width, at, PACK_OUT(p, keys, int));
+    if (!count_openers<KEYS>(p, height, width, &p->found, e) ||
+        !packing_room(p, ROOM_BAND, bands + 1, sizeof(int), e) ||
+        !packing_room(p, ROOM_NUMBER, p->found, sizeof(int), e))
+        return false;
+    put_openers<KEYS>(p, height, width, p->found, p->room[ROOM_BAND].p, p->room[ROOM_NUMBER].p);
+    return true;
 }
 
 /* Entries of a tile across the threads: row t of a band on its diagonal d goes to d*height + t, counted over all bands.

@@ -32,7 +32,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 {
     int b = (int)p->S.param[0];
     (void)e;
-    put_openers<by_block>(p, b, b, BSR_PTR, BSR_COL);
+    put_openers<by_block>(p, b, b, p->S.a[BSR_COL].n, p->out[BSR_PTR], p->out[BSR_COL]);
     launch_zero<T>(p->dev, p->out[BSR_VAL], p->S.a[BSR_VAL].n);
     LAUNCH_TILES(p, bsr_pack<T>)
     (PACK_TILES(p), PACK_VAL(p, T), b, PACK_OUT(p, BSR_PTR, const int), PACK_OUT(p, BSR_COL, const int),

@@ -19,13 +19,6 @@ __global__ void dia_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr
     }
 }
 
-/* Thread d: diagonal d - rows is occupied where the sums of the marks step up. */
-__global__ void dia_offsets(int64_t rows, int64_t span, GPTR(const int64_t) at, GPTR(int) offsets)
-{
-    int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
-    if (d < span && at[d + 1] > at[d]) offsets[at[d]] = (int)(d - rows);
-}
-
 /* A row per thread: what neighbours write to a diagonal lies side by side. */
 template <typename T>
 __global__ void dia_pack(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
@@ -52,8 +45,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
     int64_t span = p->rows + p->cols;
     auto at = PACK_ROOM(p, ROOM_AT, span + 1, const int64_t);
     (void)e;
-    LAUNCH(p->dev, blocks_for(span, PACK_BLOCK), PACK_BLOCK, dia_offsets)
-    (p->rows, span, at, PACK_OUT(p, DIA_OFFSETS, int));
+    launch_offsets(p, DIA_OFFSETS);
     launch_zero<T>(p->dev, p->out[DIA_DATA], p->S.a[DIA_DATA].n);
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, dia_pack<T>)
     (p->rows, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), at, PACK_OUT(p, DIA_DATA, T));

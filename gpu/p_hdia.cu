@@ -15,7 +15,8 @@ static bool plan(struct packing *p, struct err *e)
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
     (void)e;
-    put_openers<by_diagonal>(p, p->S.param[0], 1, HDIA_HACKOFFSETS, HDIA_OFFSETS);
+    put_openers<by_diagonal>(p, p->S.param[0], 1, p->S.a[HDIA_OFFSETS].n, p->out[HDIA_HACKOFFSETS],
+                             p->out[HDIA_OFFSETS]);
     launch_zero<T>(p->dev, p->out[HDIA_DATA], p->S.a[HDIA_DATA].n);
     LAUNCH_TILES(p, bands_pack<T>)
     (PACK_TILES(p), PACK_VAL(p, T), p->S.param[0], PACK_OUT(p, HDIA_HACKOFFSETS, const int),

@@ -77,4 +77,45 @@ void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr)
     (n + 1, PACK_ROOM(p, at, n + 1, const int64_t), VECTOR("pointers", ptr, n + 1, int));
 }
 
+/* Thread b: what at says of the first entry of band b. */
+__global__ void pack_band_starts(int64_t rows, int64_t bands, int64_t height, GPTR(const int) ptr,
+                                 GPTR(const int64_t) at, GPTR(int) start)
+{
+    int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (b <= bands) start[b] = (int)at[ptr[min(b * height, rows)]];
+}
+
+void launch_band_starts(struct packing *p, enum room at, int64_t bands, int64_t height, void *start)
+{
+    LAUNCH(p->dev, blocks_for(bands + 1, PACK_BLOCK), PACK_BLOCK, pack_band_starts)
+    (p->rows, bands, height, PACK_PTR(p), PACK_ROOM(p, at, p->nnz + 1, const int64_t),
+     VECTOR("starts", start, bands + 1, int));
+}
+
+__global__ void pack_copy(int64_t n, GPTR(const int) from, GPTR(int) to)
+{
+    int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (i < n) to[i] = from[i];
+}
+
+void launch_copy(struct packing *p, enum room from, int64_t n, void *to)
+{
+    LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, pack_copy)
+    (n, PACK_ROOM(p, from, n, const int), VECTOR("copy", to, n, int));
+}
+
+/* Thread d: diagonal d - rows is occupied where the sums of the marks step up. */
+__global__ void pack_offsets(int64_t rows, int64_t span, GPTR(const int64_t) at, GPTR(int) offsets)
+{
+    int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (d < span && at[d + 1] > at[d]) offsets[at[d]] = (int)(d - rows);
+}
+
+void launch_offsets(struct packing *p, int k)
+{
+    int64_t span = p->rows + p->cols;
+    LAUNCH(p->dev, blocks_for(span, PACK_BLOCK), PACK_BLOCK, pack_offsets)
+    (p->rows, span, PACK_ROOM(p, ROOM_AT, span + 1, const int64_t), PACK_OUT(p, k, int));
+}
+
 } // namespace KERNEL_SPACE

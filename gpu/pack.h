@@ -73,6 +73,13 @@ bool longest_of(struct packing *p, int64_t *longest, struct err *e);
 template <typename T> void launch_zero(struct device *d, void *to, int64_t n);
 /* ptr[i] = at[i] for i <= n */
 void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr);
+/* start[b] = at[k] for the first entry k of each band of `height` rows, one more for the end; at has a place an entry.
+ */
+void launch_band_starts(struct packing *p, enum room at, int64_t bands, int64_t height, void *start);
+/* to[i] = the int i of a room */
+void launch_copy(struct packing *p, enum room from, int64_t n, void *to);
+/* The offsets of the diagonals that the sums of marks in ROOM_AT number, one a diagonal, to array k. */
+void launch_offsets(struct packing *p, int k);
 /* The first `width` entries of each row, element k of row i at k*rows + i, to array k_col and the next. */
 template <typename T> void launch_ell_pack(struct packing *p, int64_t width, int k_col, int k_val);
 

@@ -18,7 +18,7 @@
 struct layout {
     struct blocks blocks;
     int *start, *dnum; /* rows of the blocks; the diagonals of those before each */
-    int64_t records, slots, pieces;
+    struct brcsd1_numbers of;
 };
 
 static void layout_free(struct layout *L)
@@ -50,7 +50,7 @@ static bool mark_cuts(const struct csr *A, int *marks, struct err *e)
 
 /* Marks become the start rows of the blocks, ended by the number of rows: in place, since a block's number is never
    above its row. Returns how many blocks there are. */
-static int64_t starts_of(int *marks, int64_t rows, int64_t min)
+int64_t brcsd1_starts(int *marks, int64_t rows, int64_t min)
 {
     int64_t n = 0, last = 0;
     if (rows > 0) marks[n++] = 0;
@@ -63,55 +63,73 @@ static int64_t starts_of(int *marks, int64_t rows, int64_t min)
     return n;
 }
 
+struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)
+{
+    struct brcsd1_numbers N = {.blocks = n, .records = n + dnum[n]};
+    for (int64_t b = 0; b < n; b++) {
+        int64_t height = start[b + 1] - start[b];
+        N.slots += height * (dnum[b + 1] - dnum[b]);
+        N.pieces += (height + BRCSD1_ROWS - 1) / BRCSD1_ROWS;
+    }
+    return N;
+}
+
 static bool lay(const struct csr *A, const struct stored *S, struct layout *L, struct err *e)
 {
     *L = (struct layout){.start = mem_zero(A->rows + 1, sizeof *L->start, "the cuts of rows", e)};
     if (!L->start || !mark_cuts(A, L->start, e)) return false;
-    int64_t n = starts_of(L->start, A->rows, S->param[0]);
+    int64_t n = brcsd1_starts(L->start, A->rows, S->param[0]);
     L->blocks = (struct blocks){.n = n, .start = L->start};
     L->dnum = count_diagonals(A, &L->blocks, e);
     if (!L->dnum) return false;
-    L->records = n + L->dnum[n];
-    for (int64_t b = 0; b < n; b++) {
-        int64_t height = L->start[b + 1] - L->start[b];
-        L->slots += height * (L->dnum[b + 1] - L->dnum[b]);
-        L->pieces += (height + BRCSD1_ROWS - 1) / BRCSD1_ROWS;
-    }
-    return records_fit(S, L->records, e);
+    L->of = brcsd1_count(n, L->start, L->dnum);
+    return true;
+}
+
+bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e)
+{
+    if (!records_fit(S, N->records, e)) return false;
+    plan_array(S, "brcsd1_offsets", T_I32, N->records);
+    plan_array(S, "brcsd1_data", S->real, N->slots);
+    plan_array(S, "brcsd1_ptr", T_I32, N->blocks + 1);
+    plan_array(S, "brcsd1_start", T_I64, N->blocks + 1);
+    plan_array(S, "brcsd1_block", T_I32, N->pieces);
+    plan_array(S, "brcsd1_row", T_I32, N->pieces + 1);
+    return true;
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     struct layout L;
-    bool ok = lay(A, S, &L, e);
-    if (ok) {
-        plan_array(S, "brcsd1_offsets", T_I32, L.records);
-        plan_array(S, "brcsd1_data", S->real, L.slots);
-        plan_array(S, "brcsd1_ptr", T_I32, L.blocks.n + 1);
-        plan_array(S, "brcsd1_start", T_I64, L.blocks.n + 1);
-        plan_array(S, "brcsd1_block", T_I32, L.pieces);
-        plan_array(S, "brcsd1_row", T_I32, L.pieces + 1);
-    }
+    bool ok = lay(A, S, &L, e) && brcsd1_sizes(S, &L.of, e);
     layout_free(&L);
     return ok;
 }
 
-static void put_pointers(const struct layout *L, struct stored *S)
+void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to)
 {
-    int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data;
-    int *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;
-    int64_t *start = S->a[BRCSD1_START].data, k = 0;
-    for (int64_t b = 0; b < L->blocks.n; b++) {
-        int diagonals = L->dnum[b + 1] - L->dnum[b];
-        offsets[ptr[b]] = L->start[b];
-        ptr[b + 1] = ptr[b] + 1 + diagonals;
-        start[b + 1] = start[b] + (int64_t)(L->start[b + 1] - L->start[b]) * diagonals;
-        for (int64_t r = L->start[b]; r < L->start[b + 1]; r += BRCSD1_ROWS, k++) {
-            block[k] = (int)b;
-            row[k] = (int)r;
+    int64_t k = 0;
+    to->ptr[0] = 0;
+    to->start[0] = 0;
+    for (int64_t b = 0; b < n; b++) {
+        int diagonals = dnum[b + 1] - dnum[b];
+        to->ptr[b + 1] = to->ptr[b] + 1 + diagonals;
+        to->start[b + 1] = to->start[b] + (int64_t)(start[b + 1] - start[b]) * diagonals;
+        for (int64_t r = start[b]; r < start[b + 1]; r += BRCSD1_ROWS, k++) {
+            to->block[k] = (int)b;
+            to->row[k] = (int)r;
         }
     }
-    row[k] = (int)S->rows;
+    to->row[k] = start[n];
+}
+
+static void put_pointers(const struct layout *L, struct stored *S)
+{
+    struct brcsd1_pointers to = {S->a[BRCSD1_PTR].data, S->a[BRCSD1_START].data, S->a[BRCSD1_BLOCK].data,
+                                 S->a[BRCSD1_ROW].data};
+    int *offsets = S->a[BRCSD1_OFFSETS].data;
+    brcsd1_point(L->blocks.n, L->start, L->dnum, &to);
+    for (int64_t b = 0; b < L->blocks.n; b++) offsets[to.ptr[b]] = L->start[b];
 }
 
 static void put_block(void *to, const struct csr *A, struct block *B)

@@ -56,16 +56,21 @@ static bool lay(const struct csr *A, const struct stored *S, struct layout *L, s
     return true;
 }
 
+bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct err *e)
+{
+    int64_t nrows = S->param[0], n = (S->rows + nrows - 1) / nrows;
+    if (!records_fit(S, diagonals + n, e)) return false;
+    plan_array(S, "brcsd2_offsets", T_I32, records);
+    plan_array(S, "brcsd2_data", S->real, diagonals * nrows);
+    plan_array(S, "brcsd2_ptr", T_I32, n);
+    plan_array(S, "brcsd2_dnum", T_I32, n + 1);
+    return true;
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     struct layout L;
-    bool ok = lay(A, S, &L, e);
-    if (ok) {
-        plan_array(S, "brcsd2_offsets", T_I32, L.records);
-        plan_array(S, "brcsd2_data", S->real, L.dnum[L.blocks.n] * S->param[0]);
-        plan_array(S, "brcsd2_ptr", T_I32, L.blocks.n);
-        plan_array(S, "brcsd2_dnum", T_I32, L.blocks.n + 1);
-    }
+    bool ok = lay(A, S, &L, e) && brcsd2_sizes(S, L.records, L.dnum[L.blocks.n], e);
     layout_free(&L);
     return ok;
 }

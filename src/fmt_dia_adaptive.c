@@ -11,8 +11,7 @@ const struct format *adaptive_choice(const struct stored *S)
     return choice[S->param[ADAPTIVE_AS]];
 }
 
-/* S as one of the formats, with that format's parameter. */
-static struct stored inner(const struct stored *S, int64_t as)
+struct stored adaptive_as(const struct stored *S, int64_t as)
 {
     struct stored I = *S;
     I.format = choice[as];
@@ -22,7 +21,7 @@ static struct stored inner(const struct stored *S, int64_t as)
 
 static bool plan_as(const struct csr *A, struct stored *S, int64_t as, struct err *e)
 {
-    struct stored I = inner(S, as);
+    struct stored I = adaptive_as(S, as);
     I.narrays = 0;
     if (!I.format->plan(A, &I, e)) return false;
     S->param[ADAPTIVE_AS] = as;
@@ -31,7 +30,7 @@ static bool plan_as(const struct csr *A, struct stored *S, int64_t as, struct er
     return true;
 }
 
-static bool pads_less(const struct stored *S, int64_t percent)
+bool adaptive_pads_less(const struct stored *S, int64_t percent)
 {
     return 100.0 * (double)(stored_slots(S) - S->nnz) < (double)percent * (double)S->nnz;
 }
@@ -41,15 +40,15 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[ADAPTIVE_AS]) return plan_as(A, S, S->param[ADAPTIVE_AS], e);
     if (!plan_as(A, S, ADAPTIVE_DIA, e)) return false;
-    if (pads_less(S, S->param[ADAPTIVE_DIA_PERCENT])) return true;
+    if (adaptive_pads_less(S, S->param[ADAPTIVE_DIA_PERCENT])) return true;
     if (!plan_as(A, S, ADAPTIVE_BRCSD1, e)) return false;
-    if (pads_less(S, S->param[ADAPTIVE_BRCSD1_PERCENT])) return true;
+    if (adaptive_pads_less(S, S->param[ADAPTIVE_BRCSD1_PERCENT])) return true;
     return plan_as(A, S, ADAPTIVE_BRCSD2, e);
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    struct stored I = inner(S, S->param[ADAPTIVE_AS]);
+    struct stored I = adaptive_as(S, S->param[ADAPTIVE_AS]);
     return I.format->pack(A, &I, e);
 }
 

@@ -108,23 +108,16 @@ static void rearrange(struct merge *M)
     M->n /= 2;
 }
 
-/* The result: positions of segments and sub-blocks, as in the arrays. */
-struct layout {
-    struct blocks segments;
-    int64_t subblocks;
-    int *dnum;        /* by position */
-    int *index, *blo; /* blo has room for a sub-block a segment */
-};
-
-static void layout_free(struct layout *L)
+void drm_layout_free(struct drm_layout *L)
 {
     mem_free(L->dnum);
     mem_free(L->index);
     mem_free(L->blo);
+    *L = (struct drm_layout){0};
 }
 
 /* Write the chains one after the other; one of more than `most` segments becomes several, as equal as can be. */
-static void lay_out(const struct merge *M, int64_t most, struct layout *L)
+static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < M->n; i++) {
@@ -136,9 +129,9 @@ static void lay_out(const struct merge *M, int64_t most, struct layout *L)
 }
 
 /* dnum by position, from the counts before each segment. */
-static void place_counts(const int *before, struct layout *L)
+static void place_counts(const int *before, struct drm_layout *L)
 {
-    for (int64_t s = 0; s < L->segments.n; s++) {
+    for (int64_t s = 0; s < L->segments; s++) {
         int h = L->index[s];
         L->dnum[s + 1] = L->dnum[s] + before[h + 1] - before[h];
     }
@@ -153,17 +146,14 @@ static void start(struct merge *M, const int *before, int64_t nrows)
     }
 }
 
-static bool lay(const struct csr *A, const struct stored *S, struct layout *L, struct err *e)
+bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, struct err *e)
 {
     struct merge M = {0};
-    int64_t nrows = S->param[0], n;
-    *L = (struct layout){.segments = blocks_of(A, nrows)};
-    n = L->segments.n;
-    int *before = count_diagonals(A, &L->segments, e);
+    *L = (struct drm_layout){.segments = n};
     L->dnum = mem_zero(n + 1, sizeof *L->dnum, "numbers of diagonals", e);
     L->index = mem_new(n, sizeof *L->index, "the order of segments", e);
     L->blo = mem_zero(n + 1, sizeof *L->blo, "sub-blocks", e);
-    bool ok = before && L->dnum && L->index && L->blo && merge_new(&M, n, e);
+    bool ok = L->dnum && L->index && L->blo && merge_new(&M, n, e);
     if (ok) {
         start(&M, before, nrows);
         rearrange(&M);
@@ -171,23 +161,35 @@ static bool lay(const struct csr *A, const struct stored *S, struct layout *L, s
         place_counts(before, L);
     }
     merge_free(&M);
+    return ok;
+}
+
+static bool lay(const struct csr *A, const struct stored *S, struct drm_layout *L, struct err *e)
+{
+    struct blocks segments = blocks_of(A, S->param[0]);
+    int *before = count_diagonals(A, &segments, e);
+    *L = (struct drm_layout){0};
+    bool ok = before && drm_lay(before, segments.n, S->param[0], L, e);
     mem_free(before);
     return ok;
 }
 
+void drm_sizes(struct stored *S, const struct drm_layout *L)
+{
+    int64_t n = L->segments, diagonals = L->dnum[n];
+    plan_array(S, "drm_dnum", T_I32, n + 1);
+    plan_array(S, "drm_index", T_I32, n);
+    plan_array(S, "drm_blo", T_I32, L->subblocks + 1);
+    plan_array(S, "drm_off", T_I32, diagonals);
+    plan_array(S, "drm_val", S->real, diagonals * S->param[0]);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    struct layout L;
+    struct drm_layout L;
     bool ok = lay(A, S, &L, e);
-    if (ok) {
-        int64_t n = L.segments.n, diagonals = L.dnum[n];
-        plan_array(S, "drm_dnum", T_I32, n + 1);
-        plan_array(S, "drm_index", T_I32, n);
-        plan_array(S, "drm_blo", T_I32, L.subblocks + 1);
-        plan_array(S, "drm_off", T_I32, diagonals);
-        plan_array(S, "drm_val", S->real, diagonals * S->param[0]);
-    }
-    layout_free(&L);
+    if (ok) drm_sizes(S, &L);
+    drm_layout_free(&L);
     return ok;
 }
 
@@ -201,16 +203,17 @@ static void put_segment(void *to, const struct csr *A, struct block *B)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    struct layout L;
+    struct drm_layout L;
     bool ok = lay(A, S, &L, e);
     if (ok) {
         put_ints(&S->a[DRM_DNUM], L.dnum);
         put_ints(&S->a[DRM_INDEX], L.index);
         put_ints(&S->a[DRM_BLO], L.blo);
-        L.segments.index = L.index;
-        ok = visit_blocks(A, &L.segments, put_segment, S, e);
+        struct blocks segments = blocks_of(A, S->param[0]);
+        segments.index = L.index;
+        ok = visit_blocks(A, &segments, put_segment, S, e);
     }
-    layout_free(&L);
+    drm_layout_free(&L);
     return ok;
 }
 

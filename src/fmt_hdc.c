@@ -3,11 +3,15 @@
    brings more padding than entries, however short it is inside the matrix. */
 #include "diagonals.h"
 
+int64_t hdc_least(const struct stored *S)
+{
+    return (S->param[0] * S->rows + 99) / 100;
+}
+
 /* Diagonals that DIA keeps have a number. */
 static int *choose(const struct csr *A, const struct stored *S, int64_t *count, struct err *e)
 {
-    int64_t least = (S->param[0] * A->rows + 99) / 100;
-    return number_diagonals(A, least, count, e);
+    return number_diagonals(A, hdc_least(S), count, e);
 }
 
 /* How many entries of a row no diagonal keeps. */
@@ -18,6 +22,15 @@ static int rest_of(const struct csr *A, const int *number, int64_t row)
     return rest;
 }
 
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest)
+{
+    plan_array(S, "hdc_offsets", T_I32, diagonals);
+    plan_array(S, "hdc_data", S->real, diagonals * S->rows);
+    plan_array(S, "ptr", T_I32, S->rows + 1);
+    plan_array(S, "col", T_I32, rest);
+    plan_array(S, "val", S->real, rest);
+}
+
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     int64_t diagonals, rest = 0;
@@ -26,11 +39,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 #pragma omp parallel for schedule(static) reduction(+ : rest) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) rest += rest_of(A, number, i);
     mem_free(number);
-    plan_array(S, "hdc_offsets", T_I32, diagonals);
-    plan_array(S, "hdc_data", S->real, diagonals * A->rows);
-    plan_array(S, "ptr", T_I32, A->rows + 1);
-    plan_array(S, "col", T_I32, rest);
-    plan_array(S, "val", S->real, rest);
+    hdc_sizes(S, diagonals, rest);
     return true;
 }
 

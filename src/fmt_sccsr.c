@@ -17,17 +17,9 @@
 
 enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_USUAL = 80 * NW_MULTIPROCESSOR };
 
-struct segment {
-    int64_t c;           /* rows folded into one */
-    int64_t rows, first; /* how many sorted rows it has, and from which on */
-    int64_t n, sc;       /* likewise SC-rows */
-    int64_t place;       /* of its first row in row_index */
-};
-
 struct layout {
     int *row; /* the rows in sorted order */
-    struct segment segment[SCCSR_SEGMENTS];
-    int64_t places, n; /* rows with the fillers, SC-rows */
+    struct sccsr_layout of;
 };
 
 static int64_t rows_folded(int g)
@@ -50,47 +42,65 @@ static int *sort_rows(const struct csr *A, struct err *e)
     return row;
 }
 
-/* Rows of each segment: by length, then those of too small ones moved on. */
-static void cut(const struct csr *A, int64_t nw, struct layout *L)
+/* Rows of each segment, by length alone. */
+static void cut(const struct csr *A, const int *row, int64_t rows[SCCSR_SEGMENTS])
 {
-    struct segment *s = L->segment;
     int g = 0;
     for (int64_t k = 0; k < A->rows; k++) {
-        while (g < SCCSR_SEGMENTS - 1 && csr_row_length(A, L->row[k]) >= 8 << g) g++;
-        s[g].rows++;
+        while (g < SCCSR_SEGMENTS - 1 && csr_row_length(A, row[k]) >= 8 << g) g++;
+        rows[g]++;
     }
-    for (g = 0; g < SCCSR_SEGMENTS - 1; g++) {
-        if (s[g].rows >= nw * rows_folded(g)) continue;
-        s[g + 1].rows += s[g].rows;
-        s[g].rows = 0;
+}
+
+void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L)
+{
+    int64_t first = 0;
+    *L = (struct sccsr_layout){0};
+    for (int g = 0; g < SCCSR_SEGMENTS - 1; g++) {
+        if (rows[g] >= nw * rows_folded(g)) continue;
+        rows[g + 1] += rows[g];
+        rows[g] = 0;
+    }
+    for (int g = 0; g < SCCSR_SEGMENTS; g++) {
+        struct sccsr_segment *s = &L->segment[g];
+        int64_t c = rows_folded(g), n = (rows[g] + c - 1) / c;
+        *s = (struct sccsr_segment){.c = c, .rows = rows[g], .first = first, .n = n, .sc = L->n, .place = L->places};
+        first += s->rows;
+        L->n += s->n;
+        L->places += s->n * s->c;
     }
 }
 
 static bool lay(const struct csr *A, int64_t nw, struct layout *L, struct err *e)
 {
-    int64_t first = 0;
+    int64_t rows[SCCSR_SEGMENTS] = {0};
     *L = (struct layout){.row = sort_rows(A, e)};
     if (!L->row) return false;
-    cut(A, nw, L);
-    for (int g = 0; g < SCCSR_SEGMENTS; g++) {
-        struct segment *s = &L->segment[g];
-        s->c = rows_folded(g);
-        s->n = (s->rows + s->c - 1) / s->c;
-        s->first = first;
-        s->sc = L->n;
-        s->place = L->places;
-        first += s->rows;
-        L->n += s->n;
-        L->places += s->n * s->c;
-    }
+    cut(A, L->row, rows);
+    sccsr_lay(rows, nw, &L->of);
     return true;
 }
 
 /* The slots of a segment's k-th SC-row, whose last row is its longest. */
-static int64_t slots_of(const struct csr *A, const struct layout *L, const struct segment *s, int64_t k)
+static int64_t slots_of(const struct csr *A, const struct layout *L, const struct sccsr_segment *s, int64_t k)
 {
     int64_t end = (k + 1) * s->c < s->rows ? (k + 1) * s->c : s->rows;
     return s->c * csr_row_length(A, L->row[s->first + end - 1]);
+}
+
+bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e)
+{
+    int64_t most = slots > L->places ? slots : L->places;
+    if (most > INT32_MAX)
+        return fail(e, E_LIMIT, "sc-csr: at most %d slots or rows fit 32-bit pointers, found %lld; use the format csr",
+                    INT32_MAX, (long long)most);
+    plan_array(S, "length", T_I32, L->places);
+    plan_array(S, "row_index", T_I32, L->places);
+    plan_array(S, "val", S->real, slots);
+    plan_array(S, "col_ind", T_I32, slots);
+    plan_array(S, "row_ptr", T_I32, L->n + 1);
+    plan_array(S, "segment", T_I32, SCCSR_SEGMENTS + 1);
+    return true;
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
@@ -98,20 +108,10 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     struct layout L;
     int64_t slots = 0;
     if (!lay(A, S->param[0], &L, e)) return false;
-    for (const struct segment *s = L.segment; s < L.segment + SCCSR_SEGMENTS; s++)
+    for (const struct sccsr_segment *s = L.of.segment; s < L.of.segment + SCCSR_SEGMENTS; s++)
         for (int64_t k = 0; k < s->n; k++) slots += slots_of(A, &L, s, k);
     mem_free(L.row);
-    int64_t most = slots > L.places ? slots : L.places;
-    if (most > INT32_MAX)
-        return fail(e, E_LIMIT, "sc-csr: at most %d slots or rows fit 32-bit pointers, found %lld; use the format csr",
-                    INT32_MAX, (long long)most);
-    plan_array(S, "length", T_I32, L.places);
-    plan_array(S, "row_index", T_I32, L.places);
-    plan_array(S, "val", S->real, slots);
-    plan_array(S, "col_ind", T_I32, slots);
-    plan_array(S, "row_ptr", T_I32, L.n + 1);
-    plan_array(S, "segment", T_I32, SCCSR_SEGMENTS + 1);
-    return true;
+    return sccsr_sizes(S, &L.of, slots, e);
 }
 
 /* The row at this place goes to slots `slot` and on, c apart; row -1 fills up with padding. */
@@ -126,7 +126,7 @@ static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t wi
     }
 }
 
-static void put_segment(const struct csr *A, const struct layout *L, const struct segment *s, struct stored *S)
+static void put_segment(const struct csr *A, const struct layout *L, const struct sccsr_segment *s, struct stored *S)
 {
     int *index = (int *)S->a[SCCSR_ROW_INDEX].data + s->place, *ptr = (int *)S->a[SCCSR_ROW_PTR].data + s->sc;
     for (int64_t k = 0; k < s->n; k++) ptr[k + 1] = ptr[k] + (int)slots_of(A, L, s, k);
@@ -144,10 +144,10 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     int *segment = S->a[SCCSR_SEGMENT].data;
     if (!lay(A, S->param[0], &L, e)) return false;
     for (int g = 0; g < SCCSR_SEGMENTS; g++) {
-        segment[g] = (int)L.segment[g].place;
-        put_segment(A, &L, &L.segment[g], S);
+        segment[g] = (int)L.of.segment[g].place;
+        put_segment(A, &L, &L.of.segment[g], S);
     }
-    segment[SCCSR_SEGMENTS] = (int)L.places;
+    segment[SCCSR_SEGMENTS] = (int)L.of.places;
     mem_free(L.row);
     return true;
 }

@@ -106,6 +106,9 @@ bool sell_sizes(struct stored *S, int64_t slots, struct err *e);
 void bsr_sizes(struct stored *S, int64_t blocks);
 void hdia_sizes(struct stored *S, int64_t diagonals);
 bool vab_sizes(struct stored *S, int64_t pieces, struct err *e);
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest);
+int64_t hdc_least(const struct stored *S); /* entries of a diagonal that is stored whole */
+bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct err *e);
 
 /* fmt_ell.c, shared with HYB: the first `width` entries of each row, element k of row i at k*rows + i. */
 int64_t longest_row(const struct csr *A);
@@ -140,6 +143,49 @@ const struct format *adaptive_choice(const struct stored *S); /* dia, brcsd1 or 
 enum { SCCSR_SEGMENTS = 4 }; /* segment g folds 32 >> g rows into one */
 enum { VAB_PIECE = 4 };      /* elements a thread */
 enum { DIA_ROWS = 128, BRCSD1_ROWS = 64, DRM_ROWS = 1024 }; /* rows that a thread block takes, at most; DIA's is ours */
+
+/* SC-CSR: rows of each segment by length alone, which become the segments' once too small ones have moved on. */
+struct sccsr_segment {
+    int64_t c;           /* rows folded into one */
+    int64_t rows, first; /* how many sorted rows it has, and from which on */
+    int64_t n, sc;       /* likewise SC-rows */
+    int64_t place;       /* of its first row in row_index */
+};
+struct sccsr_layout {
+    struct sccsr_segment segment[SCCSR_SEGMENTS];
+    int64_t places, n; /* rows with the fillers, SC-rows */
+};
+void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
+bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);
+
+/* DRM: n segments of nrows rows, of which those before each have before[] diagonals, arranged and merged; to be freed. */
+struct drm_layout {
+    int64_t segments, subblocks;
+    int *dnum;        /* by position */
+    int *index, *blo; /* blo has room for a sub-block a segment */
+};
+bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, struct err *e);
+void drm_layout_free(struct drm_layout *L);
+void drm_sizes(struct stored *S, const struct drm_layout *L);
+
+/* BRCSD-I: n blocks from rows start[b] on, with dnum[b] diagonals before each. */
+struct brcsd1_numbers {
+    int64_t blocks, records, slots, pieces;
+};
+struct brcsd1_pointers {
+    int *ptr;
+    int64_t *start;
+    int *block, *row;
+};
+/* Marks of rows become the start rows of blocks of at least min rows, ended by the number of rows; how many there are. */
+int64_t brcsd1_starts(int *marks, int64_t rows, int64_t min);
+struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
+bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);
+void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to);
+
+/* DIA-Adaptive: S as one of its formats, with that format's parameter; is its padding below so many % of the entries? */
+struct stored adaptive_as(const struct stored *S, int64_t as);
+bool adaptive_pads_less(const struct stored *S, int64_t percent);
 
 #ifdef __cplusplus
 }

@@ -145,6 +145,7 @@ void packing_free(struct packing *p)
         if (p->out[k]) p->dev->ops->free(p->dev, p->out[k]);
     for (int r = 0; r < ROOMS; r++)
         if (p->room[r].p) p->dev->ops->free(p->dev, p->room[r].p);
+    drm_layout_free(&p->drm);
     mem_free(p);
 }
 

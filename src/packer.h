@@ -27,11 +27,13 @@ enum room {
     ROOM_CUT,  /* where tiles begin (gpu/tiles.h) */
     ROOM_AT,   /* int64: counts, then places */
     ROOM_TEMP, /* of the tools */
-    ROOM_KEY,
+    ROOM_KEY,  /* these four: pairs for a sort */
     ROOM_KEY2,
     ROOM_WITH,
-    ROOM_WITH2,  /* pairs for a sort */
-    ROOM_NUMBER, /* int: numbers of diagonals */
+    ROOM_WITH2,
+    ROOM_BAND,   /* int: where the keys of bands begin (gpu/openers.h) */
+    ROOM_NUMBER, /* int: the keys */
+    ROOM_BASE,   /* int: where bands begin in another order */
     ROOM_FOUND,  /* a few numbers on their way to the host */
     ROOM_MORE,   /* int64: a second row of counts */
     ROOMS
@@ -50,8 +52,11 @@ struct packing {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    int64_t found; /* from plan to pack */
-    int sorted;    /* likewise: in which of the two pairs a sort left them */
+    /* from plan to pack: a number; in which of the two pairs a sort left them; what the host laid out */
+    int64_t found;
+    int sorted;
+    struct sccsr_layout sccsr;
+    struct drm_layout drm;
 };
 
 /* The packer of f that runs on d, or NULL: then f is packed on the host. */
