@@ -124,8 +124,8 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     else if (!d.count[0])
         say_weak(r, &d);
     else
-        card_say(r, "fails in %s rows, first %lld, and %s columns: Jacobi may diverge", card_count(d.count[0]).text,
-                 (long long)d.first, card_count(cols[0]).text);
+        card_say(r, "fails in %s row%s, first %lld, and %s column%s: Jacobi may diverge", card_count(d.count[0]).text,
+                 d.count[0] == 1 ? "" : "s", (long long)d.first, card_count(cols[0]).text, cols[0] == 1 ? "" : "s");
     return true;
 }
 

@@ -28,32 +28,45 @@ static void merge(void *sum, const void *part)
     if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
 }
 
-/* Beside a longer tale their number has to do. */
-static void say_zeros(const struct card *c, const struct card_values *v, struct card_row *r)
+/* Of a matrix that is fit for nothing; briefly where more is to be told. */
+static void say_worst(const struct card_values *v, bool brief, struct card_row *r)
 {
-    bool alone = !v->bad && !v->empty && !(c->info && c->info->duplicates);
-    if (!v->zeros) return;
-    card_say(r, "; %s stored zero%s", card_count(v->zeros).text, v->zeros == 1 ? "" : "s");
-    if (alone) card_say(r, ", first at (%lld, %lld)", (long long)v->zero_row, (long long)v->zero_col);
-    if (alone) card_add(r, ": work for nothing");
+    const char *s = v->empty == 1 ? "" : "s";
+    if (v->bad)
+        card_say(r,
+                 brief ? "%s NaN or inf, first (%lld, %lld): no solver"
+                       : "%s NaN or inf, first at (%lld, %lld): no solver can use it",
+                 card_count(v->bad).text, (long long)v->bad_row, (long long)v->bad_col);
+    else if (v->empty)
+        card_say(r,
+                 brief ? "%s empty row%s, first %lld: rows idle"
+                       : "%s empty row%s, first %lld: singular if square; rows idle",
+                 card_count(v->empty).text, s, (long long)v->empty_row);
+    else
+        card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
+}
+
+static void say_zeros(const struct card_values *v, bool brief, struct card_row *r)
+{
+    const char *s = v->zeros == 1 ? "" : "s";
+    if (brief) {
+        card_say(r, "; %s zero%s", card_count(v->zeros).text, s);
+        return;
+    }
+    card_say(r, "; %s stored zero%s, first at (%lld, %lld)", card_count(v->zeros).text, s, (long long)v->zero_row,
+             (long long)v->zero_col);
+    card_add(r, ": work for nothing");
 }
 
 static void say_valid(const struct card *c, const struct card_values *v, struct card_row *r)
 {
+    int64_t twice = c->info ? c->info->duplicates : 0;
     if (!c->A->rows || !c->A->cols)
         card_say(r, "no rows or no columns: nothing to say");
-    else if (v->bad)
-        card_say(r, "%s NaN or inf, first at (%lld, %lld): no solver can use it", card_count(v->bad).text,
-                 (long long)v->bad_row, (long long)v->bad_col);
-    else if (v->empty)
-        card_say(r, "%s empty row%s, first %lld: singular if square; rows idle", card_count(v->empty).text,
-                 v->empty == 1 ? "" : "s", (long long)v->empty_row);
     else
-        card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
-    say_zeros(c, v, r);
-    if (c->info && c->info->duplicates)
-        card_say(r, "; %s duplicate%s summed", card_count(c->info->duplicates).text,
-                 c->info->duplicates == 1 ? "" : "s");
+        say_worst(v, v->zeros || twice, r);
+    if (v->zeros) say_zeros(v, v->bad || v->empty || twice, r);
+    if (twice) card_say(r, "; %s duplicate%s summed", card_count(twice).text, twice == 1 ? "" : "s");
 }
 
 const struct card_values *card_values(struct card *c, struct err *e)

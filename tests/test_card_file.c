@@ -81,6 +81,10 @@ static const struct sample samples[] = {
      "zeros: lines 4, 5, 6, ..."},
     {"%%MatrixMarket matrix coordinate real general\n1 1 6\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n",
      "duplicates: lines 3 and 4, 3 and 5, 3 and 6, ..."},
+    {"%%MatrixMarket matrix coordinate real general\n20 20 4\n19 19 nan\n18 3 0\n17 3 1\n17 3 1\n",
+     "NaN, inf: line 3; zeros: line 4; duplicates: lines 5 and 6"},
+    {"%%MatrixMarket matrix coordinate real general\n20 20 3\n18 3 0\n17 3 1\n17 3 1\n",
+     "zeros: line 3; duplicates: lines 4 and 5"},
     {"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", NULL},
 };
 
@@ -133,6 +137,25 @@ static void test_nothing(void **state)
     assert_int_equal(unlink(path), 0);
     assert_true(talk_line(&t, "check Q"));
     assert_null(strstr(t.out, "\nfile"));
+    talk_close(&t);
+}
+
+/* However much is found, each line fits, and the card a screen. */
+static void test_width(void **state)
+{
+    (void)state;
+    struct talk t;
+    char line[400];
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(samples); i++) {
+        snprintf(line, sizeof line, "load %s as A%d", write_file("w.mtx", samples[i].text, strlen(samples[i].text)), i);
+        assert_true(talk_line(&t, line));
+        assert_true(talk_line(&t, "check"));
+        int lines = 0;
+        for (const char *p = t.out; *p; lines++, p += strcspn(p, "\n") + 1)
+            if (strcspn(p, "\n") > 80) fail_msg("wider than 80 columns: %.*s", (int)strcspn(p, "\n"), p);
+        assert_true(lines <= 23);
+    }
     talk_close(&t);
 }
 
@@ -369,9 +392,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_packed), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_changed), cmocka_unit_test(test_json),   cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_random),
+        cmocka_unit_test(test_width),   cmocka_unit_test(test_kinds),   cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_changed), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_stopped), cmocka_unit_test(test_memory),  cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("card_file", tests, NULL, tidy);
 }
