@@ -22,7 +22,11 @@ struct stream {
     struct gunzip *gunzip;   /* or NULL */
     struct archive *archive; /* above gunzip, or above the file; or NULL */
     struct err below;        /* why the layer below libarchive failed */
-    char piece[PIECE];       /* what libarchive is given */
+    const char *out;         /* what libarchive gave and was not delivered yet: nout bytes, after `gap` zeros */
+    size_t nout;
+    int64_t gap, given; /* zeros that a sparse file leaves out; bytes delivered of the entry */
+    struct err fault;   /* met after bytes that are delivered first */
+    char piece[PIECE];  /* what libarchive is given */
 };
 
 static enum packing packing_of(const char *s, int64_t n)
@@ -258,12 +262,45 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
+/* The next piece of the entry from libarchive; false at its end and at a fault, which is kept. archive_read_data would
+   drop the bytes before a fault. */
+static bool next_piece(struct stream *s)
+{
+    const void *out = NULL;
+    la_int64_t at = s->given;
+    if (s->fault.code) return false;
+    int r = archive_read_data_block(s->archive, &out, &s->nout, &at);
+    s->out = out;
+    s->gap = at > s->given ? at - s->given : 0;
+    if (r == ARCHIVE_OK || r == ARCHIVE_EOF) return r == ARCHIVE_OK || s->gap;
+    s->nout = 0;
+    s->gap = 0;
+    return archive_fail(s, &s->fault);
+}
+
+/* Up to n bytes of the piece at hand. */
+static int64_t take_piece(struct stream *s, char *to, int64_t n)
+{
+    int64_t zeros = s->gap < n ? s->gap : n, bytes = (int64_t)s->nout < n - zeros ? (int64_t)s->nout : n - zeros;
+    if (zeros) memset(to, 0, (size_t)zeros);
+    if (bytes) {
+        memcpy(to + zeros, s->out, (size_t)bytes);
+        s->out += bytes;
+    }
+    s->gap -= zeros;
+    s->nout -= (size_t)bytes;
+    s->given += zeros + bytes;
+    return zeros + bytes;
+}
+
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e)
 {
+    int64_t got = 0;
     if (!s->archive) return below_read(s, to, n, e);
-    la_ssize_t got = archive_read_data(s->archive, to, (size_t)n);
-    if (got >= 0) return got;
-    archive_fail(s, e);
+    do got += take_piece(s, to + got, n - got);
+    while (got < n && next_piece(s));
+    if (got || !s->fault.code) return got;
+    fail(e, s->fault.code, "%s", s->fault.text);
     return -1;
 }
 

@@ -163,6 +163,34 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
+/* What came before the damage is read, so a fault in it is found first: line 3, where the text is far longer than what
+   is unpacked at a time. An archive is read without a look at its end where the first name is its own. */
+static void what_precedes_damage_is_read(void **state)
+{
+    static const struct {
+        int filter;
+        bool tar;
+    } table[] = {{ARCHIVE_FILTER_GZIP, false}, {ARCHIVE_FILTER_XZ, false}, {ARCHIVE_FILTER_GZIP, true}};
+    enum { TIMES = 4 };
+    struct member m = many_entries();
+    char *text = mem_new((int64_t)m.n * TIMES, 1, "text", NULL), out[4096];
+    (void)state;
+    for (size_t i = 0; i < TIMES; i++) memcpy(text + i * m.n, m.data, m.n);
+    *strchr(strchr(strchr(text, '\n') + 1, '\n') + 1, '1') = '?';
+    const struct member faulty = {"a.mtx", text, m.n * TIMES};
+    for (int i = 0; i < 2 * COUNT(table); i++) {
+        size_t n;
+        char *z = read_whole(pack_file("good", table[i / 2].filter, table[i / 2].tar, &faulty, 1), &n);
+        mtx_hooks(i % 2 ? 61 : 0, 2);
+        show_load(write_file("a.cut", z, n - n / 50), out, sizeof out);
+        if (strncmp(out, "2 3: ", 5)) fail_msg("%d: \"%s\"", i, out);
+        mem_free(z);
+    }
+    mtx_hooks(0, 0);
+    mem_free(text);
+    mem_free((char *)m.data);
+}
+
 /* A bit turned in every byte, and every end cut off: a message, or the right matrix where the byte meant nothing. Not
    so where no sum guards what is in the file. */
 static void assert_guarded(const char *name, const char *path, bool sums)
@@ -642,6 +670,7 @@ int main(void)
         cmocka_unit_test(garbage_after_gzip_is_a_warning),
         cmocka_unit_test(members_of_gzip_follow_each_other),
         cmocka_unit_test(truncated_tar_and_xz_are_found),
+        cmocka_unit_test(what_precedes_damage_is_read),
         cmocka_unit_test(damage_of_archives_is_found),
         cmocka_unit_test(only_files_of_an_archive_count),
         cmocka_unit_test(what_cannot_be_read_is_named),
