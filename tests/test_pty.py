@@ -515,7 +515,7 @@ def test_race_is_left_and_waits():
     s.keys("q")
     s.line("continue")
     s.wait("x stop those still running")
-    back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    assert "paused after" in back_at_prompt(s, "q", "large [cpu]> ", 0.5)
     s.line("stop")
     s.wait("#  solver")
     s.line("continue")
