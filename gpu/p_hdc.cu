@@ -82,8 +82,7 @@ static bool plan(struct packing *p, struct err *e)
 
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
-    int64_t span = p->rows + p->cols;
-    auto at = PACK_ROOM(p, ROOM_AT, span + 1, const int64_t);
+    auto at = PACK_ROOM(p, ROOM_AT, p->rows + p->cols + 1, const int64_t);
     (void)e;
     launch_offsets(p, HDC_OFFSETS);
     launch_zero<T>(p->dev, p->out[HDC_DATA], p->S.a[HDC_DATA].n);

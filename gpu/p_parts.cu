@@ -111,6 +111,30 @@ __global__ void pack_offsets(int64_t rows, int64_t span, GPTR(const int64_t) at,
     if (d < span && at[d + 1] > at[d]) offsets[at[d]] = (int)(d - rows);
 }
 
+/* Entries of a tile across the threads mark their diagonal. Most find it marked: looking comes first, as reads are
+   served by the multiprocessor's cache and writes of all to a few places are not. */
+__global__ void pack_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
+                          GPTR(int64_t) at)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
+        int64_t d = col[t.from + k] - (t.row + row_of[k]) + rows;
+        if (!at[d]) at[d] = 1;
+    }
+}
+
+bool number_diagonals(struct packing *p, int64_t *diagonals, struct err *e)
+{
+    int64_t span = p->rows + p->cols;
+    if (!cut_rows(p, e) || !packing_room(p, ROOM_AT, span + 1, sizeof(int64_t), e)) return false;
+    launch_zero<int64_t>(p->dev, p->room[ROOM_AT].p, span + 1);
+    LAUNCH_TILES(p, pack_mark)(PACK_TILES(p), p->rows, PACK_ROOM(p, ROOM_AT, span + 1, int64_t));
+    return packing_add_up(p, ROOM_AT, span, diagonals, e);
+}
+
 void launch_offsets(struct packing *p, int k)
 {
     int64_t span = p->rows + p->cols;

@@ -78,6 +78,9 @@ void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr);
 void launch_band_starts(struct packing *p, enum room at, int64_t bands, int64_t height, void *start);
 /* to[i] = the int i of a room */
 void launch_copy(struct packing *p, enum room from, int64_t n, void *to);
+/* The diagonals that have an entry, numbered by the sums of their marks in ROOM_AT: diagonal d - rows is number at[d]
+   if at[d + 1] is more. */
+bool number_diagonals(struct packing *p, int64_t *diagonals, struct err *e);
 /* The offsets of the diagonals that the sums of marks in ROOM_AT number, one a diagonal, to array k. */
 void launch_offsets(struct packing *p, int k);
 /* The first `width` entries of each row, element k of row i at k*rows + i, to array k_col and the next. */

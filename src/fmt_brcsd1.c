@@ -48,19 +48,39 @@ static bool mark_cuts(const struct csr *A, int *marks, struct err *e)
     return true;
 }
 
-/* Marks become the start rows of the blocks, ended by the number of rows: in place, since a block's number is never
-   above its row. Returns how many blocks there are. */
-int64_t brcsd1_starts(int *marks, int64_t rows, int64_t min)
+int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start)
 {
-    int64_t n = 0, last = 0;
-    if (rows > 0) marks[n++] = 0;
-    for (int64_t row = 1; row < rows; row++)
-        if (marks[row] && row - last >= min && rows - row >= min) {
-            last = row;
-            marks[n++] = (int)row;
+    int64_t blocks = 0, last = 0;
+    if (rows > 0) start[blocks++] = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (cut[i] - last >= min && rows - cut[i] >= min) {
+            last = cut[i];
+            start[blocks++] = cut[i];
         }
-    marks[n] = (int)rows;
+    start[blocks] = (int)rows;
+    return blocks;
+}
+
+/* Marks become the numbers of the marked rows, in place, as there are never more of these than rows before. */
+static int64_t list_marks(int *marks, int64_t rows)
+{
+    int64_t n = 0;
+    for (int64_t row = 1; row < rows; row++)
+        if (marks[row]) marks[n++] = (int)row;
     return n;
+}
+
+/* Where the blocks start, to be freed; how many there are. */
+static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
+{
+    int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
+    if (marks && mark_cuts(A, marks, e)) {
+        int64_t n = list_marks(marks, A->rows);
+        start = mem_new(n + 2, sizeof *start, "the starts of blocks", e);
+        if (start) *blocks = brcsd1_starts(n, marks, A->rows, min, start);
+    }
+    mem_free(marks);
+    return start;
 }
 
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)
@@ -76,9 +96,9 @@ struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)
 
 static bool lay(const struct csr *A, const struct stored *S, struct layout *L, struct err *e)
 {
-    *L = (struct layout){.start = mem_zero(A->rows + 1, sizeof *L->start, "the cuts of rows", e)};
-    if (!L->start || !mark_cuts(A, L->start, e)) return false;
-    int64_t n = brcsd1_starts(L->start, A->rows, S->param[0]);
+    int64_t n = 0;
+    *L = (struct layout){.start = starts_of(A, S->param[0], &n, e)};
+    if (!L->start) return false;
     L->blocks = (struct blocks){.n = n, .start = L->start};
     L->dnum = count_diagonals(A, &L->blocks, e);
     if (!L->dnum) return false;

@@ -177,8 +177,9 @@ struct brcsd1_pointers {
     int64_t *start;
     int *block, *row;
 };
-/* Marks of rows become the start rows of blocks of at least min rows, ended by the number of rows; how many there are. */
-int64_t brcsd1_starts(int *marks, int64_t rows, int64_t min);
+/* Rows where cuts may be, ascending, none before 1: the start rows of blocks of at least min rows, ended by the number of
+   rows, go to start[n + 2]; how many blocks there are. */
+int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);
 void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to);

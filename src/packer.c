@@ -146,6 +146,8 @@ void packing_free(struct packing *p)
     for (int r = 0; r < ROOMS; r++)
         if (p->room[r].p) p->dev->ops->free(p->dev, p->room[r].p);
     drm_layout_free(&p->drm);
+    mem_free(p->start);
+    mem_free(p->dnum);
     mem_free(p);
 }
 

@@ -57,6 +57,8 @@ struct packing {
     int sorted;
     struct sccsr_layout sccsr;
     struct drm_layout drm;
+    int64_t blocks;
+    int *start, *dnum; /* of BRCSD-I's blocks */
 };
 
 /* The packer of f that runs on d, or NULL: then f is packed on the host. */
