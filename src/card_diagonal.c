@@ -152,7 +152,7 @@ static void visit_signs(const struct csr *A, int64_t row, void *part)
         s->negative += v < 0;
         if (v > 0 && !s->positive++) s->first = row;
     }
-    int kind = diagonal > 0 ? dominance_of(diagonal, others) : 0;
+    int kind = diagonal != 0 ? dominance_of(fabs(diagonal), others) : 0;
     s->bad_diagonal += !(diagonal > 0);
     s->strict += kind == 2;
     s->weak += kind == 1;
@@ -185,7 +185,8 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
         card_say(r, "M-matrix if irreducible (signs, dominance): then ILU(0) is safe");
     else
         card_say(r, "signs of an M-matrix, dominance not: it may be one");
-    if (!c->A->imag && (s->bad_diagonal || s->positive)) card_add(r, ", ILU(0) may fail");
+    bool safe = c->A->imag || s->strict == c->A->rows; /* strict dominance will do without signs */
+    if (!safe && (s->bad_diagonal || s->positive)) card_add(r, ", ILU(0) may fail");
 }
 
 static bool run_signs(struct card *c, struct card_row *r, struct err *e)

@@ -67,7 +67,8 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
     else if (width > A->cols / 4 && A->cols > 64)
         say_wide(A, r);
     else
-        card_say(r, "rows reach %s of x", show_bytes(8 * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
+        card_say(r, "rows reach %s of x",
+                 show_bytes((A->imag ? 16 : 8) * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
     return true;
 }
 

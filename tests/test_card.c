@@ -229,6 +229,15 @@ static void test_claims(void **state)
     check_text(&c, "dominance", "strict in 1 rows, weak in 1: Jacobi if irreducible");
     card_free(&c);
     csr_free(&A);
+    for (int strict = 0; strict < 2;
+         strict++) { /* ILU(0) of a dominant matrix does not break down, whatever its signs */
+        make(&A, 2, 2, 4, (struct entry[]){{0, 0, -2 - strict}, {0, 1, 2}, {1, 0, 1}, {1, 1, 2}});
+        card_of(&c, &A);
+        check_text(&c, "signs", strict ? "1 diagonal entries not positive: no M-matrix" : ", ILU(0) may fail");
+        assert_int_equal(!strstr(card_row(&c, "signs")->text, "ILU"), strict);
+        card_free(&c);
+        csr_free(&A);
+    }
     make(&A, 100, 99, 4, (struct entry[]){{0, 98, 2}, {99, 0, 1}, {3, 4, 1}, {4, 5, NAN}});
     card_of(&c, &A);
     check_text(&c, "band", "x read far apart");
