@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum { MEMORY_EVERY = 64, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16 };
+enum { MEMORY_EVERY = 256, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16 };
 
 /* One thread's work on one block. */
 struct parser {
