@@ -446,6 +446,7 @@ static void long_lines_cost_little(void **state)
         {COO("real general") "%", "\n1 1 1\n1 1 2\n", "1x1: 1 1 2", 'x'},
         {COO("real general") "%", "\r\n1 1 1\r\n1 1 x\r\n", "2 4: ", 'x'},
         {COO("real general") "1 1 1\n1 1 0.", "\n", "1x1: 1 1 0.3333333333333333", '3'},
+        {COO("real general") "1 1 1\n1 1 1.", "D+03\n", "1x1: 1 1 1000 | line 3: 1 Fortran exponent", '0'},
         {COO("real general") "1 1 1\n1 1 ", "\n", "2 3: ", 'x'},
         {COO("real general") "1 1 1\n1 1 ", "2\n", "1x1: 1 1 2", ' '},
     };
@@ -556,7 +557,7 @@ static void blocks_may_end_anywhere(void **state)
 /* A comment as long as needed for the line end behind it to begin so far from the end of a page, or of a block. */
 static void line_ends_may_lie_across_a_page(void **state)
 {
-    static const int64_t pages[] = {4096, 8192, 1 << 16, 1 << 20};
+    static const int64_t pages[] = {4096, 1 << 16, 1 << 18, 1 << 20};
     static const char *const ends[] = {"\r\n", "\r", "\n", "\r\r\n", "\n\r"};
     static const char head[] = COO("real general") "%";
     char tail[128], out[4096], result[64];
