@@ -78,13 +78,14 @@ static double product_us(struct session *s, struct wanted w, const struct kernel
     return r.us;
 }
 
-/* Packing by the device, into memory it has: the first time it must ask for that, and load kernels. */
+/* Packing by the device with the parameters as they were asked for, into memory it has: the first time it must ask for
+ * that, and load kernels. */
 static bool time_there(struct session *s, const struct wanted *w, const struct product *p, double *us, struct err *e)
 {
     struct packing *again;
     struct product *csr = session_product(s, w->matrix, format_find("csr"), NULL, w->real, false, e);
     struct mat *A = csr ? session_mat(s, csr, w->dev, e) : NULL;
-    if (!A || !packing_begin(&again, p->S.format, A, p->S.param, true, e)) return false;
+    if (!A || !packing_begin(&again, p->S.format, A, p->asked, true, e)) return false;
     bool ok = packing_time(again, TIMED_RUNS, us, e);
     packing_free(again);
     return ok;
@@ -97,7 +98,7 @@ static bool time_host(const struct wanted *w, const struct product *p, double *u
     double start = now_us();
     *us = p->prep_us;
     if (!p->packed_on) return true;
-    if (!format_pack(&w->matrix->csr, p->S.format, p->S.param, w->real, true, &S, e)) return false;
+    if (!format_pack(&w->matrix->csr, p->S.format, p->asked, w->real, true, &S, e)) return false;
     *us = now_us() - start;
     stored_free(&S);
     return true;
@@ -121,7 +122,7 @@ static bool cost_of(struct session *s, const struct wanted *w, struct product *p
     c->csr = kernel_usual(format_find("csr"), &w->matrix->csr, w->dev);
     c->own = kernel_usual(p->S.format, &w->matrix->csr, w->dev);
     c->csr_us = product_us(s, *w, c->csr);
-    same.param = p->S.param;
+    same.param = p->asked;
     c->own_us = product_us(s, same, c->own);
     return true;
 }

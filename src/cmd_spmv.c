@@ -104,10 +104,16 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
 
 void out_remarks(struct out *o, const struct run *r, int n)
 {
-    bool cached = false, wild = false;
-    for (int i = 0; i < n; i++) cached |= r[i].share > 1, wild |= isnan(r[i].error.relative);
+    bool cached = false, wild = false, there = false;
+    for (int i = 0; i < n; i++) {
+        cached |= r[i].share > 1;
+        wild |= isnan(r[i].error.relative);
+        there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
+    }
     if (n && r->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
+    if (there)
+        out_text(o, "Packed on the GPU from the csr there: prep is that of the first time, with memory to ask for.");
     if (wild)
         out_text(o, "The product has NaN or inf, so no relative error: each of them was found where it should be.");
     if (cached)
