@@ -59,11 +59,19 @@ static bool plan(struct packing *p, struct err *e)
     return p->packer->plan(p, e);
 }
 
-static bool allocate(struct packing *p, bool force, struct err *e)
+/* What this device lacks another, or the host, may have: E_MEMORY. What pads too much does so anywhere: E_LIMIT. */
+static bool allowed(struct packing *p, bool force, struct err *e)
 {
     int64_t there, total;
+    struct err why = {0};
     struct plan all = plan_of(&p->S);
-    if (!p->dev->ops->memory(p->dev, &there, &total, e) || !format_allow(&all, there, force, e)) return false;
+    if (!format_allow(&all, INT64_MAX, force, e) || !p->dev->ops->memory(p->dev, &there, &total, e)) return false;
+    return format_allow(&all, there, true, &why) || fail(e, E_MEMORY, "%s: %s", p->dev->name, why.text);
+}
+
+static bool allocate(struct packing *p, bool force, struct err *e)
+{
+    if (!allowed(p, force, e)) return false;
     for (int k = 0; k < p->S.narrays; k++) {
         const struct array *a = &p->S.a[k];
         char what[80];

@@ -64,9 +64,9 @@ struct packing {
 /* The packer of f that runs on d, or NULL: then f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
-/* Plan, refuse as format_pack does (format_allow, by the device's memory), allocate and pack. A: a matrix in the format
-   csr on a device, which must outlive p; param: PARAMS_MAX values, or NULL for the usual ones. E_UNSUPPORTED where
-   there is no packer. On failure *p is NULL. */
+/* Plan, refuse as format_pack does, allocate and pack; E_MEMORY where the device has no room for the result. A: a
+   matrix in the format csr on a device, which must outlive p; param: PARAMS_MAX values, or NULL for the usual ones.
+   E_UNSUPPORTED where there is no packer. On failure *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
 /* Plan and pack once more, into the same memory, and wait: for timing. */

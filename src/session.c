@@ -168,8 +168,8 @@ static size_t without(const char *name, size_t n, const char *ending)
 /* thesis4.mtx.gz -> thesis4: letters, digits and _+-. only, at most `most` bytes. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
-    static const char *const endings[] = {".gz", ".xz", ".zst", ".bz2", ".tgz", ".tar", ".mtx",
-                                          ".wsb", ".npz", ".mat", ".rb", ".hb"};
+    static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
+                                          ".mtx", ".wsb", ".npz", ".mat", ".rb",  ".hb"};
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);
@@ -292,8 +292,10 @@ static struct product *pack_there(struct session *s, struct matrix *m, const str
                                   enum type real, bool force, struct device *d, struct err *e)
 {
     struct packing *w;
+    struct err why = {0};
     struct product *p = session_product(s, m, format_find("csr"), NULL, real, false, e);
-    struct mat *A = p ? session_mat(s, p, d, e) : NULL;
+    struct mat *A = p ? session_mat(s, p, d, &why) : NULL;
+    if (p && !A) return fail(e, why.code == E_LIMIT ? E_MEMORY : why.code, "%s", why.text), NULL;
     double start = now_us();
     if (!A || !packing_begin(&w, f, A, param, force, e)) return NULL;
     p = take_over(m, w, now_us() - start, e);
@@ -312,8 +314,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
     if (!m->csr.imag && packer_find(f, d)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
-        bool room = why.code == E_MEMORY || why.code == E_LIMIT;
-        if (!room) return fail(e, why.code, "%s", why.text), NULL;
+        if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
     }
     return session_product(s, m, f, param, real, force, e);
 }
