@@ -176,11 +176,11 @@ static bool place(struct placing *p, struct watch *w, struct err *e)
 {
     struct entries *t = p->t;
     bool skew = p->symmetry == SKEW, turned = skew || p->symmetry == HERMITIAN;
-    if (!watch_tick(w, "placing entries", 0, 2, e) || !place_columns(p, e)) return false;
+    if (!watch_tick(w, "sorting rows", 0, 2, e) || !place_columns(p, e)) return false;
     mem_free(t->row);
     mem_free(t->col);
     t->row = t->col = NULL;
-    return watch_tick(w, "placing entries", 1, 2, e) && place_values(p, &t->val, skew ? -1 : 1, &p->A->val, e) &&
+    return watch_tick(w, "sorting rows", 1, 2, e) && place_values(p, &t->val, skew ? -1 : 1, &p->A->val, e) &&
            (!t->imag || place_values(p, &t->imag, turned ? -1 : 1, &p->A->imag, e));
 }
 

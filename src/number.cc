@@ -3,10 +3,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fast_float/fast_float.h>
 
-enum { DIGITS = 19 }; /* as many as surely fit 64 bits */
+enum { DIGITS = 19 };                      /* as many as surely fit 64 bits */
+enum { DECIDING = 800, FAR = 1000000000 }; /* digits that a half between doubles may have, and more; beyond any power */
 static const uint64_t power_of_ten[DIGITS + 1] = {1,
                                                   10,
                                                   100,
@@ -49,17 +51,43 @@ static size_t fortran_exponent(const char *p, const char *end)
     return letter ? (q > digits ? q - p : 0) : (q - digits == 3 ? q - p : 0);
 }
 
-/* Read mantissa [at, mid) and Fortran exponent [mid, end) through a copy that says e. */
+/* The exponent of those `len` bytes, near enough where it is beyond any. */
+static int64_t fortran_power(const char *p, size_t len)
+{
+    const char *end = p + len;
+    int64_t power = 0;
+    if (!digit(*p) && *p != '+' && *p != '-') p++;
+    bool negative = *p == '-';
+    if (!digit(*p)) p++;
+    for (; p < end; p++)
+        if (power < FAR) power = 10 * power + *p - '0';
+    return negative ? -power : power;
+}
+
+/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) through a copy that says e: of the digits from the
+   first that is not 0 as many as can decide how to round, and a 1 for any others that are not 0. */
 static const char *fortran(const char *at, const char *mid, size_t len, double *value)
 {
-    char copy[4096];
-    size_t lead = static_cast<size_t>(mid - at), skip = *mid == 'd' || *mid == 'D';
-    if (lead + len + 1 > sizeof copy) return nullptr;
-    memcpy(copy, at, lead);
-    copy[lead] = 'e';
-    memcpy(copy + lead + 1, mid + skip, len - skip);
-    const char *end = copy + lead + 1 + len - skip;
-    return fast_float::from_chars(copy, end, *value).ptr == end ? mid + len : nullptr;
+    char copy[DECIDING + 32];
+    size_t n = 0;
+    int64_t power = fortran_power(mid, len);
+    bool point = false, more = false;
+    bool negative = *at == '-';
+    for (const char *p = at + negative; p < mid; p++) {
+        point |= *p == '.';
+        if (*p == '.') continue;
+        if (!digit(*p)) return nullptr; /* an e before the d */
+        bool kept = n < DECIDING && (n > 0 || *p != '0');
+        if (kept) copy[n++] = *p;
+        power += (n == DECIDING && !kept) - point;
+        more |= !kept && *p != '0';
+    }
+    if (more) copy[n++] = '1';
+    n += static_cast<size_t>(
+        snprintf(copy + n, sizeof copy - n, "%se%lld", n ? "" : "0", static_cast<long long>(power - more)));
+    fast_float::from_chars(copy, copy + n, *value);
+    if (negative) *value = -*value;
+    return mid + len;
 }
 
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how)

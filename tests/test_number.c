@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-enum { TEXT = 64, BEHIND = 8, RANDOM = 400000 };
+enum { TEXT = 64, BEHIND = 8, RANDOM = 400000, LONG = 3000 };
 
 static uint64_t seed = 1;
 
@@ -224,6 +224,42 @@ static void what_is_not_plain_is_left(void **state)
     assert_null(plain("1", 0, &v));
 }
 
+/* The same text with D for e. */
+static void fortran_agrees(char *text)
+{
+    double want = strtod(text, NULL), v;
+    unsigned how;
+    char *e = strpbrk(text, "eE");
+    *e = *e == 'e' ? 'd' : 'D';
+    const char *end = text + strlen(text), *after = number_parse(text, end, &v, &how);
+    assert_ptr_equal(after, end);
+    if (!same(v, want)) fail_msg("%.80s became %a, not %a", text, v, want);
+    assert_true(how & NUMBER_FORTRAN);
+}
+
+static void fortran_is_rounded_as_well(void **state)
+{
+    static char text[4 * LONG];
+    (void)state;
+    for (int i = 0; i < RANDOM / 4; i++) {
+        random_text(text);
+        if (!strpbrk(text, "eE")) strcat(text, "e+0");
+        fortran_agrees(text);
+    }
+    for (int i = 0; i < 2000; i++) { /* a half between doubles, then zeros, then perhaps a digit; zeros before it */
+        char digit = (char)('0' + i % 2), *to = text;
+        uint64_t odd = 1ULL << 53 | (next() >> 11) | 1;
+        int before = (int)(next() % LONG), zeros = (int)(next() % LONG);
+        if (next() % 2) *to++ = '-';
+        to += sprintf(to, "%0*d", before + 1, 0);
+        if (next() % 2) *to++ = '.', before = -1;
+        to += sprintf(to, "%llu%0*d%c", (unsigned long long)odd, zeros + 1, 0, digit);
+        if (before >= 0 && next() % 2) to += sprintf(to, ".%d", (int)(next() % 1000));
+        sprintf(to, "e%d", (int)(next() % 600) - 300 - (before < 0 ? 0 : zeros + 2));
+        fortran_agrees(text);
+    }
+}
+
 static void digits_are_counted(void **state)
 {
     static const char text[] = "12345678901234567/3456789";
@@ -244,9 +280,10 @@ static void digits_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_counted),      cmocka_unit_test(hard_ones),
-        cmocka_unit_test(doubles_of_any_size),     cmocka_unit_test(digits_of_any_number),
-        cmocka_unit_test(halves_and_what_is_near), cmocka_unit_test(what_is_not_plain_is_left),
+        cmocka_unit_test(digits_are_counted),        cmocka_unit_test(hard_ones),
+        cmocka_unit_test(doubles_of_any_size),       cmocka_unit_test(digits_of_any_number),
+        cmocka_unit_test(halves_and_what_is_near),   cmocka_unit_test(fortran_is_rounded_as_well),
+        cmocka_unit_test(what_is_not_plain_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
