@@ -111,11 +111,11 @@ template <typename T, typename H, typename P> __device__ void lu_best_of_block(T
     lu_best_of_warp(best, at);
 }
 
-/* The row that `row` of the panel comes from, after the swaps of its w columns. */
-template <typename P> __device__ int lu_origin(P swap, int w, int row)
+/* The row that `row` of the panel comes from, after the swaps of its columns from .. w-1. */
+template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
 {
 #pragma unroll 1
-    for (int k = w - 1; k >= 0; k--) row = row == k ? swap[k] : row == swap[k] ? k : row;
+    for (int k = w - 1; k >= from; k--) row = row == k ? swap[k] : row == swap[k] ? k : row;
     return row;
 }
 
@@ -187,13 +187,13 @@ static __device__ int lu_row(int r)
     return threadIdx.x + r * blockDim.x;
 }
 
-/* The best candidate for column k that the thread holds. Rows beyond the panel hold zeros, which are none; only a
-   thread's first row may lie above row k. */
+/* The best candidate for column k, the first that the thread still holds. Rows beyond the panel hold zeros, which are
+   none; only a thread's first row may lie above row k. */
 template <typename T, int R> __device__ void lu_candidate(const lu_rows<T, R> &own, int k, T &best, int &at)
 {
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        T v = r == 0 && (int)threadIdx.x < k ? (T)0 : lu_abs(own.x[r][k]);
+        T v = r == 0 && (int)threadIdx.x < k ? (T)0 : lu_abs(own.x[r][0]);
         if (!(v > best)) continue;
         best = v;
         at = lu_row(r);
@@ -201,7 +201,8 @@ template <typename T, int R> __device__ void lu_candidate(const lu_rows<T, R> &o
 }
 
 /* Rows k and p change places, through shared memory: row p, the pivot's, is left for all in rows[0 .. W-1], or, where
-   it is row k, row k in rows[W .. 2W-1]. mine: this thread holds row p. The warps that hold neither pass by. */
+   it is row k, row k in rows[W .. 2W-1]; none of the threads keeps it. mine: this thread holds row p. The warps that
+   hold neither pass by. */
 template <typename T, int R, typename P>
 __device__ void lu_exchange(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
 {
@@ -216,31 +217,49 @@ __device__ void lu_exchange(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
             for (int c = 0; c < W; c++)
                 if (lu_row(r) == p) rows[c] = own.x[r][c];
     __syncthreads(); /* all of the block: both rows are there */
-    if (p == k) return;
-    if (mine)
+    if (!mine || p == k) return;
 #pragma unroll
-        for (int r = 0; r < R; r++)
+    for (int r = 0; r < R; r++)
 #pragma unroll
-            for (int c = 0; c < W; c++)
-                if (lu_row(r) == p) own.x[r][c] = rows[W + c];
-    if ((int)threadIdx.x == k)
-#pragma unroll
-        for (int c = 0; c < W; c++) own.x[0][c] = rows[c];
+        for (int c = 0; c < W; c++)
+            if (lu_row(r) == p) own.x[r][c] = rows[W + c];
 }
 
-/* Column k becomes one of L, and those right of it lose their multiple of it. size: |pivot|, which is in a register, so
-   that its inverse need not wait for the row. */
-template <typename T, int R, typename P> __device__ void lu_eliminate(lu_rows<T, R> &own, int k, T size, P pivots)
+/* The first column becomes column k of L, written to `column`, and those right of it lose their multiple of it and move
+   up to its place: so each step is the same code, which the multiprocessor need not fetch anew. size: |pivot|, which
+   is in a register, so that its inverse need not wait for the row; 0: there is no pivot, and nothing changes. */
+template <typename T, int R, typename P>
+__device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
 {
-    T lift = lu_lift(size), inverse = (T)1 / (size * lift);
-    if (pivots[k] < 0) inverse = -inverse;
+    enum { W = lu_rows<T, R>::W };
+    T lift = lu_lift(size), inverse = (T)1 / (size * lift), u[W];
+    bool none = size == 0;
+    if (pivots[0] < 0) inverse = -inverse;
+#pragma unroll
+    for (int c = 0; c < W; c++) u[c] = none ? (T)0 : pivots[c];
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        if (r == 0 && (int)threadIdx.x <= k) continue;
-        T l = own.x[r][k] * lift * inverse;
-        own.x[r][k] = l;
+        T l = none ? own.x[r][0] : own.x[r][0] * lift * inverse;
+        if (lu_row(r) > k && lu_row(r) < m) column[lu_row(r)] = l;
+        if (none) l = 0;
 #pragma unroll
-        for (int c = k + 1; c < lu_rows<T, R>::W; c++) own.x[r][c] -= l * pivots[c];
+        for (int c = 1; c < W; c++) own.x[r][c - 1] = own.x[r][c] - l * u[c];
+    }
+}
+
+/* Columns of L were written when their turn came: the swaps of the steps that followed are made up for. `swap`: rows of
+   the panel. 2w threads a column, of which all are read before any is written. */
+template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
+{
+    int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
+    __syncthreads(); /* all of the block: the columns are written, and the last swap */
+    int row = i < w ? i : swap[i - w];
+    for (int first = 0; first < w; first += each) {
+        int c = first + mine;
+        bool busy = mine < each && c < w;
+        T v = busy ? panel[c * n + lu_origin(swap, c + 1, w, row)] : (T)0;
+        __syncthreads(); /* all of the block: what changes places is read */
+        if (busy && row > c) panel[c * n + row] = v;
     }
 }
 
@@ -255,15 +274,16 @@ __global__ void __launch_bounds__(LU_FEW)
     SHARED(T, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
     SHARED(T, rows, 2 * W);
+    SHARED(int, swap, W);
     int m = (int)(n - j);
     lu_rows<T, R> own;
+    follow();
 #pragma unroll
     for (int r = 0; r < R; r++)
 #pragma unroll
         for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
-#pragma unroll
-    for (int k = 0; k < W; k++) {
-        if (k >= w) break;
+#pragma unroll 1
+    for (int k = 0; k < w; k++) {
         T best = 0;
         int at = INT32_MAX;
         lu_candidate(own, k, best, at);
@@ -272,18 +292,17 @@ __global__ void __launch_bounds__(LU_FEW)
         bool found = at < m; /* else all are 0, or not numbers */
         int p = found ? at : k;
         lu_exchange(own, k, p, found && candidate == p, rows);
-        T pivot = rows[(p == k ? +W : 0) + k];
+        auto pivots = rows + (p == k ? +W : 0);
+        T pivot = pivots[0];
         if (threadIdx.x == 0) {
+            swap[k] = p;
             piv[j + k] = (int)j + p;
             if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
         }
-        if (pivot != 0) lu_eliminate(own, k, found ? best : pivot, rows + (p == k ? +W : 0));
+        if ((int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
+        lu_eliminate(own, k, m, found ? best : pivot, pivots, a + ((j + k) * n + j));
     }
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int c = 0; c < W; c++)
-            if (c < w && lu_row(r) < m) a[(j + c) * n + j + lu_row(r)] = own.x[r][c];
+    lu_catch_up(n, w, swap, a + (j * n + j));
 }
 
 /* A panel of one column, where not even two fit a block's registers: the block strides through it. It also swaps the
@@ -349,13 +368,14 @@ __global__ void __launch_bounds__(LU_MANY)
     int me = threadIdx.x, m = (int)(n - j), row = 0;
     int64_t col = c * n + j, left = j * n + j; /* where the column and the panel begin */
     T v = 0, l[W]; /* of the first warp: a row of the triangle a lane, asked for before it is needed */
+    follow();
 #pragma unroll
     for (int k = 0; k < W; k++) l[k] = me > k && me < w ? a[left + k * n + me] : (T)0;
     if (me < w) swap[me] = piv[j + me] - (int)j;
     __syncthreads(); /* all of the block: the swaps are known */
     if (me < 2 * w) {
         row = me < w ? me : swap[me - w];
-        v = a[col + lu_origin(swap, w, row)];
+        v = a[col + lu_origin(swap, 0, w, row)];
     }
     __syncthreads(); /* all of the block: what changes places is read */
     if (me < 2 * w) a[col + row] = v;
@@ -393,9 +413,10 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     SHARED(int, swap, HIGH);
     SHARED(int, origin, 2 * HIGH);
     SHARED(T, l, HIGH * WARP);
+    follow();
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
     __syncthreads(); /* all of the block: the swaps are known */
-    for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, w, t < w ? t : swap[t - w]);
+    for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, 0, w, t < w ? t : swap[t - w]);
     __syncthreads(); /* all of the block: and where each row comes from */
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
@@ -566,7 +587,7 @@ template <typename T> using panel_launch = void(struct device *d, struct lu_at A
 
 template <typename T, int R> static void launch_panel(struct device *d, struct lu_at A, int64_t j, int w)
 {
-    LAUNCH(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
+    FOLLOW(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
 }
 
 template <typename T> static void column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to)
@@ -593,7 +614,7 @@ template <typename T, int W>
 static void launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
 {
     int64_t rows = A.n - j;
-    LAUNCH(d, (unsigned)(to - from - w),
+    FOLLOW(d, (unsigned)(to - from - w),
            rows > LU_MANY      ? +LU_MANY
            : rows > LU_THREADS ? +LU_THREADS
                                : +LU_BLOCK,
@@ -614,7 +635,7 @@ template <typename T> static void inner(struct device *d, struct lu_at A, int64_
 template <typename T, int E>
 static void launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
 {
-    LAUNCH(d, blocks_for(to - from, LU_BLOCK / WARP), LU_BLOCK, lu_swap<T, E>)
+    FOLLOW(d, blocks_for(to - from, LU_BLOCK / WARP), LU_BLOCK, lu_swap<T, E>)
     (A.n, j, w, from, to, MATRIX(A), READ_PIVOTS(A));
 }
 

@@ -41,6 +41,41 @@ static inline bool launchable(dim3 grid)
 {
     return grid.x && grid.y && grid.z;
 }
+/* FOLLOW is LAUNCH for a kernel that calls follow() before it touches memory: on GPUs since Hopper its blocks may take
+   their places while the launch before it is still at work, and wait there; else a row of short kernels is mostly the
+   time between them. Not for a grid of as many blocks as run at once: they would not spread evenly any more. */
+#define FOLLOW(d, grid, block, ...) (follower_of((d), (grid), (block), __VA_ARGS__))
+static inline bool launches_early(void)
+{
+    int number, major;
+    return cudaGetDevice(&number) == cudaSuccess &&
+           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number) == cudaSuccess && major >= 9;
+}
+template <typename... P> struct follower {
+    cudaStream_t stream;
+    dim3 grid, block;
+    void (*kernel)(P...);
+
+    void operator()(P... p) const
+    {
+        if (!launchable(grid)) return;
+        cudaLaunchConfig_t config = {};
+        cudaLaunchAttribute early = {};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        config.gridDim = grid;
+        config.blockDim = block;
+        config.stream = stream;
+        config.attrs = &early;
+        config.numAttrs = launches_early();
+        cudaLaunchKernelEx(&config, kernel, p...);
+    }
+};
+template <typename... P>
+static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block, void (*kernel)(P...))
+{
+    return {static_cast<cudaStream_t>(d->stream), grid, block, kernel};
+}
 #else
 #define KERNEL_SPACE emu_
 #define KERNEL_SYMBOL(id) emu_kernel_##id
@@ -48,6 +83,7 @@ static inline bool launchable(dim3 grid)
 #include "simt.h"
 #include <omp.h>
 #define INDEX simt::index
+#define FOLLOW LAUNCH
 /* Threads of a host kernel: all, or one where the work is less than what waking the others costs. */
 static inline int host_threads(const struct launch *L)
 {
@@ -82,6 +118,15 @@ template <typename P, typename T> void put_once(P p, INDEX i, T v)
         p[i] = v;
 }
 #endif
+
+/* All threads: the launches before this one are done; those after it may take their places. See FOLLOW. */
+static __device__ void follow()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
 
 /* The clock of whoever runs, in microseconds since some past moment. */
 static __device__ double clock_us()
