@@ -6,19 +6,24 @@ namespace KERNEL_SPACE
 {
 
 /* p.q, r.q and q.q: of these the step foretells the next residual,
-   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q, and need not wait for it (Meurant 1987). */
+   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q, and need not wait for it (Meurant 1987). Where p is conjugate to
+   the direction before it, r.q is p.q, and r need not be read: until the residual as it came out is not what was
+   foretold. */
 template <typename AT> struct pass_cg_dots {
     enum { SUMS = 3 };
     typename AT::in p, q, r;
+    bool careful;
 
-    __device__ void begin(typename AT::scalars) {}
+    __device__ void begin(typename AT::scalars s) { careful = s[S_CAREFUL] != 0; }
     __device__ vec_sums at(int64_t i) const
     {
         double product = (double)q[i];
-        return {(double)p[i] * product, (double)r[i] * product, product * product};
+        return {(double)p[i] * product, careful ? (double)r[i] * product : 0, product * product};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
+
+#define CG_FORETOLD 1e-12 /* what the residual may differ by from what was foretold */
 
 /* p'q must be positive: else the matrix is not positive definite, or something is not a number. */
 template <typename P> __device__ bool cg_broken(P s)
@@ -37,15 +42,15 @@ template <typename AT> struct pass_cg_step {
     typename AT::in q;
     typename AT::out r, p, x;
     int64_t last; /* it begins there if it is not negative */
-    double alpha, beta;
+    double alpha, beta, next;
     bool broken;
 
     __device__ void begin(typename AT::scalars s)
     {
-        double rr = s[S_RR], next;
+        double rr = s[S_RR], rq = s[S_CAREFUL] != 0 ? s[S_RQ] : s[S_PQ];
         broken = cg_broken(s);
         alpha = rr / s[S_PQ];
-        next = rr - 2 * alpha * s[S_RQ] + alpha * alpha * s[S_QQ];
+        next = rr - 2 * alpha * rq + alpha * alpha * s[S_QQ];
         beta = next > 0 ? next / rr : 0;
     }
     __device__ vec_sums at(int64_t k) const
@@ -63,6 +68,7 @@ template <typename AT> struct pass_cg_step {
         if (broken) return cg_break(s);
         s[S_ALPHA] = alpha;
         s[S_BETA] = beta;
+        if (!(fabs(t.a - next) <= CG_FORETOLD * t.a)) s[S_CAREFUL] = 1;
         vec_note(s, t.a, s[S_MAXDIFF]);
     }
 };
@@ -151,8 +157,7 @@ template <typename AT> static int64_t beginning(int64_t n)
 template <typename AT>
 static void step(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x)
 {
-    AT::run(d, n, s,
-            pass_cg_step<AT>{PASS_IN(q), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), beginning<AT>(n), 0, 0, false});
+    AT::run(d, n, s, pass_cg_step<AT>{PASS_IN(q), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), beginning<AT>(n)});
 }
 
 template <typename AT>

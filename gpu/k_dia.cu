@@ -36,6 +36,7 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
 
 /* A row of dia. */
 template <typename AT> struct dia_rows : AT {
+    enum { GATHERS = 1 };
     int64_t rows, cols;
     int diagonals;
     GPTR(const int) offsets;

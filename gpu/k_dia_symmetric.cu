@@ -4,20 +4,42 @@
 namespace KERNEL_SPACE
 {
 
-/* Row i of a symmetric matrix: value (i, i + k) is also (i + k, i), so that the diagonal at -k is the one at +k read k
-   places earlier, where it was read k rows before and is still in the cache. Neighbouring threads read neighbouring
-   values and x. */
+enum { TOGETHER = 4 }; /* diagonals whose values a thread asks for before it needs the first: those of a 7-point grid */
+
+/* What diagonals first .. first + TOGETHER - 1 add to row i of a symmetric matrix: value (i, i + k) is also (i + k, i),
+   so that the diagonal at -k is the one at +k read k places earlier, where it was read k rows before and is still in
+   the cache. Neighbouring threads read neighbouring values and x. */
+template <typename T>
+__device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagonals, GPTR(const int) offsets,
+                           GPTR(const T) data, GPTR(const T) x)
+{
+    T right[TOGETHER], left[TOGETHER], x_right[TOGETHER], x_left[TOGETHER];
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+        int d = first + t;
+        int64_t k = d < diagonals ? offsets[d] : rows, at = d * rows + i;
+        bool has_right = i + k<rows, has_left = k> 0 && i >= k;
+        right[t] = has_right ? data[at] : (T)0;
+        x_right[t] = has_right ? x[i + k] : (T)0;
+        left[t] = has_left ? once(data, at - k) : (T)0;
+        x_left[t] = has_left ? x[i - k] : (T)0;
+    }
+#pragma unroll
+    for (int t = 0; t < TOGETHER; t++) {
+        sum += right[t] * x_right[t];
+        sum += left[t] * x_left[t];
+    }
+    return sum;
+}
+
 template <typename T>
 __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
                            GPTR(const T) x)
 {
     T sum = 0;
-#pragma unroll 2
-    for (int d = diagonals / 2; d < diagonals; d++) {
-        int64_t k = offsets[d], at = d * rows + i;
-        if (i + k < rows) sum += data[at] * x[i + k];
-        if (k > 0 && i >= k) sum += once(data, at - k) * x[i - k];
-    }
+#pragma unroll 1
+    for (int d = diagonals / 2; d < diagonals; d += TOGETHER)
+        sum = symmetric_sum<T>(sum, i, d, rows, diagonals, offsets, data, x);
     return sum;
 }
 
@@ -32,6 +54,7 @@ __global__ void dia_symmetric(int64_t rows, int diagonals, GPTR(const int) offse
 }
 
 template <typename AT> struct symmetric_rows : AT {
+    enum { WIDE = 1 };
     int64_t rows;
     int diagonals;
     GPTR(const int) offsets;

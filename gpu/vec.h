@@ -127,6 +127,7 @@ static __device__ int64_t vec_stride()
        enum { SUMS = 0..3 };
        enum { MOST = 1 };     if the third is not a sum but the largest
        enum { GATHERS = 1 };  if it waits for reads all over: more blocks share a multiprocessor then
+       enum { WIDE = 1 };     if an element alone is many reads: a thread takes them one by one
        begin(s)   take the scalars it needs
        at(i)      element i
        end(s, t)  one thread, after all elements: t are the sums
@@ -143,6 +144,10 @@ template <typename PASS> constexpr bool vec_most = requires
 template <typename PASS> constexpr bool vec_gathers = requires
 {
     PASS::GATHERS;
+};
+template <typename PASS> constexpr bool vec_wide = requires
+{
+    PASS::WIDE;
 };
 template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks a multiprocessor */
 
@@ -208,7 +213,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
     if (s[S_DONE] != 0) return;
     pass.begin(s);
     vec_sums t = {0, 0, 0};
-#pragma unroll vec_gathers < PASS> ? 1 : 4
+#pragma unroll vec_gathers < PASS> || vec_wide < PASS> ? 1 : 4
     for (int64_t i = vec_first(); i < n; i += vec_stride()) t = vec_joined<PASS>(t, pass.at(i));
     if (PASS::SUMS > 0) vec_finish(s, ticket, pass, t);
 }
@@ -246,18 +251,19 @@ template <typename T> struct on_gpu {
     }
 };
 
-/* The three sums of conjugate gradients, that a product leaves beside y = A x; the work of one row is at(row). */
+/* The three sums of conjugate gradients, that a product leaves beside y = A x; row(i, x) is the work of one row. */
 template <typename ROWS> struct pass_cg_product : ROWS {
-    enum { SUMS = 3, GATHERS = 1 };
+    enum { SUMS = 3 };
     typename ROWS::in x, r;
     typename ROWS::out y;
+    bool careful;
 
-    __device__ void begin(typename ROWS::scalars) {}
+    __device__ void begin(typename ROWS::scalars s) { careful = s[S_CAREFUL] != 0; }
     __device__ vec_sums at(int64_t i) const
     {
-        typename ROWS::real q = this->row(i, x);
-        y[i] = q;
-        return {(double)x[i] * (double)q, (double)r[i] * (double)q, (double)q * (double)q};
+        double q = this->row(i, x);
+        y[i] = (typename ROWS::real)q;
+        return {(double)x[i] * q, careful ? (double)r[i] * q : 0, q * q};
     }
     __device__ void end(typename ROWS::scalars s, vec_sums t) const { cg_keep(s, t); }
 };

@@ -96,7 +96,7 @@ struct launch {
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* Not NULL: as in cg_ops.dots, also x.y, r.y and y.y, with alpha 1 and beta 0; for kernels that have `sums`. */
+    /* Not NULL: as in cg_ops.dots, also x.y, y.y and perhaps r.y, with alpha 1 and beta 0; for kernels with `sums`. */
     double *s;
     const void *r;
     /* filled in by kernel_launch, for kernels that keep some */
@@ -222,7 +222,8 @@ enum {
     S_LIVE,  /* the address of the live record, in the place of a double; 0: none is kept */
     S_TRUE,  /* r.r of b - A x as last probed */
     S_RQ,
-    S_QQ, /* cg: r.q and q.q, beside s[S_PQ] */
+    S_QQ,      /* cg: r.q and q.q, beside s[S_PQ] */
+    S_CAREFUL, /* cg: r.q is needed, and not p.q in its place; set by a step, for good */
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,
@@ -268,10 +269,10 @@ struct vec_ops {
 
 /* The fused passes of cg (k_cg.cu). The step is BROKE_DOWN unless s[S_PQ] > 0. */
 struct cg_ops {
-    /* s[S_PQ] = p.q, s[S_RQ] = r.q, s[S_QQ] = q.q */
+    /* s[S_PQ] = p.q, s[S_QQ] = q.q, and if s[S_CAREFUL] s[S_RQ] = r.q */
     void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);
-    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p, with the beta that the three sums foretell, so that
-       one pass does; s[S_RR] = r.r as it came out; record */
+    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p, with the beta that the sums foretell, so that one
+       pass does; s[S_RR] = r.r as it came out, s[S_CAREFUL] = 1 if that is not what they foretold; record */
     void (*step)(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x);
     /* With a preconditioner, alpha = s[S_RHO] / pq: x += alpha p; r -= alpha q; s[S_RR] = r.r */
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x);
