@@ -8,6 +8,8 @@ static void test_vectors(void **state)
     (void)state;
     check_vectors(device, T_F64);
     check_vectors(device, T_F32);
+    check_cg_sums(device, T_F64);
+    check_cg_sums(device, T_F32);
 }
 
 static void test_known_ends(void **state)

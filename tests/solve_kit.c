@@ -902,6 +902,36 @@ static void check_cg_guard(struct vectors *t)
     ops->direction(t->d, t->n, t->s, a, b);
 }
 
+/* One step of cg from r and p, with q = p in the place of A p: what it left in the scalars. */
+static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful, double out[SCALARS])
+{
+    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    double s[VEC_WORK] = {[S_CAREFUL] = careful, [S_ONE] = 1};
+    put(t, 0);
+    put(t, 1);
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL));
+    t->ops->copy(t->d, t->n, p, t->dev[2]);
+    t->ops->dot(t->d, t->n, t->s, r, r, S_RR);
+    ops->dots(t->d, t->n, t->s, p, t->dev[2], r);
+    ops->step(t->d, t->n, t->s, t->dev[2], r, p, x);
+    assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
+}
+
+/* Where r.q is not p.q, a step of cg sees that the residual is not what it foretold; from then on it foretells right.
+ */
+static void check_cg_careful(struct vectors *t)
+{
+    double s[SCALARS], rr = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    void *x = t->d->ops->alloc(t->d, t->n * (int64_t)sizeof(double), "x", NULL);
+    for (int64_t i = 0; i < t->n; i++) rr += t->host[0][i] * t->host[0][i];
+    t->ops->copy(t->d, t->n, t->dev[0], x);
+    cg_step(t, t->dev[0], t->dev[1], x, 0, s);
+    assert_true(s[S_CAREFUL] == 1 && s[S_RQ] == 0);
+    cg_step(t, t->dev[0], t->dev[1], x, 1, s);
+    assert_true(s[S_CAREFUL] == 1 && fabs(s[S_BETA] * rr - s[S_RR]) <= eps * (rr + s[S_RR]));
+    t->d->ops->free(t->d, x);
+}
+
 static void check_gmres_guard(struct vectors *t)
 {
     const struct gmres_ops *ops = gmres_ops_of(t->d, t->real);
@@ -940,6 +970,44 @@ static void check_guard(struct vectors *t)
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }
 
+/* A kernel that leaves the sums of cg beside y = A x: they are those of the vectors; r is read if it must be. */
+static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
+{
+    struct stored S = {0};
+    struct mat M = {0};
+    struct err e = {0};
+    double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    if (!format_pack(A, format_find(k->format), k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
+        fail_msg("%s: %s", k->name, e.text);
+    struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL) && kernel_launch(k, &L, &e));
+    get(t, 2);
+    for (int64_t i = 0; i < t->n; i++) {
+        pq += t->host[0][i] * t->host[2][i];
+        rq += t->host[1][i] * t->host[2][i];
+        qq += t->host[2][i] * t->host[2][i];
+    }
+    if (!(fabs(scalar(t, S_PQ) - pq) <= eps * qq) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * qq) ||
+        !(fabs(scalar(t, S_QQ) - qq) <= eps * qq))
+        fail_msg("%s on %s: the sums of cg are wrong", k->name, t->d->name);
+    mat_free(&M);
+    stored_free(&S);
+}
+
+void check_cg_sums(const char *device, enum type real)
+{
+    struct csr A = {0};
+    struct vectors t;
+    int64_t p[PARAMS_MAX] = {37, 23};
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, NULL));
+    vectors_make(&t, device, real, A.rows);
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i]->sums_f64 && kernel_runs_on(kernels[i], t.d))
+            for (int careful = 0; careful < 2; careful++) check_sums_of(kernels[i], &A, &t, careful);
+    vectors_free(&t);
+    csr_free(&A);
+}
+
 void check_vectors(const char *device, enum type real)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
@@ -950,6 +1018,7 @@ void check_vectors(const char *device, enum type real)
         for (enum operation op = 0; op < OPERATIONS; op++) check_operation(&t, op);
         check_dot(&t);
         check_guard(&t);
+        if (sizes[i] > 0) check_cg_careful(&t);
         vectors_free(&t);
     }
 }

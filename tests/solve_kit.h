@@ -57,5 +57,7 @@ void check_formats(const char *device, enum type real);
 void check_agreement(const char *one, const char *other, enum type real);
 /* The vector operations against plain loops, for lengths around the blocks. */
 void check_vectors(const char *device, enum type real);
+/* The sums of cg that some kernels leave beside their product. */
+void check_cg_sums(const char *device, enum type real);
 
 #endif

@@ -19,6 +19,7 @@ static void test_vectors(void **state)
 {
     (void)state;
     everywhere(check_vectors);
+    everywhere(check_cg_sums);
 }
 
 static void test_known_ends(void **state)
