@@ -78,8 +78,7 @@ static double product_us(struct session *s, struct wanted w, const struct kernel
     return r.us;
 }
 
-/* Packing by the device with the parameters as they were asked for, into memory it has: the first time it must ask for
- * that, and load kernels. */
+/* Packing by the device, with the parameters as asked for, into memory that it has. */
 static bool time_there(struct session *s, const struct wanted *w, const struct product *p, double *us, struct err *e)
 {
     struct packing *again;
@@ -121,7 +120,7 @@ static bool cost_of(struct session *s, const struct wanted *w, struct product *p
     if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
     c->csr = kernel_usual(format_find("csr"), &w->matrix->csr, w->dev);
     c->own = kernel_usual(p->S.format, &w->matrix->csr, w->dev);
-    c->csr_us = product_us(s, *w, c->csr);
+    if (c->own != c->csr) c->csr_us = product_us(s, *w, c->csr);
     same.param = p->asked;
     c->own_us = product_us(s, same, c->own);
     return true;

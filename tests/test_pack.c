@@ -206,6 +206,8 @@ static void test_command(void **state)
     assert_non_null(strstr(t.out, "one product there"));
     assert_true(strstr(t.out, "it has paid for itself after") || strstr(t.out, "it never pays for itself"));
     talk_says(&t, "convert sell C 4 sigma 8 of A on emu f32", "(C 4, sigma 8), fp32");
+    talk_says(&t, "convert csr on cpu", "the host packs it in");
+    assert_null(strstr(t.out, "pays for itself"));
     talk_refuses(&t, "convert ell width 1 on emu", "less than the longest row");
     talk_refuses(&t, "convert ell on", "device");
     talk_close(&t);
