@@ -53,12 +53,16 @@ static void out_way(struct out *o, const struct transfer_plan *p, const struct t
 
 static void conclude(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
-    double execution = t->way[WAY_EXECUTION].us, transfer = t->without_us - execution;
+    double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
+    double streamed = t->way[WAY_EXECUTION_STREAMS].us;
     out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
     out_text(o, "By the rule execution + transfer / streams (Liang 2012) they would take %.3f ms overlapped.",
              (execution + transfer / p->streams) / 1000);
-    double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, execution) / 1000;
+    if (streamed < 0.9 * execution)
+        out_text(o, "One piece does not fill the device: in %d streams, several at a time, execution takes %.3f ms.",
+                 p->streams, streamed / 1000);
+    double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden > 0)
         out_text(o,
                  "Overlapped they take %.3f ms: %.0f %% of the shorter of the two is hidden, at best %.3f ms are left.",
@@ -130,12 +134,13 @@ const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
     .about = "what copying to a GPU costs, and what streams hide of it",
-    .help = "Copies so many MB (64) of a band, or a matrix, as CSR, in pieces of rows (16), from pageable and from\n"
-            "page-locked memory, and back; multiplies each piece once it is there (1 time, or `products`), and brings\n"
-            "the results back: one by one in one stream, then in several (4), where the copy of one piece and the\n"
-            "product of another overlap. Every way is checked before it is timed, warm, from its first call until all\n"
-            "has arrived; times are medians. hidden is the share of the shorter of transfer and execution that\n"
-            "overlapping saves: at 100 % only the longer of the two is left. cpu and emu have nothing to copy.\n"
-            "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .help =
+        "Copies so many MB (64) of a band, or a matrix, as CSR, in pieces of rows (16), from pageable and from\n"
+        "page-locked memory, and back; multiplies each piece once it is there (1 time, or `products`), and brings\n"
+        "the results back: one by one in one stream, then in several (4), where the copy of one piece and the\n"
+        "product of another overlap. Every way is checked before it is timed, warm, from its first call until all\n"
+        "has arrived; times are medians. hidden is the share of the shorter of transfer and execution (by streams)\n"
+        "that overlapping saves: at 100 % only the longer of the two is left. cpu and emu have nothing to copy.\n"
+        "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

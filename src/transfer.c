@@ -26,6 +26,10 @@ const struct transfer_way transfer_ways[WAYS] = {
                          .pinned = true,
                          .all_back = true},
     [WAY_EXECUTION] = {.name = "execution", .about = "the products alone, the matrix being there", .multiply = true},
+    [WAY_EXECUTION_STREAMS] = {.name = "execution, by streams",
+                               .about = "the same in several streams: products of several pieces at a time",
+                               .multiply = true,
+                               .streamed = true},
     [WAY_TURNS_PAGEABLE] = {.name = "one by one, pageable",
                             .about = "matrix in, products, results back, in one stream",
                             .in = true,
@@ -348,13 +352,15 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
     return true;
 }
 
-/* Without overlap the time would be the sum; at best it is the longer of the two. */
+/* Without overlap the time would be the sum; at best it is the longer of the two, of which execution is that in the
+   same streams: where a piece does not fill the device, several at a time take less, whatever is copied. */
 static void conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;
-    double execution = t->way[WAY_EXECUTION].us;
-    t->without_us = transfer + execution;
-    t->hidden = (t->without_us - t->way[WAY_OVERLAPPED].us) / fmin(transfer, execution);
+    double execution = t->way[WAY_EXECUTION_STREAMS].us;
+    t->transfer_us = transfer;
+    t->without_us = transfer + t->way[WAY_EXECUTION].us;
+    t->hidden = (transfer + execution - t->way[WAY_OVERLAPPED].us) / fmin(transfer, execution);
 }
 
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e)

@@ -43,6 +43,7 @@ enum way {
     WAY_BACK_PAGEABLE,
     WAY_BACK_PINNED,
     WAY_EXECUTION,
+    WAY_EXECUTION_STREAMS,
     WAY_TURNS_PAGEABLE,
     WAY_TURNS_PINNED,
     WAY_OVERLAPPED,
@@ -64,9 +65,10 @@ struct transfer {
         double us, spread_us, gbs; /* median, half the distance between the quartiles; bytes moved over that */
         int reps;
     } way[WAYS];
-    double pin_us;     /* to page-lock the matrix's memory, once */
-    double without_us; /* without overlap: transfer (pinned, and the result back) + execution */
-    double hidden;     /* share of the shorter of the two that overlapping hides: 1 at best */
+    double pin_us;      /* to page-lock the matrix's memory, once */
+    double transfer_us; /* pinned, and the result back */
+    double without_us;  /* without overlap: transfer + execution, in one stream */
+    double hidden; /* share of the shorter of transfer and execution by streams that overlapping hides: 1 at best */
 };
 /* Measure all ways. Before any is timed, what it brings is held against what was sent, and the product against the
    reference: E_NUMERIC when it is wrong. */

@@ -19,7 +19,7 @@ static struct csr make(const char *generator, int64_t a, int64_t b, int64_t c)
     return A;
 }
 
-static struct transfer_plan plan_of(const struct csr *A, const char *device, int pieces, int streams)
+static struct transfer_plan plan_for(const struct csr *A, const char *device, int pieces, int streams)
 {
     return (struct transfer_plan){.A = A,
                                   .dev = device_open(device, NULL),
@@ -35,7 +35,7 @@ static void assert_sound(const struct transfer *t)
 {
     for (int k = 0; k < WAYS; k++) {
         assert_true(t->way[k].us > 0 && isfinite(t->way[k].us) && t->way[k].spread_us >= 0 && t->way[k].reps > 0);
-        if (k != WAY_EXECUTION) assert_true(t->way[k].gbs > 0 && isfinite(t->way[k].gbs));
+        if (k != WAY_EXECUTION && k != WAY_EXECUTION_STREAMS) assert_true(t->way[k].gbs > 0 && isfinite(t->way[k].gbs));
     }
     assert_true(t->without_us > 0 && isfinite(t->without_us) && isfinite(t->hidden));
 }
@@ -59,7 +59,7 @@ static void any_pieces_cover_the_matrix(void **state)
     for (int i = 0; i < COUNT(cases); i++)
         for (int real = T_F32; real <= T_F64; real++) {
             struct csr A = make(cases[i].generator, cases[i].a, cases[i].b, cases[i].c);
-            struct transfer_plan p = plan_of(&A, cases[i].device, cases[i].pieces, cases[i].streams);
+            struct transfer_plan p = plan_for(&A, cases[i].device, cases[i].pieces, cases[i].streams);
             p.real = (enum type)real;
             p.products = 1 + i % 2;
             transfer_kit_reset();
@@ -77,7 +77,7 @@ static void any_pieces_cover_the_matrix(void **state)
 static void what_arrives_wrong_is_found(void **state)
 {
     struct csr A = make("poisson2d", 12, 12, 0);
-    struct transfer_plan p = plan_of(&A, "cpu", 4, 2);
+    struct transfer_plan p = plan_for(&A, "cpu", 4, 2);
     struct transfer t;
     int found = 0;
     (void)state;
@@ -94,14 +94,14 @@ static void what_arrives_wrong_is_found(void **state)
         assert_says(e.text, w->name);
         found++;
     }
-    assert_int_equal(found, WAYS - 1);
+    assert_int_equal(found, WAYS - 2); /* executions copy nothing */
     csr_free(&A);
 }
 
 static void every_call_may_fail(void **state)
 {
     struct csr A = make("poisson2d", 6, 6, 0);
-    struct transfer_plan p = plan_of(&A, "cpu", 3, 2);
+    struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
     struct transfer t;
     bool ok = false;
     (void)state;
@@ -129,13 +129,13 @@ static void every_call_may_fail(void **state)
 static bool cancel(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)w, (void)done, (void)total;
-    return strcmp(what, transfer_ways[WAY_EXECUTION].name) != 0;
+    return strncmp(what, transfer_ways[WAY_EXECUTION].name, strlen(transfer_ways[WAY_EXECUTION].name)) != 0;
 }
 
 static void it_can_be_cancelled(void **state)
 {
     struct csr A = make("poisson2d", 6, 6, 0);
-    struct transfer_plan p = plan_of(&A, "cpu", 3, 2);
+    struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
     struct watch w = {.tick = cancel};
     struct transfer t;
     struct err e = {0};
