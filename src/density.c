@@ -1,7 +1,7 @@
 /* How many entries of a matrix fall in each cell of a picture of a window of it. */
-#include "session.h"
+#include "density.h"
 
-enum { ENTRIES_A_TICK = 1 << 23, LONG_ROW = 16 };
+enum { ENTRIES_A_SLICE = 1 << 22, LONG_ROW = 16, SUMS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
 
 /* Maps 0 .. size-1 to floor(i * cells / size) with a multiplication: i*whole + the high half of i*part, where
    part is (cells mod size) * 2^64 / size rounded up. Exact for size < 2^32. */
@@ -67,30 +67,212 @@ static int64_t first_row(const struct picture *p, int64_t y)
     return row < 0 ? 0 : row < p->A->rows ? row : p->A->rows;
 }
 
-/* The cell row after as many as hold about ENTRIES_A_TICK entries. */
+/* The cell row after as many as hold about ENTRIES_A_SLICE entries. */
 static int64_t slice_end(const struct picture *p, int64_t y)
 {
     int64_t begin = p->A->rowptr[first_row(p, y)];
     do y++;
-    while (y < p->down.cells && p->A->rowptr[first_row(p, y + 1)] - begin <= ENTRIES_A_TICK);
+    while (y < p->down.cells && p->A->rowptr[first_row(p, y + 1)] - begin <= ENTRIES_A_SLICE);
     return y;
+}
+
+static bool empty_window(struct window win, int h, int w)
+{
+    return win.row1 <= win.row0 || win.col1 <= win.col0 || h <= 0 || w <= 0;
+}
+
+static struct picture picture_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells)
+{
+    return (struct picture){A, win, scale_of(win.row1 - win.row0, h), scale_of(win.col1 - win.col0, w), cells};
+}
+
+static bool can_count(struct window win, struct err *e)
+{
+    int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
+    if (rows <= UINT32_MAX && cols <= UINT32_MAX) return true;
+    return fail(e, E_LIMIT, "a window of at most %u rows and columns expected, found %lld x %lld", UINT32_MAX,
+                (long long)rows, (long long)cols);
+}
+
+bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
+                   struct err *e)
+{
+    *d = (struct density){A, win, h, w, cells, empty_window(win, h, w) ? h : 0};
+    return can_count(win, e);
+}
+
+bool density_more(struct density *d)
+{
+    if (d->done >= d->h) return false;
+    struct picture p = picture_of(d->A, d->win, d->h, d->w, d->cells);
+    int64_t from = d->done, to = slice_end(&p, from);
+#pragma omp parallel for schedule( \
+    dynamic, 1) if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > 1 << 14)
+    for (int64_t y = from; y < to; y++)
+        for (int64_t r = first_row(&p, y); r < first_row(&p, y + 1); r++) count_row(&p, r, d->cells + y * d->w);
+    d->done = to;
+    return to < d->h;
 }
 
 bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct watch *watch,
                 struct err *e)
 {
-    int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
-    if (rows <= 0 || cols <= 0 || h <= 0 || w <= 0) return true;
-    if (rows > UINT32_MAX || cols > UINT32_MAX)
-        return fail(e, E_LIMIT, "a window of at most %u rows and columns expected, found %lld x %lld", UINT32_MAX,
-                    (long long)rows, (long long)cols);
-    struct picture p = {A, win, scale_of(rows, h), scale_of(cols, w), cells};
-    for (int64_t from = 0, to; from < h; from = to) {
-        if (!watch_tick(watch, "counting entries", from, h, e)) return false;
-        to = slice_end(&p, from);
-#pragma omp parallel for schedule(dynamic, 1)
-        for (int64_t y = from; y < to; y++)
-            for (int64_t r = first_row(&p, y); r < first_row(&p, y + 1); r++) count_row(&p, r, cells + y * w);
-    }
+    struct density d;
+    if (!density_begin(&d, A, win, h, w, cells, e)) return false;
+    do
+        if (!watch_tick(watch, "counting entries", d.done, h, e)) return false;
+    while (density_more(&d));
     return true;
+}
+
+/* ---- a sample ---- */
+
+/* A stride through 0 .. n-1 that meets each once, and whose first ones are far apart: the golden section of n. */
+static int64_t stride_of(int64_t n)
+{
+    for (int64_t stride = (int64_t)(0.6180339887 * (double)n) | 1;; stride++) {
+        int64_t a = n, b = stride, rest;
+        for (; b; b = rest) rest = a % b, a = b;
+        if (a == 1) return stride;
+    }
+}
+
+/* Rows of cell row y while their cost is below `most`; each count grows by what the rows not looked at may hold. */
+static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint32_t *cells)
+{
+    int64_t begin = first_row(p, y), rows = first_row(p, y + 1) - begin, looked = 0;
+    int64_t stride = rows > 0 ? stride_of(rows) : 0, longest = LONG_ROW * p->across.cells;
+    for (int64_t cost = 0; looked < rows && cost < most; looked++) {
+        int64_t row = begin + looked * stride % rows, length = csr_row_length(p->A, row);
+        count_row(p, row, cells);
+        cost += ROW_COST + (length < longest ? length : longest);
+    }
+    for (int64_t x = 0; looked < rows && x < p->across.cells; x++)
+        if (cells[x]) cells[x] = (uint32_t)((double)cells[x] * (double)rows / (double)looked + 0.5);
+}
+
+bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e)
+{
+    if (empty_window(win, h, w)) return true;
+    if (!can_count(win, e)) return false;
+    struct picture p = picture_of(A, win, h, w, cells);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int64_t y = 0; y < h; y++) sample_cells(&p, y, SAMPLE / h, cells + y * w);
+    return true;
+}
+
+/* ---- sums ---- */
+
+static int shift_for(int64_t n, int64_t most)
+{
+    int shift = 0;
+    while (n > most << shift) shift++;
+    return shift;
+}
+
+void sums_begin(struct sums *s, const struct csr *A)
+{
+    int64_t most = 64;
+    while (most < SUMS_MOST && most * most * 16 <= A->nnz) most *= 2;
+    *s = (struct sums){.A = A, .down = shift_for(A->rows, most), .across = shift_for(A->cols, most)};
+    s->h = (A->rows + (1 << s->down) - 1) >> s->down;
+    s->w = (A->cols + (1 << s->across) - 1) >> s->across;
+}
+
+bool sums_ready(const struct sums *s)
+{
+    return s->n && s->done == s->h;
+}
+
+void sums_free(struct sums *s)
+{
+    mem_free(s->n);
+    *s = (struct sums){0};
+}
+
+static int64_t row_of_cell(const struct sums *s, int64_t y)
+{
+    int64_t row = y << s->down;
+    return row < s->A->rows ? row : s->A->rows;
+}
+
+/* The counts of cell row y, each with all to its left. Rows follow one another, so their entries are one stretch. */
+static void sum_line(const struct sums *s, int64_t y)
+{
+    const struct csr *A = s->A;
+    int64_t row0 = row_of_cell(s, y), row1 = row_of_cell(s, y + 1), k = A->rowptr[row0], end = A->rowptr[row1];
+    uint32_t *line = s->n + (y + 1) * (s->w + 1) + 1;
+    int across = s->across;
+    if (end - k > LONG_ROW * s->w * (row1 - row0)) {
+        for (int64_t row = row0; row < row1; row++)
+            for (int64_t x = 0, at = A->rowptr[row], next; at < A->rowptr[row + 1]; x++, at = next) {
+                next = csr_lower(A, at, A->rowptr[row + 1], (x + 1) << across);
+                line[x] += (uint32_t)(next - at);
+            }
+    } else {
+        for (; k < end; k++) line[A->col[k] >> across]++;
+    }
+    for (int64_t x = 1; x < s->w; x++) line[x] += line[x - 1];
+}
+
+/* Add to each line the one above it, side by side in stretches of columns. */
+static void sum_down(const struct sums *s, int64_t from, int64_t to)
+{
+    int64_t pitch = s->w + 1, stretch = 1024;
+#pragma omp parallel for schedule(static)
+    for (int64_t x0 = 0; x0 < pitch; x0 += stretch)
+        for (int64_t y = from; y < to; y++) {
+            uint32_t *above = s->n + y * pitch, *line = above + pitch;
+            for (int64_t x = x0; x < pitch && x < x0 + stretch; x++) line[x] += above[x];
+        }
+}
+
+bool sums_more(struct sums *s)
+{
+    if (s->done >= s->h) return false;
+    if (!s->n) s->n = mem_zero((s->h + 1) * (s->w + 1), sizeof *s->n, "sums of entries", NULL);
+    if (!s->n) return false;
+    int64_t from = s->done, to = from, begin = s->A->rowptr[row_of_cell(s, from)];
+    do to++;
+    while (to < s->h && s->A->rowptr[row_of_cell(s, to + 1)] - begin <= ENTRIES_A_SLICE);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int64_t y = from; y < to; y++) sum_line(s, y);
+    sum_down(s, from, to);
+    s->done = to;
+    return to < s->h;
+}
+
+/* Does each of `cells` cells of from .. from+span-1 begin at a multiple of 2^shift, or behind the last of `all`? */
+static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
+{
+    int64_t grain = (int64_t)1 << shift;
+    if (shift == 0) return from >= 0;
+    return from >= 0 && cells > 0 && from % grain == 0 && span % cells == 0 && span / cells % grain == 0;
+}
+
+bool sums_fit(const struct sums *s, struct window win, int h, int w)
+{
+    return s->A && fits(win.row0, win.row1 - win.row0, h, s->down) && fits(win.col0, win.col1 - win.col0, w, s->across);
+}
+
+/* The corner where cell k begins; from behind the last one on, the last. */
+static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift, int64_t last)
+{
+    int64_t at = (from + cell_begin(a, k)) >> shift;
+    return at < last ? at : last;
+}
+
+void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells)
+{
+    struct picture p = picture_of(s->A, win, h, w, cells);
+    int64_t pitch = s->w + 1;
+    for (int y = 0; y < h; y++) {
+        const uint32_t *top = s->n + pitch * corner(win.row0, &p.down, y, s->down, s->h);
+        const uint32_t *low = s->n + pitch * corner(win.row0, &p.down, y + 1, s->down, s->h);
+        for (int x = 0; x < w; x++) {
+            int64_t left = corner(win.col0, &p.across, x, s->across, s->w);
+            int64_t right = corner(win.col0, &p.across, x + 1, s->across, s->w);
+            cells[(int64_t)y * w + x] = low[right] - low[left] - top[right] + top[left];
+        }
+    }
 }

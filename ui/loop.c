@@ -17,6 +17,8 @@ struct screen {
     const char *names[VIEWS_MAX + 1];
     double drawn;            /* when the line or screen of a solve was drawn last */
     const struct view *live; /* the full screen belongs to work that goes on */
+    const struct matrix *of; /* the element the views' cursors are at, NULL: none yet */
+    int64_t row, col;        /* col -1: only the row is known */
 };
 
 static struct screen *screen_of(struct session *s)
@@ -29,6 +31,30 @@ struct view_state *front_state(struct session *s, const struct view *v)
     int i = 0;
     while (views[i] != v) i++;
     return &screen_of(s)->state[i];
+}
+
+/* ---- one cursor for all views ---- */
+
+void front_meet(struct session *s, const struct view *v)
+{
+    struct screen *sc = screen_of(s);
+    struct view_state *st = front_state(s, v);
+    int64_t row = -1, col = -1;
+    if (!v->at || !v->go || !s->current || sc->of != s->current) return;
+    if (sc->row >= st->rows || sc->col >= st->cols) return;
+    if (v->at(s, st, &row, &col) && row == sc->row && (col == sc->col || col < 0)) return;
+    if (!v->go(s, st, sc->row, sc->col) && sc->col >= 0) v->go(s, st, sc->row, -1);
+}
+
+/* The others are to come to where the cursor of v went. Who knows of rows only keeps the column. */
+static void lead(struct session *s, const struct view *v)
+{
+    struct screen *sc = screen_of(s);
+    int64_t row = -1, col = -1;
+    if (!v->at || !s->current || !v->at(s, front_state(s, v), &row, &col)) return;
+    if (col >= 0 || sc->of != s->current) sc->col = col;
+    sc->row = row;
+    sc->of = s->current;
 }
 
 /* ---- views ---- */
@@ -89,7 +115,7 @@ static void take_line(struct session *s, const struct view *v, struct view_state
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = front_state(s, v);
-    if (st->asks) return take_line(s, v, st, key), true;
+    if (st->asks) return take_line(s, v, st, key), lead(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
@@ -97,7 +123,20 @@ bool view_key(struct session *s, const struct view *v, int key)
     st->asks = v->go && (key == ':' || key == '/');
     st->asked[0] = st->question[0] = 0;
     if (v->key && !st->asks) v->key(s, st, key);
+    lead(s, v);
     return true;
+}
+
+/* Wait for a key, and work meanwhile; -1: there is something new to see. */
+static int key_or_work(struct session *s, const struct view *v)
+{
+    enum work done = WORK_ON;
+    while (done == WORK_ON) {
+        int key = term_key(0);
+        if (key >= 0) return key;
+        done = v->work ? v->work(s, front_state(s, v)) : WORK_NONE;
+    }
+    return done == WORK_DRAW ? -1 : term_key(-1);
 }
 
 static bool run_full(struct session *s, const struct view *v, struct err *e)
@@ -108,8 +147,8 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     s->front->covered = true;
     do {
         ok = draw_screen(s, v, e);
-        if (ok) key = term_key(-1);
-    } while (ok && view_key(s, v, key));
+        if (ok) key = key_or_work(s, v);
+    } while (ok && (key < 0 || view_key(s, v, key)));
     s->front->covered = false;
     term_close();
     return ok;
@@ -152,6 +191,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
+    if (full) front_meet(s, v);
     if (full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING) return live_open(s, v, e);
     return full ? run_full(s, v, e) : print_text(s, v, e);
 }

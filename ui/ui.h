@@ -2,6 +2,7 @@
 #ifndef UI_H
 #define UI_H
 
+#include "../src/density.h"
 #include "../src/ritz.h"
 #include "../src/solver.h"
 
@@ -42,11 +43,17 @@ bool utf8_locale(void);
 
 /* ---- views ---- */
 
-/* Counts of the visible cells, kept so that moving a cursor counts nothing again. */
+/* Counts of the visible cells, kept so that moving a cursor counts nothing again. On a whole screen those of a large
+   matrix are guessed first and counted while no key comes: in `counting`, or from sums for pictures of any part. */
 struct grid {
     struct window win;
     int h, w;
     uint32_t *n;
+    bool guessed;
+    uint32_t *counting;  /* NULL: not begun */
+    struct density rest; /* of the counting */
+    struct sums sums;
+    bool no_room;        /* for what would make it exact */
 };
 
 /* What the Hessenberg matrix of gmres told when it was looked at: the Ritz values of least and of largest modulus. */
@@ -85,6 +92,8 @@ struct view_state {
     char message[120];
 };
 
+enum work { WORK_NONE, WORK_ON, WORK_DRAW }; /* nothing is left; something is; there is something new to see */
+
 /* A view is view_NAME.c and one line in views.def. draw reads the session and never changes it. */
 struct view {
     const char *name, *about, *keys;
@@ -100,6 +109,10 @@ struct view {
     bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
     /* Take st->asked, the answer to st->question; NULL: asks none. */
     void (*answer)(struct session *s, struct view_state *st);
+    /* The element the cursor is at, col -1 for a row's; false: at none. Views that tell it share one cursor. */
+    bool (*at)(struct session *s, const struct view_state *st, int64_t *row, int64_t *col);
+    /* A few milliseconds of what is to be done while no key comes; NULL: never anything. */
+    enum work (*work)(struct session *s, struct view_state *st);
 };
 extern const struct view *const views[]; /* ended by NULL */
 const struct view *view_find(const char *name);
@@ -110,6 +123,7 @@ enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PG
 
 /* Fit the state to the session's current matrix, dropping what belonged to another one. */
 void view_reset(struct view_state *st, const struct matrix *m);
+void grid_free(struct grid *g);
 /* The whole picture: the view, or why there is none, and its help when asked for. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
 
@@ -155,6 +169,8 @@ char *prompt_line(struct session *s);
 /* ---- loop.c ---- */
 
 struct view_state *front_state(struct session *s, const struct view *v);
+/* Take a view that was not seen for a while to the element the other views are at. */
+void front_meet(struct session *s, const struct view *v);
 /* One key of a full-screen view; false: leave it. */
 bool view_key(struct session *s, const struct view *v, int key);
 

@@ -21,10 +21,17 @@ const struct view *view_find(const char *name)
     return NULL;
 }
 
+void grid_free(struct grid *g)
+{
+    mem_free(g->n);
+    mem_free(g->counting);
+    sums_free(&g->sums);
+    *g = (struct grid){0};
+}
+
 void view_reset(struct view_state *st, const struct matrix *m)
 {
-    mem_free(st->grid.n);
-    st->grid = (struct grid){0};
+    grid_free(&st->grid);
     st->help = st->asks = false;
     st->count = 0;
     st->message[0] = 0;

@@ -7,6 +7,7 @@
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
 /* Beside the picture: its frame and the title; above 7 lines one is for the legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
+enum { QUICK = 1 << 20 };                        /* entries that are counted before a frame is missed */
 static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
@@ -52,8 +53,24 @@ static struct axis axis_of(int64_t from, int64_t n, double step, int most)
         a.cells = (int)((n + whole - 1) / whole);
         a.span = whole * a.cells;
     } else {
-        a.cells = (int)fmin(ceil((double)n / step), most);
+        a.cells = (int)fmin(ceil((double)n / step - 1e-9), most);
     }
+    return a;
+}
+
+/* The same with cells of whole multiples of 2^shift elements that begin at such, as sums need; no cells: none fit. */
+static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step, int most, int shift)
+{
+    if (shift == 0) return axis_of(from, n, step, most);
+    int64_t begin = from >> shift << shift, end = (((from + n - 1) >> shift) + 1) << shift;
+    if (end > all) end = all;
+    struct axis a = {.from = begin, .n = end - begin, .repeat = 1};
+    double grain = (double)((int64_t)1 << shift);
+    step = fmax(step, (double)a.n / most);
+    int64_t whole = (int64_t)ceil(step / grain - 1e-9) << shift;
+    if ((double)whole > 1.25 * step) return a;
+    a.cells = (int)((a.n + whole - 1) / whole);
+    a.span = whole * a.cells;
     return a;
 }
 
@@ -63,19 +80,25 @@ static double visible_step(double step, int64_t n)
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;
 }
 
-static void fit_dots(struct picture *p, struct window win, int w, int h)
+static void fit_dots(struct picture *p, const struct sums *sums, struct window win, int w, int h)
 {
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
     /* A character is twice as high as wide: a braille dot is square, a whole character is two squares high. */
     double tall = p->dy == 1 ? 2 : 1;
     double step = fmax((double)rows / (tall * h * p->dy), (double)cols / (w * p->dx));
     if (p->dy > 1 && step < 1) step = 1 / floor(1 / step);
-    p->down = axis_of(win.row0, rows, visible_step(step * tall, rows), h * p->dy);
-    p->across = axis_of(win.col0, cols, visible_step(step, cols), w * p->dx);
+    double down = visible_step(step * tall, rows), across = visible_step(step, cols);
+    if (sums->A) {
+        p->down = coarse_axis(win.row0, rows, sums->A->rows, down, h * p->dy, sums->down);
+        p->across = coarse_axis(win.col0, cols, sums->A->cols, across, w * p->dx, sums->across);
+        if (p->down.cells && p->across.cells) return;
+    }
+    p->down = axis_of(win.row0, rows, down, h * p->dy);
+    p->across = axis_of(win.col0, cols, across, w * p->dx);
 }
 
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
-static struct picture picture_of(struct window win, int w, int h, bool ascii, int value)
+static struct picture picture_of(const struct sums *sums, struct window win, int w, int h, bool ascii, int value)
 {
     struct picture p = {.dx = 1, .dy = 1, .value = value};
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
@@ -89,7 +112,7 @@ static struct picture picture_of(struct window win, int w, int h, bool ascii, in
         p.across.repeat = p.values ? value : BLOCK_WIDTH * (int)larger;
     } else {
         if (!ascii) p.dx = 2, p.dy = 4;
-        fit_dots(&p, win, w, h);
+        fit_dots(&p, sums, win, w, h);
     }
     p.exact = p.down.cells == p.down.n && p.across.cells == p.across.n;
     p.w = (p.across.cells * p.across.repeat + p.dx - 1) / p.dx;
@@ -120,14 +143,79 @@ static void fill_screen(struct window *win, const struct csr *A, int w, int h, b
 
 /* ---- counting ---- */
 
-static bool count(struct grid *g, const struct csr *A, const struct picture *p, struct err *e)
+static struct window window_of(const struct picture *p)
 {
-    struct window win = {p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
-    if (g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells) return true;
+    return (struct window){p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
+}
+
+/* Empty cells for the picture. */
+static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
+{
     mem_free(g->n);
-    *g = (struct grid){win, p->down.cells, p->across.cells, NULL};
+    mem_free(g->counting);
+    g->counting = NULL;
+    g->win = window_of(p);
+    g->h = p->down.cells;
+    g->w = p->across.cells;
+    g->guessed = g->no_room = false;
     g->n = mem_zero((int64_t)g->h * g->w, sizeof *g->n, "the picture", e);
-    return g->n && density_of(A, win, g->h, g->w, g->n, NULL, e);
+    return g->n;
+}
+
+static bool is_quick(const struct csr *A, struct window win)
+{
+    int64_t end = win.row1 < A->rows ? win.row1 : A->rows;
+    return A->rowptr[end] - A->rowptr[win.row0] <= QUICK;
+}
+
+/* Count what the picture shows, at once where that is quick or the text waits for it; else guess, until sums or work()
+   know. */
+static bool count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
+{
+    struct grid *g = &st->grid;
+    struct window win = window_of(p);
+    bool same = g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells;
+    if (same && !g->guessed) return true;
+    if (!same && !begin_grid(g, p, e)) return false;
+    if (sums_ready(&g->sums) && sums_fit(&g->sums, win, g->h, g->w)) {
+        sums_cells(&g->sums, win, g->h, g->w, g->n);
+        g->guessed = false;
+        return true;
+    }
+    if (same) return true;
+    if (!st->full || is_quick(A, win)) return density_of(A, win, g->h, g->w, g->n, NULL, e);
+    g->guessed = true;
+    return density_sample(A, win, g->h, g->w, g->n, e);
+}
+
+/* A slice of the counting of a picture that sums cannot tell. */
+static enum work count_on(const struct csr *A, struct grid *g)
+{
+    if (!g->counting) {
+        g->counting = mem_zero((int64_t)g->h * g->w, sizeof *g->counting, "the picture", NULL);
+        g->no_room = !g->counting || !density_begin(&g->rest, A, g->win, g->h, g->w, g->counting, NULL);
+    }
+    if (g->no_room) return WORK_NONE;
+    if (density_more(&g->rest)) return WORK_ON;
+    mem_free(g->n);
+    g->n = g->counting;
+    g->counting = NULL;
+    g->guessed = false;
+    return WORK_DRAW;
+}
+
+/* What is seen comes first, then the sums, so that they are there when the picture moves. */
+static enum work work(struct session *s, struct view_state *st)
+{
+    struct grid *g = &st->grid;
+    if (!g->n || g->no_room) return WORK_NONE;
+    if (g->guessed && !sums_fit(&g->sums, g->win, g->h, g->w)) return count_on(&s->current->csr, g);
+    if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
+    if (sums_more(&g->sums)) return WORK_ON;
+    if (sums_ready(&g->sums)) return g->guessed ? WORK_DRAW : WORK_NONE;
+    sums_free(&g->sums); /* no memory: without them the picture is counted itself */
+    g->sums.down = g->sums.across = -1;
+    return WORK_ON;
 }
 
 /* What one character shows: its dots, its nonzeros, and the elements it covers. */
@@ -345,15 +433,25 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-static void draw_status(struct canvas *c, const struct csr *A, struct under u, int y)
+/* The nonzeros of the cells from under.row0, col0 to row1, col1. */
+static int64_t counted(const struct picture *p, const struct grid *g, struct under u)
+{
+    int64_t n = 0;
+    int y1 = cell_of(&p->down, u.row1 - 1), x1 = cell_of(&p->across, u.col1 - 1);
+    for (int y = cell_of(&p->down, u.row0); y <= y1; y++)
+        for (int x = cell_of(&p->across, u.col0); x <= x1; x++) n += g->n[(int64_t)y * g->w + x];
+    return n;
+}
+
+static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct grid *g,
+                        struct under u, int y)
 {
     char a[32], b[32], d[32], f[32], n[32];
     if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
-        uint32_t here = 0;
-        density_of(A, (struct window){u.row0, u.row1, u.col0, u.col1}, 1, 1, &here, NULL, NULL);
-        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s nonzeros", show_count(u.row0, a, sizeof a),
+        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s nonzeros", show_count(u.row0, a, sizeof a),
                     show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
-                    show_count(u.col1 - 1, f, sizeof f), show_count(here, n, sizeof n));
+                    show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
+                    show_count(counted(p, g, u), n, sizeof n));
         return;
     }
     int64_t k = csr_find(A, u.row0, u.col0);
@@ -367,41 +465,65 @@ static void draw_status(struct canvas *c, const struct csr *A, struct under u, i
         canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
 }
 
+/* What the picture is: told once it is known whether it is a guess. */
+static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
+{
+    const struct csr *A = &s->current->csr;
+    const char *guess = st->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
+    draw_title(c, "spy", s->current, "%s", !A->nnz ? "nothing is stored" : st->grid.guessed ? guess : "counted from 0");
+}
+
+static void draw_picture(struct canvas *c, const struct csr *A, struct view_state *st, const struct picture *p)
+{
+    struct shades r = shades_of(p, &st->grid);
+    int below = st->full ? 3 : 1;
+    draw_frame(c, p);
+    draw_axes(c, p);
+    if (p->exact && p->dy == 1)
+        draw_elements(c, A, p);
+    else
+        draw_dots(c, p, &st->grid, &r);
+    if (r.high > 0) draw_legend(c, p, &r, st->full ? c->h - below : p->y + p->h + 1);
+    struct under u = under_cursor(p, st);
+    st->row_step = u.row1 - u.row0;
+    st->col_step = u.col1 - u.col0;
+    if (!st->full) return;
+    draw_cursor(c, p, st);
+    draw_status(c, A, p, &st->grid, u, c->h - 2);
+}
+
+/* Sums are worth their memory where a matrix is large and can be moved about in. */
+static void want_sums(struct grid *g, const struct csr *A, bool full)
+{
+    if (g->sums.A == A || g->sums.down < 0) return;
+    sums_free(&g->sums);
+    if (full && A->nnz > QUICK) sums_begin(&g->sums, A);
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
     struct err e = {0};
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
-    draw_title(c, "spy", s->current, "%s", A->nnz ? "counted from 0" : "nothing is stored");
-    if (A->rows == 0 || A->cols == 0) return;
-    if (c->h < LEAST_HEIGHT + below || c->w < left + LEAST_WIDTH) {
-        draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
+    int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+    bool room = c->h >= LEAST_HEIGHT + below && c->w >= left + LEAST_WIDTH, any = A->rows && A->cols;
+    if (!any || !room) {
+        draw_head(c, s, st);
+        if (any) draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
         return;
     }
-    int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+    want_sums(&st->grid, A, st->full);
     if (st->full) fill_screen(&st->win, A, w, h, c->ascii, value);
-    struct picture p = picture_of(st->win, w, h, c->ascii, value);
+    struct picture p = picture_of(&st->grid.sums, st->win, w, h, c->ascii, value);
     p.x = left;
     p.y = 3;
-    if (!count(&st->grid, A, &p, &e)) {
-        draw_wrapped(c, 1, 2, 4, ST_BAD, e.text);
-        return;
-    }
-    struct shades r = shades_of(&p, &st->grid);
-    draw_frame(c, &p);
-    draw_axes(c, &p);
-    if (p.exact && p.dy == 1)
-        draw_elements(c, A, &p);
+    bool ok = count(st, A, &p, &e);
+    draw_head(c, s, st);
+    if (ok)
+        draw_picture(c, A, st, &p);
     else
-        draw_dots(c, &p, &st->grid, &r);
-    if (r.high > 0) draw_legend(c, &p, &r, st->full ? c->h - below : p.y + p.h + 1);
-    struct under u = under_cursor(&p, st);
-    st->row_step = u.row1 - u.row0;
-    st->col_step = u.col1 - u.col0;
-    if (!st->full) return;
-    draw_cursor(c, &p, st);
-    draw_status(c, A, u, c->h - 2);
+        draw_wrapped(c, 1, 2, 4, ST_BAD, e.text);
 }
 
 /* ---- keys ---- */
@@ -478,6 +600,14 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
     return true;
 }
 
+static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
+{
+    (void)s;
+    *row = st->row;
+    *col = st->col;
+    return st->row < st->rows && st->col < st->cols;
+}
+
 static bool key(struct session *s, struct view_state *st, int k)
 {
     const struct csr *A = &s->current->csr;
@@ -502,9 +632,11 @@ const struct view view_spy = {
     .name = "spy",
     .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
              "elements. Rows and columns are counted from 0.",
-    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  : go to a row  PgUp/PgDn a screen up "
+    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
             "or down  Home whole matrix  End last element",
     .draw = draw,
     .key = key,
     .go = go,
+    .at = at,
+    .work = work,
 };
