@@ -63,7 +63,9 @@ static void conclude(struct out *o, const struct transfer_plan *p, const struct 
         out_text(o, "One piece does not fill the device: in %d streams, several at a time, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
-    if (t->hidden > 0)
+    if (t->hidden == 1)
+        out_text(o, "Overlapped they take %.3f ms: all of the shorter of the two is hidden.", overlapped);
+    else if (t->hidden > 0)
         out_text(o,
                  "Overlapped they take %.3f ms: %.0f %% of the shorter of the two is hidden, at best %.3f ms are left.",
                  overlapped, 100 * t->hidden, least);

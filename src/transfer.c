@@ -360,7 +360,7 @@ static void conclude(struct transfer *t)
     double execution = t->way[WAY_EXECUTION_STREAMS].us;
     t->transfer_us = transfer;
     t->without_us = transfer + t->way[WAY_EXECUTION].us;
-    t->hidden = (transfer + execution - t->way[WAY_OVERLAPPED].us) / fmin(transfer, execution);
+    t->hidden = fmin(1, (transfer + execution - t->way[WAY_OVERLAPPED].us) / fmin(transfer, execution));
 }
 
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e)
