@@ -4,17 +4,19 @@
 namespace KERNEL_SPACE
 {
 
-/* What N diagonals from `first` on add to row i of a symmetric matrix: value (i, i + k) is also (i + k, i), so that the
-   diagonal at -k is the one at +k read k places earlier, where it was read k rows before and is still in the cache.
-   Neighbouring threads read neighbouring values and x; a thread asks for all before it needs the first. */
+/* What N diagonals from `first` on, or the fewer that are left, add to row i of a symmetric matrix: value (i, i + k) is
+   also (i + k, i), so that the diagonal at -k is the one at +k read k places earlier, where it was read k rows before
+   and is still in the cache. Neighbouring threads read neighbouring values and x; a thread asks for all before it needs
+   the first. */
 template <int N, typename T>
-__device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, GPTR(const int) offsets, GPTR(const T) data,
-                           GPTR(const T) x)
+__device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagonals, GPTR(const int) offsets,
+                           GPTR(const T) data, GPTR(const T) x)
 {
     T right[N], left[N], x_right[N], x_left[N];
 #pragma unroll
     for (int t = 0; t < N; t++) {
-        int64_t k = offsets[first + t], at = (first + t) * rows + i;
+        int d = first + t;
+        int64_t k = d < diagonals ? offsets[d] : rows, at = d * rows + i;
         bool has_right = i + k<rows, has_left = k> 0 && i >= k;
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
@@ -29,18 +31,17 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, GPTR(const
     return sum;
 }
 
-/* Row i: the diagonals at and above the main one, four at a time, as many as a 7-point grid has. */
+/* Row i: the diagonals at and above the main one, four at a time, as many as a 7-point grid has; a 5-point one has
+   three. */
 template <typename T>
 __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
                            GPTR(const T) x)
 {
     T sum = 0;
     int d = diagonals / 2;
+    if (diagonals - d <= 3) return symmetric_sum<3, T>(sum, i, d, rows, diagonals, offsets, data, x);
 #pragma unroll 1
-    for (; diagonals - d >= 4; d += 4) sum = symmetric_sum<4, T>(sum, i, d, rows, offsets, data, x);
-    if (diagonals - d == 3) return symmetric_sum<3, T>(sum, i, d, rows, offsets, data, x);
-    if (diagonals - d == 2) return symmetric_sum<2, T>(sum, i, d, rows, offsets, data, x);
-    if (diagonals - d == 1) return symmetric_sum<1, T>(sum, i, d, rows, offsets, data, x);
+    for (; d < diagonals; d += 4) sum = symmetric_sum<4, T>(sum, i, d, rows, diagonals, offsets, data, x);
     return sum;
 }
 
