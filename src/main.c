@@ -31,7 +31,7 @@ static const char usage[] =
     "\n"
     "  -c COMMANDS    run commands, separated by `;`, and exit\n"
     "  -f SCRIPT      run the commands of a file and exit\n"
-    "  -v VIEW        show a view full screen and exit, such as spy, rows or layout\n"
+    "  -v FILE        explore a file full screen and exit; or -v VIEW FILE, from a view such as rows on\n"
     "  --json         one JSON object per line\n"
     "  --csv          tables as CSV, each with a header\n"
     "  --plain        no colours, ASCII only\n"
@@ -136,6 +136,15 @@ static bool load_files(struct session *s, const struct options *o, bool stop)
     return all;
 }
 
+/* -v names a view, or else a file to be seen. */
+static bool run_view(struct session *s, const char *what)
+{
+    const char *const *view = s->front->views;
+    while (*view && strcmp(*view, what)) view++;
+    if (*view || access(what, F_OK)) return run_words(s, 2, (const char *const[]){"view", what});
+    return run_words(s, 2, (const char *const[]){"load", what}) && run_words(s, 1, (const char *const[]){"view"});
+}
+
 static bool run_todo(struct session *s, const struct options *o)
 {
     bool ok = true;
@@ -146,7 +155,7 @@ static bool run_todo(struct session *s, const struct options *o)
         else if (t->option == 'f')
             ok = run_script(s, t->text);
         else
-            ok = run_words(s, 2, (const char *const[]){"view", t->text});
+            ok = run_view(s, t->text);
     }
     return ok;
 }

@@ -22,6 +22,7 @@ struct screen_case {
     enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* with made-up measurements, or ones without times */
     int w, h;                                  /* of the screen, where it is not the usual one */
     bool ascii, plain;
+    bool explore; /* with what the explorer puts around a view */
     enum colours colours;
     void (*fix)(struct solve *v); /* makes up what measuring or rounding decides */
 };
@@ -65,11 +66,137 @@ static const struct screen_case cases[] = {
     {.name = "spy_full_ascii", .setup = "gen rmat 10 8 seed 3", .view = "spy", .keys = "+r", .ascii = true},
     {.name = "spy_full_colours", .setup = "gen poisson2d 20", .view = "spy", .keys = "", .colours = COLOURS_16},
     {.name = "spy_help", .setup = "gen poisson2d 20", .view = "spy", .keys = "?"},
-    {.name = "spy_full_go", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++++:200 220\n"},
-    {.name = "spy_full_asks", .setup = "gen poisson2d 20", .view = "spy", .keys = ":39"},
-    {.name = "spy_full_beyond", .setup = "gen poisson2d 20", .view = "spy", .keys = ":400\n"},
+    {.name = "spy_full_go", .setup = "gen poisson2d 20", .view = "spy", .keys = "+++++++/200 220\n"},
+    {.name = "spy_full_asks", .setup = "gen poisson2d 20", .view = "spy", .keys = "/39"},
+    {.name = "spy_full_beyond", .setup = "gen poisson2d 20", .view = "spy", .keys = "/400\n"},
     {.name = "spy_full_squares", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++"},
     {.name = "spy_full_low", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++++++++", .h = 14},
+    {.name = "explore_spy", .setup = "gen poisson2d 20", .view = "spy", .keys = "rd", .explore = true},
+    {.name = "explore_spy_wide",
+     .setup = "gen poisson2d 20",
+     .view = "spy",
+     .keys = "rd",
+     .explore = true,
+     .w = 120,
+     .h = 40},
+    {.name = "explore_spy_small",
+     .setup = "gen poisson2d 20",
+     .view = "spy",
+     .keys = "rd",
+     .explore = true,
+     .w = 40,
+     .h = 10},
+    {.name = "explore_tiny",
+     .setup = "gen poisson2d 20",
+     .view = "spy",
+     .keys = "TTT",
+     .explore = true,
+     .w = 19,
+     .h = 5},
+    {.name = "explore_least",
+     .setup = "gen poisson2d 20",
+     .view = "spy",
+     .keys = "TTT:help\n",
+     .explore = true,
+     .w = 20,
+     .h = 5},
+    {.name = "explore_back", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = "rTTTTTT", .explore = true},
+    {.name = "explore_digit", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = "3ff2", .explore = true},
+    {.name = "explore_digit_small",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = "3ff",
+     .explore = true,
+     .w = 40,
+     .h = 10},
+    {.name = "explore_race",
+     .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
+     .view = "race",
+     .keys = "tT",
+     .explore = true,
+     .w = 60},
+    {.name = "explore_help", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "?", .explore = true},
+    {.name = "explore_help_wide",
+     .setup = "load samples/thesis4.mtx",
+     .view = "layout",
+     .keys = "?",
+     .explore = true,
+     .w = 120,
+     .h = 40},
+    {.name = "explore_help_small",
+     .setup = "load samples/thesis4.mtx",
+     .view = "rows",
+     .keys = "?",
+     .explore = true,
+     .w = 40,
+     .h = 10},
+    {.name = "explore_ascii",
+     .setup = "gen poisson2d 20",
+     .view = "rows",
+     .keys = ":stats\n",
+     .explore = true,
+     .ascii = true},
+    {.name = "explore_colours",
+     .setup = "gen poisson2d 20",
+     .view = "rows",
+     .keys = ":list",
+     .explore = true,
+     .colours = COLOURS_16},
+    {.name = "explore_line",
+     .setup = "load samples/thesis4.mtx",
+     .view = "rows",
+     .keys = ":gen pois\t\t",
+     .explore = true},
+    {.name = "explore_line_wide",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = ":solve \t\t",
+     .explore = true,
+     .w = 120,
+     .h = 40},
+    {.name = "explore_line_small",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = ":help of a command whose name is long\001x",
+     .explore = true,
+     .w = 40,
+     .h = 10},
+    {.name = "explore_said", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = ":stats\n", .explore = true},
+    {.name = "explore_said_wide",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = ":help view\n",
+     .explore = true,
+     .w = 120,
+     .h = 40},
+    {.name = "explore_said_small",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = ":stats\ndddd",
+     .explore = true,
+     .w = 40,
+     .h = 10},
+    {.name = "explore_error",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = ":nonsense\n",
+     .explore = true},
+    {.name = "explore_new",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = "r:gen poisson2d 5\n",
+     .explore = true},
+    {.name = "explore_dropped",
+     .setup = "load samples/thesis4.mtx",
+     .view = "layout",
+     .keys = "r:drop all\n",
+     .explore = true},
+    {.name = "explore_go", .setup = "gen poisson2d 20", .view = "rows", .keys = ":111\n", .explore = true},
+    {.name = "explore_solve",
+     .setup = "gen poisson2d 20",
+     .view = "spy",
+     .keys = ":solve cg on cpu\nx5",
+     .explore = true},
     {.name = "spy_complex", .setup = "load tests/golden/complex.mtx", .script = "spy"},
     {.name = "spy_colours", .setup = "gen band 2000 6 1", .view = "spy", .keys = "+++", .colours = COLOURS_16},
     {.name = "spy_small", .setup = "gen poisson2d 60", .script = "spy width 25 height 7"},
@@ -77,9 +204,9 @@ static const struct screen_case cases[] = {
     {.name = "spy_help_small", .setup = "gen poisson2d 20", .view = "spy", .keys = "?", .w = 40, .h = 10},
     {.name = "rows_small", .setup = "gen rmat 12 8 seed 3", .script = "rows", .w = 40, .h = 9},
     {.name = "rows_full_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddd", .w = 40, .h = 10},
-    {.name = "rows_full_go", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = ":111\n"},
+    {.name = "rows_full_go", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "/111\n"},
     {.name = "layout_drm", .setup = "load samples/thesis4.mtx", .script = "layout drm"},
-    {.name = "layout_full_go", .setup = "gen poisson2d 20", .view = "layout", .keys = ":200 220\n"},
+    {.name = "layout_full_go", .setup = "gen poisson2d 20", .view = "layout", .keys = "/200 220\n"},
     {.name = "layout_full_small", .setup = "gen poisson2d 20", .view = "layout", .keys = "", .w = 40, .h = 10},
     {.name = "lu_start", .setup = "gen dense 6", .view = "lu", .keys = ""},
     {.name = "lu_numbers", .setup = "gen dense 6", .view = "lu", .keys = "nns"},
@@ -107,7 +234,7 @@ static const struct screen_case cases[] = {
     {.name = "layout_full_tab",
      .setup = "load samples/thesis4.mtx",
      .view = "layout",
-     .keys = "TTTdr",
+     .keys = "fffdr",
      .colours = COLOURS_16},
     {.name = "layout_full_scroll", .setup = "gen poisson2d 20", .view = "layout", .keys = "aaNNrr"},
     {.name = "bench_none", .setup = "", .view = "bench", .keys = ""},
@@ -130,10 +257,7 @@ static const struct screen_case cases[] = {
      .colours = COLOURS_16},
     {.name = "race_none", .setup = "", .view = "race", .keys = ""},
     {.name = "race_time", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .view = "race", .keys = ""},
-    {.name = "race_iterations",
-     .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
-     .view = "race",
-     .keys = "t"},
+    {.name = "race_iterations", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .view = "race", .keys = "t"},
     {.name = "race_ascii",
      .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
      .view = "race",
@@ -207,10 +331,7 @@ static const struct screen_case cases[] = {
      .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
      .view = "solve",
      .keys = "t1e-12\npjacobi\n"},
-    {.name = "solve_refused",
-     .setup = "gen poisson2d 20; solve cg step on cpu; step 24",
-     .view = "solve",
-     .keys = "o"},
+    {.name = "solve_refused", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "o"},
     {.name = "solve_count", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "250"},
     {.name = "solve_help", .setup = "", .view = "solve", .keys = "?"},
     {.name = "solve_help_small", .setup = "", .view = "solve", .keys = "?", .w = 40, .h = 10},
@@ -241,6 +362,22 @@ static int key_of(char letter)
     return letter;
 }
 
+/* Keys go through the explorer; a line takes them as bytes. */
+static void explore_full(struct session *s, const struct screen_case *k, const struct view *v, struct canvas *c)
+{
+    struct explorer *x = front_explorer(s);
+    struct err e = {0};
+    assert_true(explore_enter(s, v, &e));
+    x->on = true;
+    explore_draw(c, s);
+    for (const char *key = k->keys; *key; key++) {
+        assert_true(explore_key(s, x->typing ? *key : key_of(*key)));
+        canvas_clear(c);
+        explore_draw(c, s);
+    }
+    x->on = false;
+}
+
 static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
 {
     const struct view *v = view_find(k->view);
@@ -249,6 +386,12 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
     struct err e = {0};
     assert_true(canvas_new(&c, s->front->width, s->front->height, k->ascii, NULL));
     c.colours = k->colours;
+    if (k->explore) {
+        explore_full(s, k, v, &c);
+        canvas_print(&c, f, k->colours);
+        canvas_free(&c);
+        return;
+    }
     view_reset(st, s->current);
     st->full = true;
     if (v->prepare) assert_true(v->prepare(s, st, &e));
@@ -409,5 +552,14 @@ int main(void)
         tests[i] = (struct CMUnitTest){cases[i].name, screen, NULL, NULL, (void *)&cases[i]};
     tests[COUNT(cases)] = (struct CMUnitTest)cmocka_unit_test(all_views);
     setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+    char state[] = "/tmp/warpspy-golden-XXXXXX"; /* of command lines, whose history is not the user's */
+    if (mkdtemp(state)) setenv("XDG_STATE_HOME", state, 1);
+    int failed = cmocka_run_group_tests_name("golden", tests, NULL, NULL);
+    static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
+    for (int i = 0; i < COUNT(made); i++) {
+        char path[80];
+        snprintf(path, sizeof path, "%s%s", state, made[i]);
+        remove(path);
+    }
+    return failed;
 }

@@ -11,13 +11,22 @@ static bool show(struct session *s, const char *view, bool full, struct err *e)
     return s->front->show(s, view, full, e);
 }
 
-/* Show a view of m, which need not be the current matrix. */
+static bool is_loaded(const struct session *s, const struct matrix *m)
+{
+    const struct matrix *have = s->matrices;
+    while (have && have != m) have = have->next;
+    return have;
+}
+
+/* Show a view of m, which need not be the current matrix. The explorer's panes are of one matrix: there it becomes the
+   current one; and its commands may choose another one, or drop that of before. */
 static bool show_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e)
 {
     struct matrix *current = s->current;
+    bool stays = s->front && front_explorer(s)->on;
     if (m) s->current = m;
     bool ok = show(s, view, full, e);
-    s->current = current;
+    if (!stays && m && s->current == m && is_loaded(s, current)) s->current = current;
     return ok;
 }
 
@@ -235,9 +244,8 @@ static bool run_view(struct session *s, const struct args *a, struct err *e)
     const char *view = arg(a, "view") ? arg(a, "view") : "spy";
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     if (arg(a, "matrix") && !m) return false;
-    if (!show_of(s, m, view, true, e)) return false;
-    bool goes_on = !strcmp(view, "solve") && s->solve && s->solve->reason == RUNNING;
-    return !goes_on || solve_drive(s, e);
+    if (strcmp(view, "solve") || !s->front || !s->front->show) return show_of(s, m, view, true, e);
+    return explore(s, view, e); /* which drives a solve that goes on */
 }
 
 const struct command command_spy = {
@@ -265,7 +273,7 @@ const struct command command_layout = {
     .grammar = "[FORMAT] [PARAMS] [of MATRIX] [f32|f64] [view]",
     .about = "draw the arrays of a storage format slot by slot",
     .help = "Slots that belong to one row have one colour; * is padding. With `view`, full screen: arrows choose a\n"
-            "slot, Tab goes to the next format.\n"
+            "slot, f goes to the next format.\n"
             "    layout ell\n"
             "    layout bsr block 2",
     .run = run_layout,
@@ -275,7 +283,9 @@ const struct command command_view = {
     .name = "view",
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
-    .help = "spy, rows, layout, bench, solve, race; ? in a view tells its keys, q leaves it.\n"
-            "    view spy",
+    .help =
+        "spy, rows, layout, bench, solve, and race and lu when there are some. Tab or a digit goes to another one, ?\n"
+        "tells the keys, : takes a command, q leaves. The mouse clicks and zooms; m switches it off.\n"
+        "    view spy",
     .run = run_view,
 };

@@ -19,6 +19,7 @@ struct screen {
     const struct view *live; /* the full screen belongs to work that goes on */
     const struct matrix *of; /* the element the views' cursors are at, NULL: none yet */
     int64_t row, col;        /* col -1: only the row is known */
+    struct explorer explorer;
 };
 
 static struct screen *screen_of(struct session *s)
@@ -57,6 +58,11 @@ static void lead(struct session *s, const struct view *v)
     sc->of = s->current;
 }
 
+struct explorer *front_explorer(struct session *s)
+{
+    return &screen_of(s)->explorer;
+}
+
 /* ---- views ---- */
 
 static bool draw_screen(struct session *s, const struct view *v, struct err *e)
@@ -71,7 +77,10 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
     sc->canvas.ascii = sc->front.ascii;
     sc->canvas.colours = s->plain ? COLOURS_NONE : colours_of_env(true);
     canvas_clear(&sc->canvas);
-    view_draw(v, &sc->canvas, s, front_state(s, v));
+    if (sc->explorer.on)
+        explore_draw(&sc->canvas, s);
+    else
+        view_draw(v, &sc->canvas, s, front_state(s, v));
     term_draw(&sc->canvas);
     return true;
 }
@@ -120,7 +129,7 @@ bool view_key(struct session *s, const struct view *v, int key)
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
     if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
-    st->asks = v->go && (key == ':' || key == '/');
+    st->asks = v->go && (key == '/');
     st->asked[0] = st->question[0] = 0;
     if (v->key && !st->asks) v->key(s, st, key);
     lead(s, v);
@@ -134,24 +143,57 @@ static int key_or_work(struct session *s, const struct view *v)
     while (done == WORK_ON) {
         int key = term_key(0);
         if (key >= 0) return key;
-        done = v->work ? v->work(s, front_state(s, v)) : WORK_NONE;
+        done = v->work && s->current ? v->work(s, front_state(s, v)) : WORK_NONE;
     }
     return done == WORK_DRAW ? -1 : term_key(-1);
 }
 
+static int next_key(struct session *s, int wait_ms)
+{
+    struct explorer *x = front_explorer(s);
+    int key = wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms);
+    if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) term_mouse_at(&x->mouse_x, &x->mouse_y);
+    return key;
+}
+
+/* Draw and take keys until one leaves. */
+static bool explore_keys(struct session *s, struct err *e)
+{
+    struct explorer *x = front_explorer(s);
+    for (;;) {
+        if (!draw_screen(s, x->pane, e)) return false;
+        explore_go_on(s);
+        if (!x->pending && !draw_screen(s, x->pane, e)) return false;
+        if (!explore_key(s, x->pending ? x->pending : next_key(s, -1))) return true;
+    }
+}
+
 static bool run_full(struct session *s, const struct view *v, struct err *e)
 {
+    struct explorer *x = front_explorer(s);
+    bool interactive = s->interactive, batch = s->batch;
+    if (x->on) return explore_enter(s, v, e);
+    if (!explore_enter(s, v, e)) return false;
+    prompt_open(s); /* may warn of its history */
     if (!term_open(e)) return false;
-    int key = -1;
-    bool ok;
-    s->front->covered = true;
-    do {
-        ok = draw_screen(s, v, e);
-        if (ok) key = key_or_work(s, v);
-    } while (ok && (key < 0 || view_key(s, v, key)));
-    s->front->covered = false;
+    s->front->covered = x->on = s->interactive = true;
+    s->batch = false;
+    bool ok = explore_keys(s, e);
+    s->front->covered = x->on = false;
+    s->interactive = interactive;
+    s->batch = batch;
     term_close();
+    explore_end(s);
     return ok;
+}
+
+bool explore(struct session *s, const char *view, struct err *e)
+{
+    const struct view *v = view_find(view);
+    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", view);
+    if (!v->any && !s->current)
+        return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+    return run_full(s, v, e);
 }
 
 /* Size and colours of text: the terminal's, or what the front says where there is none. */
@@ -175,7 +217,8 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 /* The screen of a solve that goes on stays while `live` is called, until calm. */
 static bool live_open(struct session *s, const struct view *v, struct err *e)
 {
-    if (!term_open(e)) return false;
+    front_explorer(s)->pane = v;
+    if (!front_explorer(s)->on && !term_open(e)) return false;
     screen_of(s)->live = v;
     s->front->covered = true;
     return front_state(s, v)->full = true;
@@ -188,12 +231,12 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     if (!v->any && !s->current)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     struct view_state *st = front_state(s, v);
+    bool goes_on = full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING;
+    if (!goes_on && (full || (front_explorer(s)->on && !st->w && !st->h))) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
-    if (full) front_meet(s, v);
-    if (full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING) return live_open(s, v, e);
-    return full ? run_full(s, v, e) : print_text(s, v, e);
+    return goes_on ? live_open(s, v, e) : print_text(s, v, e);
 }
 
 /* ---- a solve that goes on ---- */
@@ -216,8 +259,25 @@ static void live_line(struct session *s)
 static void leave_screen(struct session *s)
 {
     screen_of(s)->live = NULL;
+    if (front_explorer(s)->on) return;
     s->front->covered = false;
     term_close();
+}
+
+void live_pane(struct session *s, const struct view *v)
+{
+    screen_of(s)->live = v;
+}
+
+/* A key of work that goes on; false: it is left, by a key that the explorer takes then. */
+static bool live_key(struct session *s, const struct view *v, int key)
+{
+    struct explorer *x = front_explorer(s);
+    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && strcmp(v->name, "solve"))
+        return explore_key(s, key);
+    bool stays = !explore_takes(s, key) && view_key(s, v, key);
+    if (!stays && x->on) x->pending = key;
+    return stays;
 }
 
 /* Keys while a solve is on the screen. */
@@ -230,11 +290,11 @@ static enum turn live_screen(struct session *s, const struct view *v)
             if (!draw_screen(s, v, NULL)) return TURN_STOP;
             sc->drawn = now_us();
         }
-        int key = term_key(s->solve->paused ? -1 : 0);
+        int key = next_key(s, s->solve->paused ? -1 : 0);
         const struct view_state *st = front_state(s, v);
         bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
         if (stop) return TURN_STOP;
-        if (!view_key(s, v, key)) {
+        if (!live_key(s, v, key)) {
             leave_screen(s);
             s->solve->paused = true; /* so that the prompt is there at once */
             s->solve->steps_left = 0;
@@ -250,8 +310,9 @@ static enum turn live(struct session *s)
     struct screen *sc = screen_of(s);
     if (!s->solve || !v) return TURN_ON;
     if (!sc->live && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
+    if (!sc->live && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL)) return TURN_STOP;
     if (sc->live) return live_screen(s, v);
-    live_line(s);
+    if (!sc->explorer.on) live_line(s);
     return session_take_interrupt() ? TURN_STOP : TURN_ON;
 }
 
@@ -271,9 +332,9 @@ static enum turn live_view(struct session *s, const char *name)
         if (!draw_screen(s, v, NULL)) return TURN_STOP;
         sc->drawn = now_us();
     }
-    int key = term_key(0);
+    int key = next_key(s, 0);
     if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return TURN_STOP;
-    if (key < 0 || view_key(s, v, key)) return TURN_ON;
+    if (key < 0 || live_key(s, v, key)) return TURN_ON;
     leave_screen(s);
     return TURN_LEAVE;
 }
@@ -291,14 +352,22 @@ static void calm(struct session *s)
     struct screen *sc = screen_of(s);
     const struct view *v = sc->live;
     if (!v) return;
-    if (ended(s, v))
+    if (ended(s, v) && !sc->explorer.on)
         while (draw_screen(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);
 }
 
 static void echo(struct session *s, bool on)
 {
+    struct explorer *x = front_explorer(s);
+    if (x->on && on) term_close();
     if (s->interactive) term_quiet(!on);
+    if (!x->on || on) return;
+    fputs("\nEnter goes back to the panes ", stdout);
+    fflush(stdout);
+    while (term_wait(-1) == H_RESIZE) continue;
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    if (!term_open(NULL)) x->on = false;
 }
 
 /* ---- for main ---- */
@@ -323,6 +392,7 @@ void ui_detach(struct session *s)
     struct screen *sc = screen_of(s);
     if (!sc) return;
     term_close();
+    prompt_close(s);
     for (int i = 0; i < VIEWS_MAX; i++) view_reset(&sc->state[i], NULL);
     canvas_free(&sc->canvas);
     mem_free(sc);
@@ -366,6 +436,5 @@ int ui_run(struct session *s)
         work(s, line);
         mem_free(line);
     }
-    prompt_close(s);
     return 0;
 }

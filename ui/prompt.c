@@ -115,6 +115,7 @@ static char **matches(const char *text, int start, int end)
 
 void prompt_open(struct session *s)
 {
+    if (session) return;
     session = s;
     rl_readline_name = "warpspy";
     rl_catch_signals = 0;
@@ -130,7 +131,7 @@ void prompt_open(struct session *s)
 
 void prompt_close(struct session *s)
 {
-    (void)s;
+    if (!session || s != session) return;
     if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
     clear_history();
     session = NULL;
@@ -177,6 +178,151 @@ static void suspend(void)
     rl_prep_term_function(1);
     rl_forced_update_display();
 }
+
+/* ---- a line inside the full screen ---- */
+
+enum { WORDS_MOST = 200 };
+
+/* What readline is given for the time of a line: bytes that came, and places to put what it would draw. */
+static struct {
+    unsigned char byte[16];
+    int bytes, next;
+    char *word[WORDS_MOST];
+    int words;
+    FILE *nowhere;
+    rl_getc_func_t *getc;
+    rl_voidfunc_t *redisplay, *deprep;
+    rl_vintfunc_t *prep;
+    FILE *stream;
+} inner;
+
+static void draw_nothing(void) {}
+
+static void prepare_nothing(int meta)
+{
+    (void)meta;
+}
+
+static int bytes_wait(void)
+{
+    return inner.next < inner.bytes || term_typed();
+}
+
+/* In the middle of a sequence of keys the rest is waited for. */
+static int next_byte(FILE *f)
+{
+    (void)f;
+    if (inner.next < inner.bytes) return inner.byte[inner.next++];
+    if (!term_is_open()) return EOF;
+    for (;;) {
+        int key = term_key(-1);
+        if (key >= 0 && key < 0x100) return key;
+        if (key == UI_ESC || key == UI_INTERRUPT) return '\a';
+    }
+}
+
+static void forget_words(void)
+{
+    while (inner.words) mem_free(inner.word[--inner.words]);
+}
+
+/* The first of the matches is what all have in common. */
+static void keep_words(char **match, int n, int longest)
+{
+    (void)longest;
+    forget_words();
+    for (int i = 1; i <= n && inner.words < WORDS_MOST; i++)
+        if ((inner.word[inner.words] = mem_str(match[i], NULL))) inner.words++;
+}
+
+bool line_open(struct session *s)
+{
+    prompt_open(s);
+    if (!inner.nowhere && !(inner.nowhere = fopen("/dev/null", "we"))) return false;
+    inner.getc = rl_getc_function;
+    inner.redisplay = rl_redisplay_function;
+    inner.prep = rl_prep_term_function;
+    inner.deprep = rl_deprep_term_function;
+    inner.stream = rl_outstream;
+    rl_getc_function = next_byte;
+    rl_redisplay_function = draw_nothing;
+    rl_prep_term_function = prepare_nothing;
+    rl_deprep_term_function = draw_nothing;
+    rl_outstream = inner.nowhere;
+    rl_input_available_hook = bytes_wait;
+    rl_completion_display_matches_hook = keep_words;
+    rl_completion_query_items = -1;
+    done = false;
+    taken = NULL;
+    term_bytes(true);
+    rl_callback_handler_install("", take);
+    return true;
+}
+
+static void line_close(void)
+{
+    if (!done) rl_callback_handler_remove();
+    rl_getc_function = inner.getc;
+    rl_redisplay_function = inner.redisplay;
+    rl_prep_term_function = inner.prep;
+    rl_deprep_term_function = inner.deprep;
+    rl_outstream = inner.stream;
+    rl_input_available_hook = NULL;
+    rl_completion_display_matches_hook = NULL;
+    rl_completion_query_items = 100;
+    forget_words();
+    term_bytes(false);
+}
+
+/* Keys that have a name, as the bytes that every terminal sends. */
+static void put_bytes(int key)
+{
+    static const struct {
+        int key;
+        const char *bytes;
+    } table[] = {
+        {UI_UP, "\033[A"},   {UI_DOWN, "\033[B"}, {UI_RIGHT, "\033[C"}, {UI_LEFT, "\033[D"},
+        {UI_HOME, "\033[H"}, {UI_END, "\033[F"},  {UI_ENTER, "\r"},     {UI_TAB, "\t"},
+    };
+    inner.bytes = inner.next = 0;
+    if (key < 0x100) inner.byte[inner.bytes++] = (unsigned char)key;
+    for (int i = 0; i < COUNT(table); i++)
+        for (const char *b = table[i].bytes; table[i].key == key && *b; b++)
+            inner.byte[inner.bytes++] = (unsigned char)*b;
+}
+
+enum line line_key(int key)
+{
+    bool rubbed_out = (key == 0x7f || key == '\b') && rl_end == 0 && !RL_ISSTATE(RL_STATE_ISEARCH);
+    if (key < 0 || key == UI_RESIZE) return LINE_ON;
+    if (key == UI_ESC || key == UI_INTERRUPT || rubbed_out) {
+        if (!rubbed_out) rl_free_line_state(), rl_callback_sigcleanup();
+        rl_replace_line("", 0);
+        line_close();
+        return LINE_LEFT;
+    }
+    forget_words();
+    put_bytes(key);
+    while (!done && inner.next < inner.bytes) rl_callback_read_char();
+    if (!done) return LINE_ON;
+    line_close();
+    if (taken) history_keep(taken);
+    return taken ? LINE_DONE : LINE_LEFT;
+}
+
+char *line_taken(void)
+{
+    return taken;
+}
+
+struct line_shown line_shown(void)
+{
+    const char *before = RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_NUMERICARG) ? rl_display_prompt : "";
+    return (struct line_shown){before ? before : "", rl_line_buffer ? rl_line_buffer : "", rl_point, inner.word,
+                               inner.words};
+}
+
+/* ---- at the prompt ---- */
 
 char *prompt_line(struct session *s)
 {

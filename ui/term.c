@@ -18,14 +18,24 @@ static struct {
     bool quiet;            /* what is typed is not shown */
     struct termios before; /* modes at start */
     bool has_modes;
-    char back[128]; /* what gives the screen back, ready for a signal handler */
+    char back[256]; /* what gives the screen back, ready for a signal handler */
     size_t nback;
     struct cell *shown; /* what the screen holds, w * h cells; NULL: unknown */
     int w, h;
     enum colours colours;
     char in[64]; /* bytes read and not yet taken as keys */
     int nin;
+    bool bytes;  /* keys are bytes, for a line that is typed */
+    bool modern; /* has a mouse, and takes a frame as one where it can */
+    bool deaf;   /* the mouse is off */
+    int mouse_x, mouse_y;
 } tty;
+
+/* Modes that terminals with a mouse know or ignore: clicks and the wheel, in decimal; a frame shown at once. */
+#define MOUSE_ON "\033[?1000h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
+#define FRAME_BEGIN "\033[?2026h"
+#define FRAME_END "\033[?2026l"
 
 /* ---- signals ---- */
 
@@ -40,6 +50,7 @@ static void on_flag(int sig)
 /* Only async-signal-safe calls; nothing when another job has the terminal. */
 static void give_back(void)
 {
+    if (tty.has_modes && tty.open) guard(false);
     if (!tty.has_modes || tcgetpgrp(STDIN_FILENO) != getpgrp()) return;
     if (tty.open && write(STDOUT_FILENO, tty.back, tty.nback) < 0) return;
     tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
@@ -175,7 +186,9 @@ static bool learn(struct err *e)
     if (setupterm(NULL, STDOUT_FILENO, &status) != OK || !cursor_address || !clear_screen)
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot place its cursor; views are shown as text only",
                     name ? name : "");
-    const char *leave[] = {exit_attribute_mode, cursor_normal, keypad_local, exit_ca_mode};
+    tty.modern = key_mouse != NULL;
+    const char *leave[] = {tty.modern ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
+                           exit_ca_mode};
     for (int i = 0; i < COUNT(leave); i++)
         if (leave[i]) tputs(leave[i], 1, collect);
     return tty.known = true;
@@ -196,10 +209,13 @@ bool term_open(struct err *e)
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     fflush(stdout);
+    guard_start(tty.back, &tty.before, &raw);
+    guard(true);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     emit(enter_ca_mode);
     emit(keypad_xmit);
     emit(cursor_invisible);
+    if (tty.modern && !tty.deaf) emit(MOUSE_ON);
     emit(clear_screen);
     fflush(stdout);
     tty.colours = colours_of_env(true);
@@ -219,6 +235,31 @@ void term_close(void)
     mem_free(tty.shown);
     tty.shown = NULL;
     tty.nin = 0;
+    tty.bytes = false;
+}
+
+void term_mouse(bool on)
+{
+    tty.deaf = !on;
+    if (!tty.open || !tty.modern) return;
+    emit(on ? MOUSE_ON : MOUSE_OFF);
+    fflush(stdout);
+}
+
+void term_mouse_at(int *x, int *y)
+{
+    *x = tty.mouse_x;
+    *y = tty.mouse_y;
+}
+
+void term_bytes(bool on)
+{
+    tty.bytes = on;
+}
+
+bool term_typed(void)
+{
+    return tty.nin > 0;
 }
 
 /* Make the record of the screen fit a canvas of another size; without memory everything is drawn anew. */
@@ -249,19 +290,32 @@ static void draw_cell(struct pen *pen, int x, int y, struct cell k)
     *pen = (struct pen){x + 1, y, k.style};
 }
 
+static bool changed(const struct canvas *c, int i)
+{
+    struct cell k = c->cell[i];
+    return k.glyph && !(tty.shown && tty.shown[i].glyph == k.glyph && tty.shown[i].style == k.style);
+}
+
 void term_draw(const struct canvas *c)
 {
     struct pen pen = {-1, -1, -1};
+    int n = c->w * c->h, first = 0;
     if (!tty.open) return;
     fit(c);
-    for (int i = 0; i < c->w * c->h; i++) {
-        struct cell k = c->cell[i];
-        if (!k.glyph || (tty.shown && tty.shown[i].glyph == k.glyph && tty.shown[i].style == k.style)) continue;
-        draw_cell(&pen, i % c->w, i / c->w, k);
-        if (i + 1 < c->w * c->h && !c->cell[i + 1].glyph) pen.x = -1;
+    while (first < n && !changed(c, first)) first++;
+    if (first == n) {
+        fflush(stdout);
+        return;
     }
-    if (tty.shown) memcpy(tty.shown, c->cell, (size_t)(c->w * c->h) * sizeof *c->cell);
+    if (tty.modern) emit(FRAME_BEGIN);
+    for (int i = first; i < n; i++) {
+        if (!changed(c, i)) continue;
+        draw_cell(&pen, i % c->w, i / c->w, c->cell[i]);
+        if (i + 1 < n && !c->cell[i + 1].glyph) pen.x = -1;
+    }
+    if (tty.shown) memcpy(tty.shown, c->cell, (size_t)n * sizeof *c->cell);
     emit(exit_attribute_mode);
+    if (tty.modern) emit(FRAME_END);
     fflush(stdout);
 }
 
@@ -278,6 +332,7 @@ static int match_key(const char *in, int n, int *used)
         {UI_RIGHT, {key_right, "\033[C", "\033OC"}},  {UI_LEFT, {key_left, "\033[D", "\033OD"}},
         {UI_HOME, {key_home, "\033[H", "\033[1~"}},   {UI_END, {key_end, "\033[F", "\033[4~"}},
         {UI_PGUP, {key_ppage, "\033[5~", "\033[5~"}}, {UI_PGDN, {key_npage, "\033[6~", "\033[6~"}},
+        {UI_BACKTAB, {key_btab, "\033[Z", "\033[Z"}},
     };
     for (int i = 0; i < COUNT(table) * 3; i++) {
         const char *s = table[i / 3].sequence[i % 3];
@@ -296,10 +351,24 @@ static int sequence_length(const char *in, int n)
     return i < n ? i + 1 : n;
 }
 
+/* "ESC [ < BUTTON ; X ; Y M", or m when it is let go; cells are counted from 1. */
+static int mouse_key(const char *in, int length)
+{
+    char text[40], end;
+    int button, x, y;
+    snprintf(text, sizeof text, "%.*s", length - 3, in + 3);
+    if (sscanf(text, "%d;%d;%d%c", &button, &x, &y, &end) != 4 || end != 'M') return -1;
+    tty.mouse_x = x - 1;
+    tty.mouse_y = y - 1;
+    return button == 0 ? UI_CLICK : button == 64 ? UI_WHEEL_UP : button == 65 ? UI_WHEEL_DOWN : -1;
+}
+
 static int key_of(const char *in, int n, int *used)
 {
     *used = 1;
     if (in[0] == '\033' && n == 1) return UI_ESC;
+    if (n > 3 && !memcmp(in, "\033[<", 3)) return *used = sequence_length(in, n), mouse_key(in, *used);
+    if (tty.bytes) return (unsigned char)in[0];
     if (in[0] == '\033') {
         int key = match_key(in, n, used);
         if (key < 0) *used = sequence_length(in, n);
@@ -316,12 +385,22 @@ static bool read_more(void)
     return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
+/* Are the bytes that came the beginning of a sequence only? */
+static bool cut_off(void)
+{
+    int n = tty.nin;
+    if (n == 1) return true;
+    if (n >= (int)sizeof tty.in || (tty.in[1] != '[' && tty.in[1] != 'O')) return false;
+    unsigned char last = (unsigned char)tty.in[sequence_length(tty.in, n) - 1];
+    return n == 2 || last < 0x40 || last > 0x7e;
+}
+
 static int next_key(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     int used, key;
     /* Escape alone, or the start of a sequence? A sequence's bytes come together. */
-    if (tty.in[0] == '\033' && tty.nin == 1 && poll(&in, 1, 30) > 0) read_more();
+    while (tty.in[0] == '\033' && cut_off() && poll(&in, 1, 30) > 0 && read_more()) continue;
     key = key_of(tty.in, tty.nin, &used);
     tty.nin -= used;
     memmove(tty.in, tty.in + used, (size_t)tty.nin);

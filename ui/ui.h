@@ -2,6 +2,8 @@
 #ifndef UI_H
 #define UI_H
 
+#include <termios.h>
+
 #include "../src/density.h"
 #include "../src/ritz.h"
 #include "../src/solver.h"
@@ -80,6 +82,7 @@ struct view_state {
     const struct matrix *of;  /* the matrix this state belongs to, of this size; another one resets it */
     int64_t rows, cols;
     bool full;                /* on a whole screen, with keys; else text once */
+    bool pane, listed;        /* of the explorer; the other panes are listed above it */
     bool help, asks;          /* shows its keys; takes a line, the number of a row if there is no question */
     char question[96];
     int asks_for;             /* the key that asked the question */
@@ -107,6 +110,8 @@ struct view {
     bool (*key)(struct session *s, struct view_state *st, int key);
     /* Show the row, which exists, and the column, or -1; false: there is nothing there. NULL: has no rows. */
     bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
+    /* Set the cursor to what was drawn at this cell of the canvas, false: nothing was; NULL: has none. */
+    bool (*click)(struct session *s, struct view_state *st, int x, int y);
     /* Take st->asked, the answer to st->question; NULL: asks none. */
     void (*answer)(struct session *s, struct view_state *st);
     /* The element the cursor is at, col -1 for a row's; false: at none. Views that tell it share one cursor. */
@@ -119,7 +124,7 @@ const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };
 
 enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC,
-            UI_INTERRUPT };
+            UI_INTERRUPT, UI_BACKTAB, UI_CLICK, UI_WHEEL_UP, UI_WHEEL_DOWN };
 
 /* Fit the state to the session's current matrix, dropping what belonged to another one. */
 void view_reset(struct view_state *st, const struct matrix *m);
@@ -150,6 +155,10 @@ bool term_is_open(void);
 void term_size(int *w, int *h);           /* of the terminal on stdout, else 80 x 24 */
 void term_draw(const struct canvas *c);   /* only what changed since the last time */
 int term_key(int wait_ms);                /* a key, or -1 when none came; -1 waits without end */
+void term_bytes(bool on);                 /* term_key gives bytes one by one, for a line; Escape alone stays UI_ESC */
+bool term_typed(void);                    /* more was read than taken as keys */
+void term_mouse(bool on);                 /* clicks and the wheel are keys (at first they are), where a terminal has one */
+void term_mouse_at(int *x, int *y);       /* of the last of them */
 /* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
 void term_signals(void);
 void term_catch_stop(bool on);            /* Ctrl-Z sets a flag (on), or stops the program at once */
@@ -166,7 +175,57 @@ void prompt_close(struct session *s);
 /* A line (release with mem_free), or NULL at the end of input. */
 char *prompt_line(struct session *s);
 
+/* The line at the bottom of the explorer: readline without its own screen. */
+enum line { LINE_ON, LINE_DONE, LINE_LEFT };
+bool line_open(struct session *s);
+enum line line_key(int key);
+char *line_taken(void);                   /* after LINE_DONE; release with mem_free */
+/* What is typed, behind what readline puts before it, and the words it could go on with. */
+struct line_shown {
+    const char *before, *text;
+    int point;                            /* bytes of text before the cursor */
+    char *const *word;
+    int words;
+};
+struct line_shown line_shown(void);
+
+/* ---- guard.c ---- */
+
+/* A process of its own gives the terminal back should this one be killed while `on`. `reset` is written to it; its
+   modes become `before` if they still are `raw`. */
+void guard(bool on);
+void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
+
+/* ---- explore.c: panes side by side, and commands below them ---- */
+
+struct explorer {
+    bool on;                  /* the whole screen is the explorer's */
+    const struct view *pane;
+    int w, h;                 /* of the screen as drawn last */
+    int pending;              /* a key that work which goes on left to the explorer; 0: none */
+    bool typing, deaf;        /* a command is typed; the mouse is off */
+    char *said;               /* by the last command, drawn over the pane from line `first` on; NULL: nothing */
+    int first;
+    char title[80];           /* the command that said it */
+    char status[240];         /* one line instead of that */
+    bool bad;                 /* it tells of an error */
+    char *parting;            /* to be printed once the screen is given back */
+    int mouse_x, mouse_y;
+};
+bool explore_enter(struct session *s, const struct view *v, struct err *e); /* show this pane, on the current matrix */
+void explore_draw(struct canvas *c, struct session *s);
+bool explore_key(struct session *s, int key);        /* false: leave */
+bool explore_takes(struct session *s, int key);      /* is it the explorer's, not the pane's? */
+void explore_go_on(struct session *s);               /* drive the solve that goes on, if its pane is shown */
+void explore_end(struct session *s);
+
 /* ---- loop.c ---- */
+
+struct explorer *front_explorer(struct session *s);
+/* Explore, beginning with this view. */
+bool explore(struct session *s, const char *view, struct err *e);
+/* The work that goes on has this pane of the explorer until it is left. */
+void live_pane(struct session *s, const struct view *v);
 
 struct view_state *front_state(struct session *s, const struct view *v);
 /* Take a view that was not seen for a while to the element the other views are at. */

@@ -70,13 +70,17 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
+static const char pane_keys[] = "  Tab next pane  1-9 this pane  : a command  m mouse on or off";
+
 /* The keys as a list, and above it, where there is room, what the view is. */
-static void draw_help(struct canvas *c, const struct view *v)
+static void draw_help(struct canvas *c, const struct view *v, bool pane)
 {
+    char keys[1024];
     int lines = 0, y = 0;
-    for (const char *k = v->keys; *k; lines++) k = key_words(k).rest;
+    snprintf(keys, sizeof keys, "%s%s", v->keys, pane ? pane_keys : "");
+    for (const char *k = keys; *k; lines++) k = key_words(k).rest;
     if (lines > c->h - 1) {
-        draw_help_flowing(c, v->keys);
+        draw_help_flowing(c, keys);
         return;
     }
     if (lines + 5 < c->h) {
@@ -84,7 +88,7 @@ static void draw_help(struct canvas *c, const struct view *v)
         draw_wrapped(c, 2, 1, 2, ST_PLAIN, v->about);
         y = 4;
     }
-    for (const char *k = v->keys; *k && y < c->h - 1; y++) {
+    for (const char *k = keys; *k && y < c->h - 1; y++) {
         struct key_words w = key_words(k);
         canvas_text(c, 2, y, ST_BOLD, "%.*s", w.nkey, w.key);
         canvas_text(c, 13, y, ST_PLAIN, "%.*s", w.nwhat, w.what);
@@ -97,10 +101,21 @@ static const char *asks_keys(const struct view_state *st)
     return st->question[0] ? "Enter takes it  Esc does not" : "Enter goes there  Esc does not";
 }
 
+/* Where the panes are not listed, how to get to them comes before the view's own keys. */
+static void draw_view_keys(struct canvas *c, const char *keys, const struct view_state *st)
+{
+    static const char common[] = "? help  q leave";
+    char all[1024];
+    size_t n = sizeof common - 1;
+    bool here = st->pane && !st->listed && !strncmp(keys, common, n);
+    if (here) snprintf(all, sizeof all, "%s  Tab pane  : command%s", common, keys + n);
+    draw_keys(c, here ? all : keys);
+}
+
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st)
 {
     if (st->help)
-        draw_help(c, v);
+        draw_help(c, v, st->pane);
     else
         v->draw(c, s, st);
     if (!st->full) return;
@@ -110,7 +125,12 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
                     st->question[0] ? st->question : "row [column], counted from 0: ", st->asked);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
-    draw_keys(c, st->help ? "any key goes back" : st->asks ? asks_keys(st) : v->keys_now ? v->keys_now(s) : v->keys);
+    draw_view_keys(c,
+                   st->help      ? "any key goes back"
+                   : st->asks    ? asks_keys(st)
+                   : v->keys_now ? v->keys_now(s)
+                                 : v->keys,
+                   st);
 }
 
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph)

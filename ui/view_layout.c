@@ -435,7 +435,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 {
     const struct stored *S = shown(s, st);
     if (!S) return false;
-    if (k == UI_TAB) {
+    if (k == 'f') {
         next_format(s, st);
         return true;
     }
@@ -472,7 +472,7 @@ const struct view view_layout = {
     .about =
         "the arrays of a storage format, slot by slot; slots of one row have one colour, * is padding; rows, columns "
         "and slots are counted from 0",
-    .keys = "? help  q leave  arrows choose a slot  a next array  Tab next format  : go to a row  g first  "
+    .keys = "? help  q leave  arrows choose a slot  a next array  f next format  / go to a row  g first  "
             "PgUp/PgDn ten lines up or down  Home/End first or last slot",
     .prepare = prepare,
     .draw = draw,

@@ -193,7 +193,7 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 const struct view view_rows = {
     .name = "rows",
     .about = "how many rows have how many entries, and which are the longest; rows are counted from 0",
-    .keys = "? help  q leave  up/down choose a length  left/right more rows  g first  : go to a row  Home/End first or "
+    .keys = "? help  q leave  up/down choose a length  left/right more rows  g first  / go to a row  Home/End first or "
             "last length",
     .prepare = prepare,
     .draw = draw,
