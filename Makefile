@@ -89,7 +89,7 @@ run: deps
 test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
-DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev
+DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
 DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales
 deps:
 	@tests/install_debs.sh $(DEPS)

@@ -49,6 +49,8 @@ bool race_waits(const struct session *s);
 /* Let it run on; end it, with its table. */
 bool race_continue(struct session *s, struct err *e);
 bool race_stop(struct session *s, struct err *e);
+/* Its table, of one that has ended. */
+void out_race(struct out *o, const struct race *r);
 
 /* ---- cmd_solve.c ---- */
 
@@ -64,6 +66,8 @@ bool solve_drive(struct session *s, struct err *e);
 struct solve *solve_waiting(struct session *s, struct err *e);
 /* End what is still running, measure, print. */
 bool solve_finish(struct session *s, struct err *e);
+/* What it came to, of one that has ended. */
+void out_solve(struct out *o, const struct solve *v);
 /* The row of an iteration. */
 void out_step(struct out *o, const struct solve *v);
 

@@ -219,7 +219,7 @@ static void out_reasons(struct out *o, const struct race *r)
         out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
 }
 
-static void report(struct out *o, const struct race *r)
+void out_race(struct out *o, const struct race *r)
 {
     char count[40];
     const struct precond *pre = NULL;
@@ -269,7 +269,7 @@ static bool finish(struct session *s, struct err *e)
         return false;
     }
     if (s->front && s->front->calm) s->front->calm(s);
-    report(s->out, r);
+    out_race(s->out, r);
     if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; what each has reached is above");
     return check_results(r, e);
 }

@@ -135,7 +135,7 @@ static void say_parted(struct out *o, const struct solve *v)
                  (long long)v->parted, v->residual_true, v->residual);
 }
 
-static void report(struct out *o, const struct solve *v)
+void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
     out_str(o, "matrix", "matrix", v->matrix->name);
@@ -178,7 +178,7 @@ bool solve_finish(struct session *s, struct err *e)
         return false;
     }
     if (s->front && s->front->calm) s->front->calm(s); /* what is said now is not for the screen */
-    report(s->out, s->solve);
+    out_solve(s->out, s->solve);
     return true;
 }
 

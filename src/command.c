@@ -70,6 +70,15 @@ static bool unknown_command(struct words *w, struct err *e)
     return fail(e, E_USAGE, "there is no such command; `help` lists them");
 }
 
+static void remember(struct session *s, const struct words *w)
+{
+    char typed[2 * LINE_LIMIT];
+    size_t at = 0;
+    for (int i = 0; i < w->n && at < sizeof typed; i++)
+        at += (size_t)snprintf(typed + at, sizeof typed - at, "%s%s", i ? " " : "", w->w[i].text);
+    said_add(s, typed);
+}
+
 static bool run_split(struct session *s, struct words *w)
 {
     struct err e = {0};
@@ -80,7 +89,9 @@ static bool run_split(struct session *s, struct words *w)
     if (!s->batch) session_take_interrupt();
     s->began_us = s->shown_us = now_us();
     bool ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
-    return finish(s, ok, &e);
+    ok = finish(s, ok, &e);
+    if (ok && !s->depth) remember(s, w);
+    return ok;
 }
 
 bool run_words(struct session *s, int n, const char *const *word)

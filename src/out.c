@@ -17,6 +17,7 @@ struct out {
     char command[64];
     struct table table; /* text and CSV: rows not printed yet */
     bool records;       /* the pending rows come alone */
+    bool html;          /* text is written as HTML */
     cJSON *json;        /* JSON: the row not printed yet */
     bool said;          /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
@@ -51,6 +52,11 @@ void out_free(struct out *o)
 enum out_mode out_mode(const struct out *o)
 {
     return o->mode;
+}
+
+void out_html(struct out *o)
+{
+    o->html = true;
 }
 
 FILE *out_file(const struct out *o)
@@ -134,6 +140,8 @@ static void flush(struct out *o)
         if (o->csv_before) fputc('\n', o->data);
         table_csv(&o->table, o->data);
         o->csv_before = true;
+    } else if (o->html) {
+        table_html(&o->table, o->data, o->records);
     } else {
         (o->records ? table_records : table_text)(&o->table, o->data, columns(o));
     }
@@ -336,6 +344,12 @@ void out_text(struct out *o, const char *fmt, ...)
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
+    if (o->html) {
+        fputs("<p>", o->data);
+        text_html(o->data, safe);
+        fputs("</p>\n", o->data);
+        return;
+    }
     table_wrapped(o->data, safe, 0, hang_of(safe), columns(o));
 }
 

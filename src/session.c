@@ -136,6 +136,7 @@ void session_free(struct session *s)
     end_solve(s);
     forget_steps(s);
     while (s->matrices) session_drop(s, s->matrices);
+    mem_free(s->said);
     out_free(s->out);
     memset(s, 0, sizeof *s);
 }

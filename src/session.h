@@ -16,6 +16,8 @@ struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *
 void out_free(struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
+/* What would be text becomes HTML: tables and paragraphs. */
+void out_html(struct out *o);
 /* Called by dispatch around each command; out_end prints what is pending (aligned in text), and in JSON
    mode an {"command":..., "ok":true} line if the command printed no row. */
 void out_begin(struct out *o, const char *command);
@@ -148,6 +150,9 @@ struct session {
     double shown_us;         /* when its progress was shown last */
     const char *script;      /* the file commands come from, NULL at the prompt; and its line */
     int64_t script_line;
+    char *said;              /* the commands that succeeded, a line each; NULL: none yet */
+    size_t nsaid;
+    bool said_cut;           /* some are missing */
     const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
 };
 
@@ -179,6 +184,8 @@ bool ui_attach(struct session *s, struct err *e); /* fills s->front */
 void ui_detach(struct session *s);
 int ui_run(struct session *s);                    /* the prompt until quit; exit status */
 
+/* said.c: remember a command that succeeded. */
+void said_add(struct session *s, const char *typed);
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */

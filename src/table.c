@@ -215,6 +215,48 @@ void table_csv(const struct table *t, FILE *f)
     }
 }
 
+static void put_html(FILE *f, const char *tag, bool right, const char *text)
+{
+    fprintf(f, "<%s%s>", tag, right ? " class=\"n\"" : "");
+    text_html(f, text);
+    fprintf(f, "</%s>", tag);
+}
+
+static void html_records(const struct table *t, FILE *f)
+{
+    for (int i = 0; i < t->n; i++) {
+        const struct cell *c = &t->cell[i];
+        if (!c->heading) continue;
+        fputs("<tr>", f);
+        put_html(f, "th", false, c->heading);
+        put_html(f, "td", false, c->text);
+        fputs("</tr>\n", f);
+    }
+}
+
+static void html_rows(const struct table *t, FILE *f)
+{
+    struct columns k;
+    columns_of(t, false, &k);
+    if (!k.n) return;
+    fputs("<tr>", f);
+    for (int c = 0; c < k.n; c++) put_html(f, "th", k.c[c].right, k.c[c].name);
+    fputs("</tr>\n", f);
+    for (int i = 0, end; i < t->n; i = end) {
+        end = row_end(t, i);
+        fputs("<tr>", f);
+        for (int c = 0; c < k.n; c++) put_html(f, "td", k.c[c].right, text_in(t, i, end, k.c[c].name, false));
+        fputs("</tr>\n", f);
+    }
+}
+
+void table_html(const struct table *t, FILE *f, bool records)
+{
+    fputs("<table>\n", f);
+    (records ? html_records : html_rows)(t, f);
+    fputs("</table>\n", f);
+}
+
 void table_clear(struct table *t)
 {
     for (int i = 0; i < t->n; i++) mem_free(t->cell[i].text);

@@ -136,3 +136,19 @@ int text_width(const char *text)
     }
     return width;
 }
+
+void text_html(FILE *f, const char *text)
+{
+    static const char marks[] = "&<>\"'";
+    static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    for (; *text; text++) {
+        const char *mark = strchr(marks, *text);
+        bool no_character = !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
+        if (mark)
+            fputs(entity[mark - marks], f);
+        else if (no_character) /* U+FFFE and U+FFFF, which XML has no place for */
+            fputc('?', f), text += 2;
+        else
+            fputc(*text, f);
+    }
+}

@@ -66,6 +66,8 @@ double times_median(int64_t n, double *us, double *spread);
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
 /* The same of whole lines: their ends stay as they are. */
 char *print_lines(const char *text, char *out, size_t size);
+/* Safe text for HTML, SVG or XML: marks and quotes become entities. */
+void text_html(FILE *f, const char *text);
 /* Length of the valid UTF-8 sequence at text (n > 0 bytes left) and its code point; 0 if it is not one. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Columns of a terminal that text takes. */

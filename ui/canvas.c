@@ -150,6 +150,16 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size)
     }
 }
 
+uint32_t style_rgb(enum style st)
+{
+    return looks[st].rgb;
+}
+
+bool style_bold(enum style st)
+{
+    return looks[st].bold;
+}
+
 static bool blank(struct cell k)
 {
     return k.glyph == ' ' && k.style != ST_CURSOR;

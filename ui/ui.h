@@ -39,6 +39,8 @@ void canvas_style(struct canvas *c, int x, int y, enum style st);               
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
 /* The escape sequence that turns a style on, whatever was on before. */
 void style_escape(enum style st, enum colours colours, char *out, size_t size);
+uint32_t style_rgb(enum style st); /* 0: the terminal's own colour */
+bool style_bold(enum style st);
 int glyph_utf8(uint32_t glyph, char out[5]);
 enum colours colours_of_env(bool terminal); /* NO_COLOR, COLORTERM, TERM */
 bool utf8_locale(void);

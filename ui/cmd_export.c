@@ -1,0 +1,391 @@
+/* export: any view as a file: its text, a picture, or the numbers behind it. */
+#include "export.h"
+#include "../src/grammar.h"
+#include "../src/lu.h"
+#include "../src/newfile.h"
+#include "../src/race.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- what is asked for ---- */
+
+static const char *const kind_names[] = {"txt", "svg", "png", "json", "csv"};
+
+static bool find_kind(const char *name, enum export_kind *out)
+{
+    for (int i = 0; i < COUNT(kind_names); i++)
+        if (!strcmp(name, kind_names[i])) return *out = (enum export_kind)i, true;
+    return false;
+}
+
+/* By the word after `as`, else by how the file's name ends. */
+static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
+{
+    const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');
+    char safe[256];
+    if (find_kind(as ? as : dot && !strchr(dot, '/') ? dot + 1 : "", out)) return true;
+    print_safe(as ? as : file, strlen(as ? as : file), 60, safe, sizeof safe);
+    return as ? fail(e, E_USAGE, "expected txt, svg, png, json or csv after `as`, found `%s`", safe)
+              : fail(e, E_USAGE,
+                     "expected a file that ends in .txt, .svg, .png, .json or .csv, or `as KIND`, found `%s`", safe);
+}
+
+/* "120x40". */
+static bool size_of(const struct args *a, struct export *x, struct err *e)
+{
+    const char *text = arg(a, "size");
+    char end, safe[128];
+    if (!text) return true;
+    bool read = sscanf(text, "%dx%d%c", &x->w, &x->h, &end) == 2;
+    if (read && x->w >= EXPORT_WIDTH_LEAST && x->h >= EXPORT_HEIGHT_LEAST && x->w <= EXPORT_MOST && x->h <= EXPORT_MOST)
+        return true;
+    return fail(e, E_USAGE, "expected after `size` columns x rows, %dx%d to %dx%d, such as 120x40, found `%s`",
+                +EXPORT_WIDTH_LEAST, +EXPORT_HEIGHT_LEAST, +EXPORT_MOST, +EXPORT_MOST,
+                print_safe(text, strlen(text), 30, safe, sizeof safe));
+}
+
+bool export_free(const char *path, bool force, struct err *e)
+{
+    struct stat st;
+    char safe[256];
+    if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return newfile_possible(path, e);
+    return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe),
+                   "the file is there already; `force` replaces it");
+}
+
+bool export_write(const char *path, const char *data, size_t n, struct err *e)
+{
+    struct newfile f;
+    bool ok = newfile_open(&f, path, e) && newfile_write(&f, data, (int64_t)n, e);
+    return newfile_close(&f, ok, e);
+}
+
+/* Views of work that was not done have nothing to show. */
+static bool is_there(struct session *s, const char *view, struct err *e)
+{
+    if (!strcmp(view, "bench") && !s->nruns) return fail(e, E_USAGE, "nothing was measured yet; `bench` does");
+    if (!strcmp(view, "solve") && !s->solve) return fail(e, E_USAGE, "nothing was solved yet; `solve cg` does");
+    if (!strcmp(view, "race") && !s->race)
+        return fail(e, E_USAGE, "there was no race yet; `race cg jacobi` begins one");
+    return true;
+}
+
+/* ---- the view on cells ---- */
+
+/* What of the screen's state says what is looked at. */
+static void copy_place(struct view_state *st, const struct view_state *from, const struct matrix *m)
+{
+    if (from->of != m || (m && (from->rows != st->rows || from->cols != st->cols))) return;
+    st->win = from->win;
+    st->row = from->row;
+    st->col = from->col;
+    st->scroll = from->scroll;
+    st->item = from->item;
+    st->array = from->array;
+    st->format = from->format;
+    st->real = from->real;
+    st->param_set = from->param_set;
+    memcpy(st->param, from->param, sizeof st->param);
+}
+
+static bool begin_state(struct session *s, const struct export *x, struct view_state *st, struct err *e)
+{
+    *st = (struct view_state){0};
+    view_reset(st, s->current);
+    if (x->place && s->front) copy_place(st, front_state(s, x->view), s->current);
+    if (!x->view->any && !s->current)
+        return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+    return !x->view->prepare || x->view->prepare(s, st, e);
+}
+
+static bool cells_of(struct session *s, const struct export *x, struct canvas *c, struct err *e)
+{
+    struct view_state st;
+    bool ascii = x->kind == EXPORT_TXT && s->front && s->front->ascii;
+    bool ok = begin_state(s, x, &st, e) && canvas_new(c, x->w, x->h, ascii, e);
+    if (ok) {
+        c->colours = x->kind == EXPORT_TXT ? COLOURS_NONE : COLOURS_24BIT;
+        view_draw(x->view, c, s, &st);
+    }
+    view_reset(&st, NULL);
+    return ok;
+}
+
+/* Lines to the last one with anything on it. */
+static int lines_of(const struct canvas *c)
+{
+    int n = c->w * c->h;
+    while (n > 0 && c->cell[n - 1].glyph == ' ' && c->cell[n - 1].style != ST_CURSOR) n--;
+    return (n + c->w - 1) / c->w;
+}
+
+static bool write_text(struct session *s, const struct export *x, FILE *f, struct err *e)
+{
+    struct canvas c = {0};
+    bool ok = cells_of(s, x, &c, e);
+    if (ok) canvas_print(&c, f, COLOURS_NONE);
+    canvas_free(&c);
+    return ok;
+}
+
+/* ---- pictures ---- */
+
+static bool is_spy(const struct export *x)
+{
+    return !strcmp(x->view->name, "spy");
+}
+
+/* The pattern itself is as fine as pixels are; other views are their cells. */
+static bool paint(struct session *s, const struct export *x, struct painter *p, const struct canvas *c, struct err *e)
+{
+    struct view_state st;
+    if (!is_spy(x)) return paint_canvas(p, c, x->light), true;
+    bool ok = begin_state(s, x, &st, e) &&
+              paint_spy(p, s->current, st.win, x->w * p->cw, x->h * p->ch, x->light, &s->watch, e);
+    view_reset(&st, NULL);
+    return ok;
+}
+
+static bool paint_svg(struct session *s, const struct export *x, FILE *f, const struct canvas *c, int h, struct err *e)
+{
+    struct svg g;
+    char title[200];
+    snprintf(title, sizeof title, "%s%s%s", x->view->name, s->current ? " of " : "",
+             s->current ? s->current->name : "");
+    svg_begin(&g, f, x->w, h, x->light, title);
+    bool ok = paint(s, x, &g.p, c, e);
+    svg_end(&g);
+    return ok;
+}
+
+static bool paint_png(struct session *s, const struct export *x, FILE *f, const struct canvas *c, int h, struct err *e)
+{
+    struct png g;
+    bool ok = png_begin(&g, x->w, h, x->light, e) && paint(s, x, &g.p, c, e);
+    return png_end(&g, f, ok, e);
+}
+
+static bool write_picture(struct session *s, const struct export *x, FILE *f, struct err *e)
+{
+    struct canvas c = {0};
+    bool ok = is_spy(x) || cells_of(s, x, &c, e);
+    int h = is_spy(x) ? x->h : lines_of(&c) + 1;
+    ok = ok && (x->kind == EXPORT_PNG ? paint_png : paint_svg)(s, x, f, &c, h, e);
+    canvas_free(&c);
+    return ok;
+}
+
+/* ---- numbers ---- */
+
+static bool say_runs(struct session *s, struct err *e)
+{
+    (void)e;
+    for (int i = 0; i < s->nruns; i++) {
+        out_row(s->out);
+        out_run(s->out, s->runs_of, &s->runs[i], false);
+    }
+    return true;
+}
+
+static bool say_iterations(struct session *s, struct err *e)
+{
+    const struct solve *v = s->solve;
+    (void)e;
+    for (int64_t i = 0; i <= v->iterations; i++) {
+        out_row(s->out);
+        out_str(s->out, "matrix", NULL, v->matrix->name);
+        out_str(s->out, "solver", NULL, v->solver->name);
+        out_str(s->out, "device", NULL, v->dev->name);
+        out_int(s->out, "iteration", NULL, i);
+        out_num(s->out, "residual", NULL, v->hist[i], NULL);
+        out_num(s->out, "us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
+    }
+    return true;
+}
+
+static bool say_race(struct session *s, struct err *e)
+{
+    if (s->race->paused) return fail(e, E_USAGE, "the race waits; `continue` or `stop` it first");
+    out_race(s->out, s->race);
+    return true;
+}
+
+/* The matrix as far as it is factored: L below the diagonal, U on it and above. */
+static bool say_factors(struct session *s, struct err *e)
+{
+    const struct lu_steps *v = s->lu;
+    if (!v) return fail(e, E_USAGE, "nothing is factored; LU takes real square matrices of up to 512 rows");
+    double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
+    for (int64_t i = 0; line && i < v->n; i++) {
+        if (out_mode(s->out) == OUT_JSON) {
+            for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_nums(s->out, "values", v->n, line);
+            continue;
+        }
+        for (int64_t j = 0; j < v->n; j++) {
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_int(s->out, "column", NULL, j);
+            out_num(s->out, "value", NULL, v->a[j * v->n + i], NULL);
+        }
+    }
+    mem_free(line);
+    return line;
+}
+
+/* A command whose data are those of its view: run it with these words. */
+static bool say_command(struct session *s, int n, const char *const *word, struct err *e)
+{
+    static struct words w; /* too large for the stack beside the arguments */
+    static struct args a;
+    const struct command *c = command_find(word[0]);
+    w = (struct words){.n = n};
+    for (int i = 0; i < n; i++) {
+        size_t size = strlen(word[i]) + 1;
+        w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), false};
+        w.used += size;
+    }
+    return args_match(&a, s, c, &w, e) && c->run(s, &a, e);
+}
+
+bool export_command(struct session *s, struct out *o, int n, const char *const *word, struct err *e)
+{
+    struct out *was = s->out;
+    s->out = o;
+    out_begin(o, word[0]);
+    bool ok = say_command(s, n, word, e);
+    struct err late = {0};
+    if (!out_end(o, &late) && ok) ok = fail_at(e, late.code, late.where, "%s", late.text);
+    s->out = was;
+    return ok;
+}
+
+/* spy, rows and layout are commands; what is in the session is said here. */
+static bool say_view(struct session *s, const struct export *x, struct err *e)
+{
+    static const struct {
+        const char *view;
+        bool (*say)(struct session *s, struct err *e);
+    } table[] = {{"bench", say_runs}, {"solve", say_iterations}, {"race", say_race}, {"lu", say_factors}};
+    char w[16], h[16];
+    for (int i = 0; i < COUNT(table); i++)
+        if (!strcmp(table[i].view, x->view->name)) return table[i].say(s, e);
+    snprintf(w, sizeof w, "%d", x->w);
+    snprintf(h, sizeof h, "%d", x->h);
+    struct view_state *st = s->front ? front_state(s, x->view) : NULL;
+    const char *spy[] = {"spy", s->current->name, "width", w, "height", h}, *rows[] = {"rows", s->current->name};
+    const char *layout[] = {"layout", st && st->format ? st->format->name : "csr", "of", s->current->name};
+    if (is_spy(x)) return say_command(s, COUNT(spy), spy, e);
+    if (!strcmp(x->view->name, "rows")) return say_command(s, COUNT(rows), rows, e);
+    if (!strcmp(x->view->name, "layout")) return say_command(s, COUNT(layout), layout, e);
+    return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", x->view->name);
+}
+
+/* Lines of JSON as one array. */
+static void put_array(FILE *f, const char *lines)
+{
+    fputs("[", f);
+    for (const char *p = lines; *p;) {
+        int n = (int)strcspn(p, "\n");
+        fprintf(f, "%s\n%.*s", p == lines ? "" : ",", n, p);
+        p += n + (p[n] == '\n');
+    }
+    fputs("\n]\n", f);
+}
+
+static bool no_memory(struct err *e)
+{
+    return fail(e, E_MEMORY, "out of memory for the file's content");
+}
+
+static bool write_numbers(struct session *s, const struct export *x, FILE *f, struct err *e)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct out *was = s->out;
+    struct view_state st;
+    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* lu is begun there */
+    view_reset(&st, NULL);
+    FILE *lines = ok ? open_memstream(&text, &n) : NULL;
+    struct out *o = lines ? out_new(lines, stderr, json ? OUT_JSON : OUT_CSV, e) : NULL;
+    if (o) {
+        s->out = o;
+        out_begin(o, x->view->name);
+        ok = say_view(s, x, e);
+        struct err late = {0};
+        if (!out_end(o, &late) && ok) ok = fail_at(e, late.code, late.where, "%s", late.text);
+        s->out = was;
+        out_free(o);
+    }
+    if (lines && fclose(lines)) ok = no_memory(e);
+    if (ok && !o) ok = no_memory(e);
+    if (ok) json ? put_array(f, text) : (void)fputs(text, f);
+    free(text);
+    return ok;
+}
+
+/* ---- the file ---- */
+
+bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e)
+{
+    if (!is_there(s, x->view->name, e)) return false;
+    if (x->kind == EXPORT_TXT) return write_text(s, x, f, e);
+    if (x->kind == EXPORT_JSON || x->kind == EXPORT_CSV) return write_numbers(s, x, f, e);
+    return write_picture(s, x, f, e);
+}
+
+static bool export_file(struct session *s, const struct export *x, const char *path, struct err *e)
+{
+    char *data = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&data, &n);
+    bool ok = f ? export_view(s, x, f, e) : no_memory(e);
+    if (f && (ferror(f) | fclose(f)) && ok) ok = no_memory(e);
+    ok = ok && export_write(path, data, n, e);
+    free(data);
+    return ok;
+}
+
+static bool run_export(struct session *s, const struct args *a, struct err *e)
+{
+    const char *file = arg(a, "file");
+    struct export x = {.view = view_find(arg(a, "view")), .w = 120, .h = 40, .place = true};
+    x.light = arg_flag(a, "light");
+    struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : s->current, *current = s->current;
+    if (arg(a, "matrix") && !m) return false;
+    if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !export_free(file, arg_flag(a, "force"), e)) return false;
+    s->current = m;
+    bool ok = export_file(s, &x, file, e);
+    s->current = current;
+    if (!ok) return false;
+    out_record(s->out);
+    out_str(s->out, "view", "view", x.view->name);
+    out_str(s->out, "file", "file", file);
+    out_str(s->out, "kind", NULL, kind_names[x.kind]);
+    return true;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
+    .about = "write a view to a file: text, a picture, or its numbers",
+    .help =
+        "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind stands after `as`. Text and pictures\n"
+        "show the view as it was looked at last; size is in letters, 120x40 when it is not given. The picture of\n"
+        "spy is as fine as pixels are, coloured by how full the elements of each are. light: on white. JSON is an\n"
+        "array of what the command's --json would print: spy, rows and layout as those commands; bench its last\n"
+        "runs, solve its iterations, race its table, lu the factors. A file that exists is replaced by `force`.\n"
+        "PNG needs cairo (libcairo2), SVG nothing.\n"
+        "    export spy a.png\n"
+        "    export rows rows.csv\n"
+        "    export solve residual.svg size 100x30 light",
+    .run = run_export,
+};

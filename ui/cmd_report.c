@@ -1,0 +1,176 @@
+/* report: one HTML page of a matrix that needs nothing beside itself: facts, plots, tables, and how they came about. */
+#include "export.h"
+#include "../src/grammar.h"
+#include "../src/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char style[] =
+    "body{font:16px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;"
+    "background:#fff}\n"
+    "h1{margin-bottom:0}h2{margin-top:2.2rem;border-bottom:1px solid #ccc}\n"
+    "table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}\n"
+    "th,td{text-align:left;padding:.15rem .9rem .15rem 0;vertical-align:top;border-bottom:1px solid #eee}\n"
+    "th{font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums}\n"
+    ".card p,.card{font-family:ui-monospace,monospace;font-size:14px;white-space:pre-wrap;margin:.2rem 0}\n"
+    "svg{max-width:100%;height:auto}figure{margin:1rem 0}figcaption,.by{color:#6a6a6a}\n"
+    "code{font-family:ui-monospace,monospace}\n";
+
+/* A view as SVG, under what it shows. */
+static bool put_view(struct session *s, FILE *f, const char *name, int w, int h, const char *caption, struct err *e)
+{
+    struct export x = {.view = view_find(name), .kind = EXPORT_SVG, .w = w, .h = h, .light = true};
+    if (!x.view) return true;
+    fputs("<figure>\n", f);
+    bool ok = export_view(s, &x, f, e);
+    fprintf(f, "<figcaption>%s</figcaption>\n</figure>\n", caption);
+    return ok;
+}
+
+static bool put_command(struct session *s, struct out *o, const char *command, const struct matrix *m, struct err *e)
+{
+    return export_command(s, o, 2, (const char *const[]){command, m->name}, e);
+}
+
+static void put_head(FILE *f, const struct matrix *m, const struct device *d)
+{
+    char date[64] = "", rows[32], cols[32], nnz[32];
+    time_t now = time(NULL);
+    struct tm t;
+    if (localtime_r(&now, &t)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &t);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>",
+          f);
+    put_escaped(f, m->name);
+    fprintf(f, " - warpspy</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
+    put_escaped(f, m->name);
+    fprintf(f, "</h1>\n<p>%s x %s, %s nonzeros", show_count(m->csr.rows, rows, sizeof rows),
+            show_count(m->csr.cols, cols, sizeof cols), show_count(m->csr.nnz, nnz, sizeof nnz));
+    if (*m->info.file && strcmp(m->info.file, m->name)) fputs(", of ", f), put_escaped(f, m->info.file);
+    fprintf(f, "</p>\n<p class=\"by\">warpspy %s, on ", WARPSPY_VERSION);
+    put_escaped(f, d->name);
+    fputs(" (", f);
+    put_escaped(f, d->about);
+    fprintf(f, "), %s</p>\n", date);
+}
+
+static bool put_facts(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
+{
+    fputs("<h2>Facts</h2>\n", f);
+    if (!put_command(s, o, "stats", m, e)) return false;
+    fputs("<h2>Report card</h2>\n<div class=\"card\">\n", f);
+    if (!put_command(s, o, "check", m, e)) return false;
+    fputs("</div>\n", f);
+    return true;
+}
+
+static bool put_pattern(struct session *s, FILE *f, struct err *e)
+{
+    fputs("<h2>Pattern</h2>\n", f);
+    if (!put_view(s, f, "spy", 100, 50, "Where the nonzeros are; colour tells how full a place is.", e)) return false;
+    fputs("<h2>Rows</h2>\n", f);
+    return put_view(s, f, "rows", 100, 30, "How many rows have how many entries.", e);
+}
+
+/* The last measurements of this matrix. */
+static bool put_runs(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
+{
+    if (!s->nruns || s->runs_of != m) return true;
+    fputs("<h2>Products measured</h2>\n", f);
+    if (!put_view(s, f, "bench", 100, 30, "The kernels measured last.", e)) return false;
+    out_begin(o, "bench");
+    for (int i = 0; i < s->nruns; i++) {
+        out_row(o);
+        out_run(o, m, &s->runs[i], false);
+    }
+    out_remarks(o, s->runs, s->nruns);
+    return out_end(o, e);
+}
+
+static bool put_solve(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
+{
+    if (!s->solve || s->solve->matrix != m) return true;
+    fputs("<h2>Solve</h2>\n", f);
+    if (!put_view(s, f, "solve", 100, 34, "The residual of the last solve.", e)) return false;
+    out_begin(o, "solve");
+    if (s->solve->reason != RUNNING) out_solve(o, s->solve);
+    return out_end(o, e);
+}
+
+static bool put_race(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
+{
+    if (!s->race || s->race->matrix != m || s->race->paused) return true;
+    fputs("<h2>Race</h2>\n", f);
+    if (!put_view(s, f, "race", 100, 34, "The last race.", e)) return false;
+    out_begin(o, "race");
+    out_race(o, s->race);
+    return out_end(o, e);
+}
+
+static void put_commands(struct session *s, FILE *f)
+{
+    fprintf(f, "<h2>Commands</h2>\n<p>What was run in this session, failures apart%s.</p>\n<ol>\n",
+            s->said_cut ? "; the first are not kept" : "");
+    for (const char *p = s->said ? s->said : ""; *p;) {
+        static char line[2 * LINE_LIMIT];
+        size_t n = strcspn(p, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), p);
+        fputs("<li><code>", f);
+        put_escaped(f, line);
+        fputs("</code></li>\n", f);
+        p += n + (p[n] == '\n');
+    }
+    fputs("</ol>\n</body>\n</html>\n", f);
+}
+
+static bool put_page(struct session *s, FILE *f, const struct matrix *m, struct err *e)
+{
+    struct device *d = session_device(s, NULL, e);
+    struct out *o = d ? out_new(f, stderr, OUT_TEXT, e) : NULL;
+    if (!o) return false;
+    out_html(o);
+    put_head(f, m, d);
+    bool ok = put_facts(s, f, o, m, e) && put_pattern(s, f, e) && put_runs(s, f, o, m, e) && put_solve(s, f, o, m, e) &&
+              put_race(s, f, o, m, e);
+    if (ok) put_commands(s, f);
+    out_free(o);
+    return ok;
+}
+
+static bool run_report(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e), *current = s->current;
+    const char *file = arg(a, "file");
+    char *data = NULL;
+    size_t n = 0;
+    if (!m || !export_free(file, arg_flag(a, "force"), e)) return false;
+    FILE *f = open_memstream(&data, &n);
+    s->current = m;
+    bool ok = f && put_page(s, f, m, e);
+    s->current = current;
+    bool whole = f && !ferror(f);
+    whole = f && !fclose(f) && whole;
+    if (!whole) ok = fail(e, E_MEMORY, "out of memory for the page");
+    ok = ok && export_write(file, data, n, e);
+    free(data);
+    if (!ok) return false;
+    out_record(s->out);
+    out_str(s->out, "matrix", "matrix", m->name);
+    out_str(s->out, "file", "file", file);
+    out_bytes(s->out, "bytes", "size", (int64_t)n);
+    return true;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .grammar = "FILE [MATRIX] [force]",
+    .about = "write one HTML page of a matrix: facts, plots, tables, and the commands so far",
+    .help = "The page needs no other file and no network. It has what stats and check say, pictures of spy and rows,\n"
+            "and of the last bench, solve and race where they were of this matrix, with their tables; the version,\n"
+            "device and date; and the commands that were run. A file that exists is replaced by `force`.\n"
+            "    report thesis4.html\n"
+            "    bench; solve cg; report A.html A",
+    .run = run_report,
+};

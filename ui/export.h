@@ -1,0 +1,27 @@
+/* What export and report share: a view written to a stream, and files that are new. */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "paint.h"
+#include "../src/cmd.h"
+
+enum export_kind { EXPORT_TXT, EXPORT_SVG, EXPORT_PNG, EXPORT_JSON, EXPORT_CSV };
+enum { EXPORT_WIDTH_LEAST = 40, EXPORT_HEIGHT_LEAST = 10, EXPORT_MOST = 400 };
+struct export
+{
+    const struct view *view;
+    enum export_kind kind;
+    int w, h; /* in letters */
+    bool light;
+    bool place; /* as the screen has it: zoomed, scrolled; else from the start */
+};
+/* Write the view of the session's current matrix. */
+bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
+/* Run a command with its rows going to o. */
+bool export_command(struct session *s, struct out *o, int n, const char *const *word, struct err *e);
+/* Can a file be written there that is not yet there, or may be replaced? */
+bool export_free(const char *path, bool force, struct err *e);
+/* Whole or not at all. */
+bool export_write(const char *path, const char *data, size_t n, struct err *e);
+
+#endif

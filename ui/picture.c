@@ -1,0 +1,361 @@
+/* What a canvas, or the pattern of a matrix, looks like as rectangles and text, for painters. */
+#include "paint.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- colours ---- */
+
+/* On paper: the same hues, dark enough to be read; density goes from green to dark violet. */
+static const uint32_t on_paper[ST_COUNT] = {
+    [ST_PLAIN] = 0x1a1a1a,    [ST_DIM] = 0x6a6a6a,      [ST_BOLD] = 0x000000,     [ST_TITLE] = 0x005f87,
+    [ST_GOOD] = 0x00734f,     [ST_WARN] = 0x8f5f00,     [ST_BAD] = 0xc00000,      [ST_PAD] = 0x8a8a8a,
+    [ST_CURSOR] = 0x1a1a1a,   [ST_AXIS] = 0x6a6a6a,     [ST_BAR] = 0x2f7fb8,      [ST_PLOT_A] = 0x1a6faf,
+    [ST_PLOT_B] = 0xb36b00,   [ST_RAMP] = 0x5ec962,     [ST_RAMP + 1] = 0x35b779, [ST_RAMP + 2] = 0x21a585,
+    [ST_RAMP + 3] = 0x23898e, [ST_RAMP + 4] = 0x2e6f8e, [ST_RAMP + 5] = 0x3b528b, [ST_RAMP + 6] = 0x46327e,
+    [ST_RAMP + 7] = 0x440154, [ST_ROW] = 0x1a6faf,      [ST_ROW + 1] = 0xb36b00,  [ST_ROW + 2] = 0x00734f,
+    [ST_ROW + 3] = 0xa8467f,  [ST_ROW + 4] = 0x7a7000,  [ST_ROW + 5] = 0x3b52c8,  [ST_ROW + 6] = 0xb8421a,
+    [ST_ROW + 7] = 0x505050,
+};
+
+uint32_t paint_ground(bool light)
+{
+    return light ? 0xffffff : 0x101418;
+}
+
+uint32_t paint_colour(enum style st, bool light)
+{
+    uint32_t rgb = light ? on_paper[st] : style_rgb(st);
+    return rgb ? rgb : light ? 0 : 0xd8d8d8;
+}
+
+/* ---- glyphs that are shapes ---- */
+
+static bool is_braille(uint32_t g)
+{
+    return g >= 0x2800 && g <= 0x28ff;
+}
+
+/* The lines of a box-drawing glyph from the middle of its cell: 1 left, 2 right, 4 up, 8 down; 0: it is none of them.
+ */
+static int arms_of(uint32_t g)
+{
+    static const struct {
+        uint16_t glyph;
+        uint8_t arms;
+    } table[] = {{0x2500, 3},  {0x2502, 12}, {0x250c, 10}, {0x2510, 9},  {0x2514, 6},
+                 {0x2518, 5},  {0x251c, 14}, {0x2524, 13}, {0x252c, 11}, {0x2534, 7},
+                 {0x253c, 15}, {0x256d, 10}, {0x256e, 9},  {0x256f, 5},  {0x2570, 6}};
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].glyph == g) return table[i].arms;
+    return 0;
+}
+
+static bool is_shape(uint32_t g)
+{
+    return is_braille(g) || (g >= 0x2580 && g <= 0x2593) || arms_of(g);
+}
+
+static void paint_arms(struct painter *p, int x, int y, int arms)
+{
+    int cx = x + p->cw / 2, cy = y + p->ch / 2;
+    if (arms & 3)
+        p->rect(p, arms & 1 ? x : cx, cy, arms & 1 && arms & 2 ? p->cw : arms & 1 ? cx - x + 1 : x + p->cw - cx, 1);
+    if (arms & 12)
+        p->rect(p, cx, arms & 4 ? y : cy, 1, arms & 4 && arms & 8 ? p->ch : arms & 4 ? cy - y + 1 : y + p->ch - cy);
+}
+
+/* Light, medium and dark shade: a quarter, half and three quarters of 2 x 4 pixels in checks. */
+static void paint_shade(struct painter *p, int x, int y, int quarters)
+{
+    for (int dy = 0; dy < p->ch; dy += 2)
+        for (int dx = 0; dx < p->cw; dx += 2) {
+            p->rect(p, x + dx, y + dy, quarters > 2 ? 2 : 1, 1);
+            if (quarters > 1) p->rect(p, x + dx + 1, y + dy + 1, 1, 1);
+        }
+}
+
+static void paint_block(struct painter *p, int x, int y, uint32_t g)
+{
+    int k = (int)(g - 0x2580), up = k * p->ch / 8, across = (0x10 - k) * p->cw / 8;
+    if (k == 0)
+        p->rect(p, x, y, p->cw, p->ch / 2);
+    else if (k <= 8)
+        p->rect(p, x, y + p->ch - up, p->cw, up);
+    else if (k <= 0xf)
+        p->rect(p, x, y, across > 0 ? across : 1, p->ch);
+    else if (k == 0x10)
+        p->rect(p, x + p->cw / 2, y, p->cw - p->cw / 2, p->ch);
+    else
+        paint_shade(p, x, y, k - 0x10);
+}
+
+/* Is dot (x, y) of the canvas, 2 x 4 of them a cell, set and of that style? */
+static bool dot_at(const struct canvas *c, int x, int y, int style)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    if (x >= 2 * c->w) return false;
+    const struct cell *k = &c->cell[y / 4 * c->w + x / 2];
+    return k->style == style && is_braille(k->glyph) && k->glyph & bit[y % 4][x % 2];
+}
+
+/* Dots that touch become one rectangle. */
+static void paint_dots(struct painter *p, const struct canvas *c, int row, int style)
+{
+    for (int y = 4 * row; y < 4 * row + 4; y++)
+        for (int x = 0, from; x < 2 * c->w; x++) {
+            for (from = x; dot_at(c, x, y, style);) x++;
+            int top = y * p->ch / 4, bottom = (y + 1) * p->ch / 4, left = from * p->cw / 2, right = x * p->cw / 2;
+            if (x > from) p->rect(p, left, top, right - left, bottom - top);
+        }
+}
+
+/* Cells of that style with the same block, taken together where it fills its cell from side to side. */
+static void paint_shapes(struct painter *p, const struct canvas *c, int row, int style)
+{
+    bool dots = false;
+    for (int x = 0; x < c->w; x++) {
+        const struct cell *k = &c->cell[row * c->w + x];
+        if (k->style != style || !is_shape(k->glyph)) continue;
+        if (is_braille(k->glyph))
+            dots = true;
+        else if (arms_of(k->glyph))
+            paint_arms(p, x * p->cw, row * p->ch, arms_of(k->glyph));
+        else if (k->glyph != 0x2588)
+            paint_block(p, x * p->cw, row * p->ch, k->glyph);
+        else {
+            int from = x;
+            while (x + 1 < c->w && k[x + 1 - from].style == style && k[x + 1 - from].glyph == 0x2588) x++;
+            p->rect(p, from * p->cw, row * p->ch, (x + 1 - from) * p->cw, p->ch);
+        }
+    }
+    if (dots) paint_dots(p, c, row, style);
+}
+
+/* ---- cells ---- */
+
+static bool has_style(const struct canvas *c, int style, bool shapes)
+{
+    for (int i = 0; i < c->w * c->h; i++)
+        if (c->cell[i].style == style && (!shapes || is_shape(c->cell[i].glyph))) return true;
+    return false;
+}
+
+/* A cursor is the ground's colour on the letters'. */
+static void paint_cursors(struct painter *p, const struct canvas *c, bool light)
+{
+    if (!has_style(c, ST_CURSOR, false)) return;
+    p->fill(p, paint_colour(ST_CURSOR, light));
+    for (int i = 0; i < c->w * c->h; i++)
+        if (c->cell[i].style == ST_CURSOR) p->rect(p, i % c->w * p->cw, i / c->w * p->ch, p->cw, p->ch);
+    p->done(p);
+}
+
+static bool is_letter(struct cell k, int style)
+{
+    return k.style == style && k.glyph > ' ' && !is_shape(k.glyph);
+}
+
+/* The cells from x on that are one piece of text of a style, at most most bytes, in text; one blank may be within. */
+static int text_run(const struct canvas *c, int row, int x, char *text, size_t most)
+{
+    const struct cell *k = &c->cell[row * c->w];
+    int style = k[x].style, end = x;
+    size_t n = 0;
+    while (end < c->w && n + 8 < most) {
+        bool blank = k[end].glyph == ' ' && end + 1 < c->w && is_letter(k[end + 1], style);
+        if (!blank && k[end].glyph && !is_letter(k[end], style)) break;
+        if (k[end].glyph) n += (size_t)glyph_utf8(k[end].glyph, text + n);
+        end++;
+    }
+    text[n] = 0;
+    return end - x;
+}
+
+static void paint_words(struct painter *p, const struct canvas *c, int row, bool light)
+{
+    char text[512];
+    for (int x = 0; x < c->w;) {
+        struct cell k = c->cell[row * c->w + x];
+        if (!is_letter(k, k.style)) {
+            x++;
+            continue;
+        }
+        int cells = text_run(c, row, x, text, sizeof text);
+        uint32_t rgb = k.style == ST_CURSOR ? paint_ground(light) : paint_colour(k.style, light);
+        p->text(p, x * p->cw, row * p->ch, rgb, style_bold(k.style), text, cells);
+        x += cells;
+    }
+}
+
+void paint_canvas(struct painter *p, const struct canvas *c, bool light)
+{
+    paint_cursors(p, c, light);
+    for (int style = 0; style < ST_COUNT; style++) {
+        if (!has_style(c, style, true)) continue;
+        p->fill(p, style == ST_CURSOR ? paint_ground(light) : paint_colour(style, light));
+        for (int y = 0; y < c->h; y++) paint_shapes(p, c, y, style);
+        p->done(p);
+    }
+    for (int y = 0; y < c->h; y++) paint_words(p, c, y, light);
+}
+
+/* ---- the pattern of a matrix, a pixel or more to a cell of counts ---- */
+
+struct pixels {
+    struct window win;
+    int w, h, scale; /* cells, and pixels to one */
+    uint32_t *n;
+    double least, most; /* shares of elements stored, of cells with any */
+};
+
+static int64_t begin_of(int64_t from, int64_t n, int cells, int k)
+{
+    return from + ((int64_t)k * n + cells - 1) / cells;
+}
+
+static double share_of(const struct pixels *x, int i)
+{
+    const struct window *v = &x->win;
+    int row = i / x->w, col = i % x->w;
+    int64_t rows = begin_of(0, v->row1 - v->row0, x->h, row + 1) - begin_of(0, v->row1 - v->row0, x->h, row);
+    int64_t cols = begin_of(0, v->col1 - v->col0, x->w, col + 1) - begin_of(0, v->col1 - v->col0, x->w, col);
+    return (double)x->n[i] / ((double)rows * (double)cols);
+}
+
+static int step_of(const struct pixels *x, double share)
+{
+    if (x->most <= x->least) return RAMP_STEPS - 1;
+    int k = (int)(log(share / x->least) / log(x->most / x->least) * RAMP_STEPS);
+    return k < 0 ? 0 : k < RAMP_STEPS ? k : RAMP_STEPS - 1;
+}
+
+/* Square pixels; a side too thin to be seen is drawn thicker. */
+static void fit_pixels(struct pixels *x, int w, int h)
+{
+    enum { THINNEST = 8 };
+    int64_t rows = x->win.row1 - x->win.row0, cols = x->win.col1 - x->win.col0;
+    double step = fmax((double)rows / h, (double)cols / w);
+    if (step <= 1) {
+        x->scale = (int)(1 / step);
+        x->h = (int)rows;
+        x->w = (int)cols;
+        return;
+    }
+    double down = fmax((double)rows / step, rows < THINNEST ? (double)rows : THINNEST);
+    double across = fmax((double)cols / step, cols < THINNEST ? (double)cols : THINNEST);
+    x->scale = 1;
+    x->h = (int)fmin(ceil(down - 1e-9), h);
+    x->w = (int)fmin(ceil(across - 1e-9), w);
+}
+
+static void find_range(struct pixels *x)
+{
+    x->least = INFINITY;
+    x->most = 0;
+    for (int i = 0; i < x->w * x->h; i++) {
+        if (!x->n[i]) continue;
+        x->least = fmin(x->least, share_of(x, i));
+        x->most = fmax(x->most, share_of(x, i));
+    }
+}
+
+/* The cells of each step, neighbours in a row as one rectangle; steps[i] is the step of cell i, or -1. */
+static void paint_steps(struct painter *p, const struct pixels *x, const int8_t *step, int left, int top, bool light)
+{
+    for (int k = 0; k < RAMP_STEPS; k++) {
+        bool any = memchr(step, k, (size_t)x->w * (size_t)x->h) != NULL;
+        if (!any) continue;
+        p->fill(p, paint_colour(ST_RAMP + k, light));
+        for (int y = 0; y < x->h; y++)
+            for (int col = 0, from; col < x->w; col++) {
+                for (from = col; col < x->w && step[y * x->w + col] == k;) col++;
+                if (col > from)
+                    p->rect(p, left + from * x->scale, top + y * x->scale, (col - from) * x->scale, x->scale);
+            }
+        p->done(p);
+    }
+}
+
+static void paint_frame(struct painter *p, int x, int y, int w, int h, bool light)
+{
+    p->fill(p, paint_colour(ST_AXIS, light));
+    p->rect(p, x - 1, y - 1, w + 2, 1);
+    p->rect(p, x - 1, y + h, w + 2, 1);
+    p->rect(p, x - 1, y, 1, h);
+    p->rect(p, x + w, y, 1, h);
+    p->done(p);
+}
+
+static void put_line(struct painter *p, int row, enum style st, bool light, const char *text, int most)
+{
+    char line[512];
+    int cells;
+    size_t n = text_fit(text, most, &cells);
+    snprintf(line, sizeof line, "%.*s", (int)n, text);
+    if (cells > 0) p->text(p, p->cw, row, paint_colour(st, light), st == ST_TITLE, line, cells);
+}
+
+/* "filled 0.1% [........] 100%" at pixel y. */
+static void paint_legend(struct painter *p, const struct pixels *x, int y, bool light)
+{
+    char low[64], high[32];
+    snprintf(low, sizeof low, "filled %.3g%%", 100 * x->least);
+    snprintf(high, sizeof high, "%.3g%%", 100 * x->most);
+    put_line(p, y, ST_DIM, light, x->most > 0 ? low : "nothing is stored here", 60);
+    if (x->most <= x->least) return;
+    int at = ((int)strlen(low) + 2) * p->cw;
+    for (int k = 0; k < RAMP_STEPS; k++) {
+        p->fill(p, paint_colour(ST_RAMP + k, light));
+        p->rect(p, at + 2 * k * p->cw, y + p->ch / 8, 2 * p->cw, p->ch * 3 / 4);
+        p->done(p);
+    }
+    p->text(p, at + (2 * RAMP_STEPS + 1) * p->cw, y, paint_colour(ST_DIM, light), false, high, (int)strlen(high));
+}
+
+static void paint_titles(struct painter *p, const struct matrix *m, const struct window *v, int w, bool light)
+{
+    char name[256], a[32], b[32], c[32], line[512];
+    int most = w / p->cw - 2;
+    snprintf(line, sizeof line, "%s  %s x %s, %s nnz", show_safe(m->name, name, sizeof name),
+             show_count(m->csr.rows, a, sizeof a), show_count(m->csr.cols, b, sizeof b),
+             show_count(m->csr.nnz, c, sizeof c));
+    put_line(p, p->ch / 4, ST_TITLE, light, line, most);
+    if (v->row0 == 0 && v->col0 == 0 && v->row1 >= m->csr.rows && v->col1 >= m->csr.cols) return;
+    snprintf(line, sizeof line, "rows %lld to %lld, columns %lld to %lld, counted from 0", (long long)v->row0,
+             (long long)v->row1 - 1, (long long)v->col0, (long long)v->col1 - 1);
+    put_line(p, p->ch * 5 / 4, ST_DIM, light, line, most);
+}
+
+static bool count_steps(struct pixels *x, const struct csr *A, int8_t *step, struct watch *watch, struct err *e)
+{
+    if (!density_of(A, x->win, x->h, x->w, x->n, watch, e)) return false;
+    find_range(x);
+    for (int i = 0; i < x->w * x->h; i++) step[i] = x->n[i] ? (int8_t)step_of(x, share_of(x, i)) : -1;
+    return true;
+}
+
+bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int w, int h, bool light,
+               struct watch *watch, struct err *e)
+{
+    int top = 5 * p->ch / 2, left = p->cw, room_w = w - 2 * left, room_h = h - top - 2 * p->ch;
+    struct pixels x = {.win = win};
+    if (room_w < 8 || room_h < 8)
+        return fail(e, E_USAGE, "expected a `size` with room for the picture, found %d x %d pixels", w, h);
+    if (win.row1 > win.row0 && win.col1 > win.col0) fit_pixels(&x, room_w, room_h);
+    int64_t n = (int64_t)x.w * x.h;
+    x.n = mem_zero(n, sizeof *x.n, "the picture", e);
+    int8_t *step = x.n ? mem_new(n, 1, "the picture", e) : NULL;
+    bool ok = step && count_steps(&x, &m->csr, step, watch, e);
+    if (ok) {
+        int wide = x.w * x.scale, high = x.h * x.scale;
+        left += (room_w - wide) / 2;
+        paint_titles(p, m, &win, w, light);
+        paint_frame(p, left, top, wide, high, light);
+        paint_steps(p, &x, step, left, top, light);
+        paint_legend(p, &x, top + high + p->ch / 2, light);
+    }
+    mem_free(x.n);
+    mem_free(step);
+    return ok;
+}
