@@ -43,7 +43,8 @@ double arg_real(const struct args *a, const char *key, double otherwise)
 
 enum type arg_precision(const struct args *a)
 {
-    return arg_flag(a, "f32") ? T_F32 : T_F64;
+    if (arg_flag(a, "f32")) return T_F32;
+    return a->session && a->session->single && !arg_flag(a, "f64") ? T_F32 : T_F64;
 }
 
 static bool unknown_param(const struct param *list, const char *name, struct err *e)

@@ -51,6 +51,7 @@ static bool run_device(struct session *s, const struct args *a, struct err *e)
     struct device *d = session_device(s, name, e);
     if (!d) return false;
     s->dev = d;
+    s->undo.now.chose = true;
     out_record(s->out);
     out_str(s->out, "name", "device", d->name);
     out_str(s->out, "about", "about", d->about);

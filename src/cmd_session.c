@@ -1,12 +1,12 @@
-/* source, version and quit. */
-#include "grammar.h"
+/* source, replay, version and quit. */
+#include "past.h"
 
 #include <errno.h>
 #include <string.h>
 
-static bool run_source(struct session *s, const struct args *a, struct err *e)
+/* Run the commands of a file up to the first that fails; that has said why, and where. */
+static bool run_script(struct session *s, const char *name, struct err *e)
 {
-    const char *name = arg(a, "file");
     if (s->depth >= SOURCE_DEPTH)
         return fail(e, E_LIMIT, "expected at most %d scripts within one another; does %s source itself?", SOURCE_DEPTH,
                     name);
@@ -14,12 +14,36 @@ static bool run_source(struct session *s, const struct args *a, struct err *e)
     if (!session_path(s, name, path, sizeof path, e)) return false;
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, name, "cannot open: %s", strerror(errno));
+    if (record_is(s, f)) {
+        fclose(f);
+        return fail(e, E_USAGE, "%s is being recorded; `record off` ends that", name);
+    }
     s->depth++;
     bool ok = run_file(s, f, name);
     s->depth--;
     fclose(f);
+    return ok;
+}
+
+static bool run_source(struct session *s, const struct args *a, struct err *e)
+{
+    bool ok = run_script(s, arg(a, "file"), e);
     if (ok) out_begin(s->out, "source");
-    return ok; /* the command that failed has said why, and where */
+    return ok;
+}
+
+static bool run_replay(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "file");
+    int64_t before = s->ran;
+    double begin = now_us();
+    if (!run_script(s, name, e)) return false;
+    out_begin(s->out, "replay");
+    out_record(s->out);
+    out_str(s->out, "file", "replayed", name);
+    out_int(s->out, "commands", "commands", s->ran - before);
+    out_time(s->out, "time_us", "in", now_us() - begin);
+    return true;
 }
 
 static bool run_version(struct session *s, const struct args *a, struct err *e)
@@ -59,6 +83,16 @@ const struct command command_source = {
     .help = "Lines are what one would type; scripts may source others.\n"
             "    source session.ws",
     .run = run_source,
+};
+
+const struct command command_replay = {
+    .name = "replay",
+    .grammar = "FILE",
+    .about = "run a recorded session again, up to the first command that fails",
+    .help = "The commands run as `source` runs them, in the folder and session that there are now; the one that fails\n"
+            "is named by its line. `record` says what a recording holds.\n"
+            "    replay monday.wsp",
+    .run = run_replay,
 };
 
 const struct command command_version = {

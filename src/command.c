@@ -1,5 +1,5 @@
 /* Commands: the table, and how lines and scripts are run. */
-#include "grammar.h"
+#include "past.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,13 +70,10 @@ static bool unknown_command(struct words *w, struct err *e)
     return fail(e, E_USAGE, "there is no such command; `help` lists them");
 }
 
-static void remember(struct session *s, const struct words *w)
+static void begin_change(struct session *s, const char *typed)
 {
-    char typed[2 * LINE_LIMIT];
-    size_t at = 0;
-    for (int i = 0; i < w->n && at < sizeof typed; i++)
-        at += (size_t)snprintf(typed + at, sizeof typed - at, "%s%s", i ? " " : "", w->w[i].text);
-    said_add(s, typed);
+    char said[sizeof s->undo.now.said];
+    undo_begin(s, print_safe(typed, strlen(typed), sizeof said - 24, said, sizeof said));
 }
 
 static bool run_split(struct session *s, struct words *w)
@@ -84,13 +81,23 @@ static bool run_split(struct session *s, struct words *w)
     struct err e = {0};
     struct args a;
     const struct command *c = command_find(w->w[0].text);
-    char name[64];
+    char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.said];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch) session_take_interrupt();
     s->began_us = s->shown_us = now_us();
+    double began = s->began_us;
+    words_join(w, typed, sizeof typed);
+    snprintf(outer, sizeof outer, "%s", s->undo.now.said);
+    begin_change(s, typed);
+    s->nested++;
     bool ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
+    s->nested--;
     ok = finish(s, ok, &e);
-    if (ok && !s->depth) remember(s, w);
+    s->ran += ok;
+    if (ok && !s->depth) said_add(s, typed);
+    undo_end(s);
+    if (s->nested) undo_begin(s, outer);
+    record_command(s, typed, ok ? NULL : &e, now_us() - began);
     return ok;
 }
 
@@ -116,6 +123,7 @@ bool run_words(struct session *s, int n, const char *const *word)
 static bool shell(struct session *s, const char *line)
 {
     struct err e = {0};
+    double began = now_us();
     out_begin(s->out, "!");
     fflush(out_file(s->out));
     if (s->front && s->front->echo) s->front->echo(s, true);
@@ -127,7 +135,11 @@ static bool shell(struct session *s, const char *line)
         fail(&e, E_IO, "the shell could not run it, or a signal ended it");
     else if (!ok)
         fail(&e, E_IO, "the shell command ended with status %d", WEXITSTATUS(status));
-    return finish(s, ok, &e);
+    ok = finish(s, ok, &e);
+    char typed[LINE_LIMIT + 2];
+    snprintf(typed, sizeof typed, "!%s", line);
+    record_command(s, typed, ok ? NULL : &e, now_us() - began);
+    return ok;
 }
 
 static bool refuse_line(struct session *s, struct err *e)

@@ -27,6 +27,7 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
     int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
     if (complex_values) bytes += (nnz - held) * (int64_t)sizeof(double);
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
+    if (mem_take_spare() && bytes <= mem_available()) return true;
     char need[32], have[32];
     return fail(e, E_MEMORY,
                 "%lld rows and %lld entries need %s, about %s can be had; drop a matrix or use a smaller one",

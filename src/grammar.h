@@ -26,6 +26,8 @@ struct words {
 /* Cut the command at *line up to its `;` or the end of the line, and move *line behind it. "..." and '...' quote,
    a backslash outside '...' takes the next character as it is, # at the start of a word begins a comment. */
 bool words_split(struct words *w, const char **line, struct err *e);
+/* The command as it could be typed, quoted where it must be; its length, which is below `size` if all of it fits. */
+size_t words_join(const struct words *w, char *out, size_t size);
 
 /* ---- suggest.c: what errors are made of ---- */
 

@@ -1,6 +1,7 @@
 /* The kinds of values that grammars name: how one is checked and which there are to choose from. */
 #include "grammar.h"
 #include "lu.h"
+#include "options.h"
 #include "precond.h"
 #include "reorder.h"
 #include "symmetrize.h"
@@ -255,6 +256,24 @@ static void list_symmodes(const struct session *s, const struct args *a, give_fn
     for (int i = 0; i < SYM_MODES; i++) give(user, sym_modes[i].name);
 }
 
+static void list_options(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (const struct setting *o = options; o->name; o++) give(user, o->name);
+}
+
+static bool check_option(const struct session *s, const char *text)
+{
+    return (void)s, option_find(text) != NULL;
+}
+
+/* Those of the option that was named; `set` itself checks one. */
+static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *name = a ? arg(a, "option") : NULL;
+    if (name && option_find(name)) option_list(s, option_find(name), give, user);
+}
+
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     list_commands(s, a, give, user);
@@ -310,6 +329,8 @@ const struct kind kinds[] = {
     {"ORDERING", "ordering", "an ordering", NULL, check_ordering, list_orderings},
     {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, check_symmethod, list_symmethods},
     {"SYMMODE", "symmode", "a mode of symmetrize", NULL, check_symmode, list_symmodes},
+    {"OPTION", "option", "an option", NULL, check_option, list_options},
+    {"VALUE", "value", "a value", NULL, any, list_values},
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},

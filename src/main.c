@@ -1,5 +1,5 @@
 /* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
-#include "grammar.h"
+#include "options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,6 +168,14 @@ static int work(struct session *s, const struct options *o)
     return run_stream(s, stdin, "stdin", false) && ok ? 0 : STATUS_FAILED;
 }
 
+/* What was kept is used; a broken file is no reason not to start. */
+static void use_options(struct session *s)
+{
+    char warned[1024];
+    options_load(s, warned, sizeof warned);
+    if (*warned) out_note(s->out, "%s", warned);
+}
+
 static int run_session(const struct options *o)
 {
     struct session s;
@@ -176,6 +184,7 @@ static int run_session(const struct options *o)
     int status = STATUS_FAILED;
     if (!session_new(&s, stdout, stderr, o->mode, &e)) goto out;
     s.plain = o->plain;
+    use_options(&s);
     s.batch = o->ntodo || !terminal;
     s.interactive = terminal && !o->ntodo;
     if (o->device && !kind_check("DEVICE", &s, "--device", o->device, &e))

@@ -5,10 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256 };
+enum { ALIGN = 256, SPARE_SHARE = 4 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that fails, 0 = none */
+
+/* Memory that is kept while nobody needs it. */
+static struct {
+    atomic_llong bytes;
+    void (*give)(void *user);
+    void *user;
+} spare;
+static atomic_flag giving = ATOMIC_FLAG_INIT;
+
+void mem_spare(int64_t bytes, void (*give)(void *user), void *user)
+{
+    spare.give = give;
+    spare.user = user;
+    spare.bytes = bytes;
+}
+
+bool mem_take_spare(void)
+{
+    if (!spare.bytes || atomic_flag_test_and_set(&giving)) return false;
+    bool there = spare.bytes > 0;
+    spare.bytes = 0;
+    if (there) spare.give(spare.user);
+    atomic_flag_clear(&giving);
+    return there;
+}
 
 void mem_fail_at(int64_t nth)
 {
@@ -47,7 +72,10 @@ void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
 {
     size_t bytes;
     void *p = NULL;
-    if (!due_to_fail() && size_of(n, size, &bytes)) p = aligned_alloc(ALIGN, bytes);
+    if (!due_to_fail() && size_of(n, size, &bytes)) {
+        p = aligned_alloc(ALIGN, bytes);
+        if (!p && mem_take_spare()) p = aligned_alloc(ALIGN, bytes);
+    }
     return p ? p : refuse(n, size, what, e);
 }
 
@@ -62,7 +90,10 @@ void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *
 {
     size_t bytes;
     void *q = NULL;
-    if (!due_to_fail() && size_of(n, size, &bytes)) q = realloc(p, bytes);
+    if (!due_to_fail() && size_of(n, size, &bytes)) {
+        q = realloc(p, bytes);
+        if (!q && mem_take_spare()) q = realloc(p, bytes);
+    }
     return q ? q : refuse(n, size, what, e);
 }
 
@@ -78,7 +109,7 @@ void mem_free(void *p)
     free(p);
 }
 
-int64_t mem_available(void)
+static int64_t read_available(void)
 {
     long long kb = 0;
     char line[128];
@@ -87,4 +118,12 @@ int64_t mem_available(void)
         if (sscanf(line, "MemAvailable: %lld", &kb) == 1) break;
     if (f) fclose(f);
     return kb ? (int64_t)kb * 1024 : INT64_MAX / 4;
+}
+
+/* What is kept must stay small beside what can be had, so that no work is refused or slowed down for it. */
+int64_t mem_available(void)
+{
+    int64_t bytes = read_available();
+    if (bytes / SPARE_SHARE >= spare.bytes || !mem_take_spare()) return bytes;
+    return read_available();
 }

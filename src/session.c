@@ -1,6 +1,7 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
 #include "lu.h"
 #include "packer.h"
+#include "past.h"
 #include "race.h"
 
 #include <signal.h>
@@ -69,13 +70,18 @@ static void product_free(struct product *p)
     mem_free(p);
 }
 
-static void matrix_free(struct matrix *m)
+void products_free(struct matrix *m)
 {
     while (m->products) {
         struct product *p = m->products;
         m->products = p->next;
         product_free(p);
     }
+}
+
+void matrix_free(struct matrix *m)
+{
+    products_free(m);
     csr_free(&m->csr);
     mem_free(m);
 }
@@ -118,7 +124,8 @@ static void say_ended(const struct session *s, const struct matrix *m)
 bool session_drop(struct session *s, struct matrix *m)
 {
     struct matrix **at = &s->matrices;
-    while (*at && *at != m) at = &(*at)->next;
+    int place = 0;
+    for (; *at && *at != m; place++) at = &(*at)->next;
     if (!*at) return false;
     say_ended(s, m);
     if (s->solve && s->solve->matrix == m) end_solve(s);
@@ -127,7 +134,7 @@ bool session_drop(struct session *s, struct matrix *m)
     if (s->lu && !strcmp(s->lu->name, m->name)) forget_steps(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
-    matrix_free(m);
+    if (!undo_keep(s, m, place)) matrix_free(m);
     return true;
 }
 
@@ -135,6 +142,9 @@ void session_free(struct session *s)
 {
     end_solve(s);
     forget_steps(s);
+    undo_forget(s);
+    record_end(s);
+    s->undo.open = false;
     while (s->matrices) session_drop(s, s->matrices);
     mem_free(s->said);
     out_free(s->out);
@@ -205,6 +215,7 @@ bool session_add(struct session *s, const char *name, struct csr *A, const struc
     m->csr = *A;
     m->info = *info;
     m->lesson = s->folder != NULL;
+    m->number = ++s->undo.numbers;
     *A = (struct csr){0};
     struct matrix **end = &s->matrices;
     while (*end) end = &(*end)->next;

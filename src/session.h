@@ -121,9 +121,33 @@ struct matrix {
     struct stats stats;
     bool has_stats;
     bool lesson; /* a lesson made it; the next one drops it */
+    int64_t number; /* of all that were added, from 1 */
+    int place;      /* it had in the list when it was dropped; for undo */
     struct product *products;
     struct matrix *next;
 };
+
+/* What one command changed; past.h. */
+struct change {
+    char said[80];          /* the command */
+    int64_t first;          /* it made the matrices of this number and above */
+    struct matrix *dropped; /* by it, the last one first */
+    struct matrix *current; /* before it, and the device */
+    struct device *dev;
+    bool chose; /* it chose the device */
+    bool gone;  /* what it dropped was freed, because memory was needed */
+};
+enum { UNDO_MOST = 16 };
+struct undo {
+    struct change level[UNDO_MOST], now; /* the oldest first; and that of the command that runs */
+    int n;
+    bool open;       /* a command runs */
+    bool given;      /* levels were lost for want of memory */
+    int64_t numbers; /* matrices added so far */
+    int64_t bytes;   /* of what was dropped and is kept */
+};
+
+enum { OPTIONS_MAX = 8 };
 
 struct solve; /* solver.h */
 struct lu_steps; /* lu.h */
@@ -154,6 +178,12 @@ struct session {
     size_t nsaid;
     bool said_cut;           /* some are missing */
     const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
+    struct undo undo;        /* past.h */
+    struct record *record;   /* what is written of the commands, NULL: nothing */
+    char option[OPTIONS_MAX][24]; /* values that were set, empty: the usual ones; options.h */
+    bool single;             /* fp32 where a command names no precision */
+    int nested;              /* commands that run within one another */
+    int64_t ran;             /* commands so far that were not refused */
 };
 
 /* What becomes of a solve or race after its turn at the screen: it stops, goes on, or stays paused for the prompt. */
@@ -173,6 +203,8 @@ struct front {
     void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
     void (*calm)(struct session *s);
+    /* The options colours or ascii were set; NULL members are skipped. */
+    void (*restyle)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */
     bool ascii;              /* no braille, no boxes */
     bool covered;            /* a full screen is open: no line of progress */

@@ -41,6 +41,9 @@ void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *
 char *mem_str(const char *text, struct err *e);
 void mem_free(void *p);
 int64_t mem_available(void);        /* bytes the system can still give, an estimate */
+/* So many bytes are kept that nobody needs: give(user) frees them all when memory gets short; from any thread. */
+void mem_spare(int64_t bytes, void (*give)(void *user), void *user);
+bool mem_take_spare(void);          /* have them freed; false: there were none */
 void mem_fail_at(int64_t nth);      /* tests: the nth allocation from now fails, 0 = never */
 int64_t mem_count(void);            /* tests: allocations made since start */
 

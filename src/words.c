@@ -65,6 +65,35 @@ static bool one_word(struct words *w, const char **p, struct err *e)
     return true;
 }
 
+static void put_at(char *out, size_t size, size_t *n, char c)
+{
+    if (*n + 1 < size) out[*n] = c;
+    ++*n;
+}
+
+/* May it stand in a word as it is? */
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_+-.,/:=@%^", c);
+}
+
+size_t words_join(const struct words *w, char *out, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < w->n; i++) {
+        bool quote = (i && w->w[i].quoted) || !*w->w[i].text;
+        for (const char *p = w->w[i].text; *p; p++) quote |= !is_plain(*p);
+        for (const char *p = quote ? " \"" + !i : &" "[!i]; *p; p++) put_at(out, size, &n, *p);
+        for (const char *p = w->w[i].text; *p; p++) {
+            if (quote && (*p == '"' || *p == '\\')) put_at(out, size, &n, '\\');
+            put_at(out, size, &n, *p);
+        }
+        if (quote) put_at(out, size, &n, '"');
+    }
+    out[n < size ? n : size - 1] = 0;
+    return n;
+}
+
 bool words_split(struct words *w, const char **line, struct err *e)
 {
     w->n = 0;

@@ -140,6 +140,8 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size)
     int r = (int)(k->rgb >> 16), g = (int)(k->rgb >> 8 & 255), b = (int)(k->rgb & 255);
     if (!k->rgb || colours == COLOURS_NONE) {
         snprintf(rest, left, "m");
+    } else if (colours == COLOURS_8) { /* grey would be black */
+        snprintf(rest, left, k->ansi == 90 ? "m" : ";%dm", k->ansi > 90 ? k->ansi - 60 : k->ansi);
     } else if (colours == COLOURS_16) {
         snprintf(rest, left, ";%dm", k->ansi);
     } else if (colours == COLOURS_256) {
@@ -197,11 +199,20 @@ void canvas_print(const struct canvas *c, FILE *f, enum colours colours)
     for (int y = 0; y <= last; y++) print_line(c, y, f, colours);
 }
 
+static int chosen = -1;
+
+void colours_choose(int colours)
+{
+    chosen = colours;
+}
+
 enum colours colours_of_env(bool terminal)
 {
     const char *no = getenv("NO_COLOR"), *deep = getenv("COLORTERM"), *term = getenv("TERM");
+    if (terminal && chosen >= 0) return (enum colours)chosen;
     if (!terminal || (no && *no) || !term || !*term || !strcmp(term, "dumb") || !strncmp(term, "vt", 2))
         return COLOURS_NONE;
+    if (!strcmp(term, "linux")) return COLOURS_8;
     if (deep && (!strcmp(deep, "truecolor") || !strcmp(deep, "24bit"))) return COLOURS_24BIT;
     if (strstr(term, "direct")) return COLOURS_24BIT;
     return strstr(term, "256") ? COLOURS_256 : COLOURS_16;

@@ -382,6 +382,8 @@ bool ui_attach(struct session *s, struct err *e)
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;
     s->front = &sc->front;
+    sc->front.restyle = front_restyle;
+    front_restyle(s);
     if (s->interactive) term_signals();
     echo(s, false); /* until the prompt */
     return true;

@@ -19,7 +19,7 @@ enum style {
     ST_COUNT = ST_ROW + 8
 };
 enum { RAMP_STEPS = 8, ROW_COLOURS = 8 };
-enum colours { COLOURS_NONE, COLOURS_16, COLOURS_256, COLOURS_24BIT };
+enum colours { COLOURS_NONE, COLOURS_8, COLOURS_16, COLOURS_256, COLOURS_24BIT };
 
 struct cell { uint32_t glyph; uint8_t style; }; /* glyph 0: the right half of a wide one */
 struct canvas {
@@ -42,7 +42,9 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size);
 uint32_t style_rgb(enum style st); /* 0: the terminal's own colour */
 bool style_bold(enum style st);
 int glyph_utf8(uint32_t glyph, char out[5]);
-enum colours colours_of_env(bool terminal); /* NO_COLOR, COLORTERM, TERM */
+enum colours colours_of_env(bool terminal); /* NO_COLOR, COLORTERM, TERM, unless some were chosen */
+void colours_choose(int colours);           /* for terminals; -1: as the environment says */
+void front_restyle(struct session *s);      /* use what `set` says of colours, letters and the mouse; restyle.c */
 bool utf8_locale(void);
 
 /* ---- views ---- */

@@ -1,0 +1,64 @@
+/* set: the options of the program, kept from one session to the next. */
+#include "options.h"
+
+#include <string.h>
+
+struct joined {
+    char text[256];
+    size_t n;
+};
+
+static void join(void *user, const char *word)
+{
+    struct joined *j = user;
+    if (j->n < sizeof j->text)
+        j->n += (size_t)snprintf(j->text + j->n, sizeof j->text - j->n, "%s%s", j->n ? " " : "", word);
+}
+
+static void out_option(struct session *s, const struct setting *o)
+{
+    struct joined j = {0};
+    option_list(s, o, join, &j);
+    out_row(s->out);
+    out_str(s->out, "name", "option", o->name);
+    out_str(s->out, "value", "value", option_value(s, o->name));
+    out_str(s->out, "usual", NULL, o->usual);
+    out_str(s->out, "values", "one of", j.text);
+    out_str(s->out, "about", "which is", o->about);
+}
+
+/* What was set holds for the session also where it cannot be kept. */
+static bool set(struct session *s, const struct setting *o, const char *value, struct err *e)
+{
+    struct err why = {0};
+    if (!option_set(s, o, value, e)) return false;
+    if (options_keep(o, value, &why)) return true;
+    return fail_at(e, E_IO, why.where, "%s; %s is %s for this session only", why.text, o->name, value);
+}
+
+static bool run_set(struct session *s, const struct args *a, struct err *e)
+{
+    char where[256];
+    const char *name = arg(a, "option"), *value = arg(a, "value");
+    const struct setting *o = name ? option_find(name) : NULL;
+    /* What is no option is taken for a value. */
+    if (value && !o) return kind_check("OPTION", s, "set", value, e);
+    if (value) return set(s, o, value, e);
+    for (const struct setting *each = options; each->name; each++)
+        if (!o || each == o) out_option(s, each);
+    if (!o) out_text(s->out, "kept in %s", options_place(where, sizeof where));
+    return true;
+}
+
+const struct command command_set = {
+    .name = "set",
+    .grammar = "[OPTION] [VALUE]",
+    .about = "options that are kept: device, precision, colours and the like",
+    .help =
+        "Alone it lists the options with their values, with a name it shows one, with a value it sets and keeps it,\n"
+        "in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
+        "of the command line go before, and `device` holds for one session only. --plain means colours none and\n"
+        "ascii on, whatever is kept.\n"
+        "    set precision f32; set colours",
+    .run = run_set,
+};

@@ -1,0 +1,202 @@
+/* undo: what the last command changed in the session is taken back; dropped matrices are kept for it while nobody needs
+   their memory. */
+#include "past.h"
+
+#include <string.h>
+
+static int64_t bytes_of(const struct matrix *m)
+{
+    const struct csr *A = &m->csr;
+    int64_t value = A->imag ? 2 * sizeof *A->val : sizeof *A->val;
+    return (A->rows + 1) * (int64_t)sizeof *A->rowptr + A->nnz * ((int64_t)sizeof *A->col + value);
+}
+
+/* ---- levels ---- */
+
+static int64_t forget(struct change *c)
+{
+    int64_t freed = 0;
+    while (c->dropped) {
+        struct matrix *m = c->dropped;
+        c->dropped = m->next;
+        freed += bytes_of(m);
+        matrix_free(m);
+    }
+    return freed;
+}
+
+/* The memory is needed: all levels up to the last that keeps a matrix cannot be taken back any more. */
+static void give_back(void *user)
+{
+    struct undo *u = user;
+    int last = 0;
+    for (int i = 0; i < u->n; i++)
+        if (u->level[i].dropped) last = i + 1;
+    for (int i = 0; i < last; i++) forget(&u->level[i]);
+    memmove(u->level, u->level + last, (size_t)(u->n - last) * sizeof *u->level);
+    u->n -= last;
+    u->given |= last > 0;
+    if (u->now.dropped) {
+        forget(&u->now);
+        u->now.gone = u->given = true;
+    }
+    u->bytes = 0;
+}
+
+static void tell_memory(struct undo *u)
+{
+    mem_spare(u->bytes, give_back, u);
+}
+
+static void push(struct undo *u)
+{
+    if (u->n == UNDO_MOST) {
+        u->bytes -= forget(&u->level[0]);
+        memmove(u->level, u->level + 1, (UNDO_MOST - 1) * sizeof *u->level);
+        u->n--;
+    }
+    u->level[u->n++] = u->now;
+    tell_memory(u);
+}
+
+static bool changed(const struct session *s)
+{
+    const struct change *c = &s->undo.now;
+    bool made = false;
+    for (const struct matrix *m = s->matrices; m; m = m->next) made |= m->number >= c->first;
+    return made || c->dropped || s->current != c->current || (c->chose && s->dev != c->dev);
+}
+
+void undo_begin(struct session *s, const char *said)
+{
+    struct undo *u = &s->undo;
+    undo_end(s);
+    u->now = (struct change){.first = u->numbers + 1, .current = s->current, .dev = s->dev};
+    snprintf(u->now.said, sizeof u->now.said, "%s", said);
+    u->open = true;
+}
+
+/* A level that lost what it kept, and those before it, are of no use. */
+void undo_end(struct session *s)
+{
+    struct undo *u = &s->undo;
+    if (u->open && u->now.gone) {
+        while (u->n) u->bytes -= forget(&u->level[--u->n]);
+        u->bytes -= forget(&u->now);
+        tell_memory(u);
+    } else if (u->open && changed(s)) {
+        u->given = false;
+        push(u);
+    }
+    u->open = false;
+    u->now = (struct change){0};
+}
+
+bool undo_keep(struct session *s, struct matrix *m, int place)
+{
+    struct undo *u = &s->undo;
+    if (!u->open || m->number >= u->now.first || u->now.gone) return false;
+    products_free(m);
+    m->place = place;
+    m->next = u->now.dropped;
+    u->now.dropped = m;
+    u->bytes += bytes_of(m);
+    tell_memory(u);
+    return true;
+}
+
+void undo_forget(struct session *s)
+{
+    struct undo *u = &s->undo;
+    while (u->n) forget(&u->level[--u->n]);
+    forget(&u->now);
+    u->bytes = 0;
+    mem_spare(0, NULL, NULL);
+}
+
+/* ---- the command ---- */
+
+static void out_change(struct session *s, const char *what, const char *name, const char *text, int64_t bytes)
+{
+    out_row(s->out);
+    out_str(s->out, "change", NULL, what);
+    out_str(s->out, "name", NULL, name);
+    if (bytes)
+        out_bytes(s->out, "bytes", NULL, bytes);
+    else
+        out_str(s->out, "bytes", NULL, NULL);
+    out_text(s->out, "%s %s", name, text);
+}
+
+static void remove_made(struct session *s, const struct change *c)
+{
+    for (struct matrix *m = s->matrices, *next; m; m = next) {
+        char name[sizeof m->name];
+        next = m->next;
+        if (m->number < c->first) continue;
+        snprintf(name, sizeof name, "%s", m->name);
+        session_drop(s, m);
+        out_change(s, "removed", name, "is gone", 0);
+    }
+}
+
+static void bring_back(struct session *s, struct change *c)
+{
+    while (c->dropped) {
+        struct matrix *m = c->dropped, **at = &s->matrices;
+        char size[32], text[64];
+        c->dropped = m->next;
+        for (int i = 0; i < m->place && *at; i++) at = &(*at)->next;
+        m->next = *at;
+        *at = m;
+        s->undo.bytes -= bytes_of(m);
+        snprintf(text, sizeof text, "is back, %s", show_bytes((double)bytes_of(m), size, sizeof size));
+        out_change(s, "returned", m->name, text, bytes_of(m));
+    }
+}
+
+static bool nothing(const struct undo *u, struct err *e)
+{
+    return fail(e, E_USAGE,
+                u->given ? "nothing can be taken back any more: memory was needed for other things"
+                         : "nothing was changed that could be taken back");
+}
+
+static bool run_undo(struct session *s, const struct args *a, struct err *e)
+{
+    struct undo *u = &s->undo;
+    u->open = false; /* it is no change itself */
+    if (!u->n) return nothing(u, e);
+    struct change c = u->level[--u->n];
+    struct matrix *before = s->current;
+    (void)a;
+    out_text(s->out, "taken back: %s", c.said);
+    out_row(s->out);
+    out_str(s->out, "change", NULL, "undone");
+    out_str(s->out, "name", NULL, c.said);
+    out_str(s->out, "bytes", NULL, NULL);
+    remove_made(s, &c);
+    bring_back(s, &c);
+    tell_memory(u);
+    s->current = c.current;
+    if (s->current && s->current != before) out_change(s, "current", s->current->name, "is the current matrix", 0);
+    if (c.chose && s->dev != c.dev) {
+        s->dev = c.dev;
+        const struct device *d = s->dev ? s->dev : device_default();
+        out_change(s, "device", d ? d->name : "no device", "is the device in use", 0);
+    }
+    return true;
+}
+
+const struct command command_undo = {
+    .name = "undo",
+    .grammar = "",
+    .about = "take back the last change: a matrix made, loaded or dropped, use, device",
+    .help =
+        "Again takes back the change before it, up to sixteen. Of a script the last of its changes counts. What was\n"
+        "made is freed; what was dropped comes back under its name, and its formats are packed anew when they are\n"
+        "used. A dropped matrix is kept for this in its own memory (undo says how much that is) and given up as\n"
+        "soon as memory gets short. Files, solves and options are not taken back.\n"
+        "    drop A; undo",
+    .run = run_undo,
+};
