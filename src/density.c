@@ -173,7 +173,7 @@ static int shift_for(int64_t n, int64_t most)
 void sums_begin(struct sums *s, const struct csr *A)
 {
     int64_t most = 64;
-    while (most < SUMS_MOST && most * most * 16 <= A->nnz) most *= 2;
+    while (most < SUMS_MOST && most * most * 4 <= A->nnz) most *= 2;
     *s = (struct sums){.A = A, .down = shift_for(A->rows, most), .across = shift_for(A->cols, most)};
     s->h = (A->rows + (1 << s->down) - 1) >> s->down;
     s->w = (A->cols + (1 << s->across) - 1) >> s->across;

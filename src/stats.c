@@ -1,4 +1,5 @@
 /* What can be said of a matrix in numbers: row lengths, bandwidth, diagonals, dominance; and its histogram. */
+#include "rows.h"
 #include "stats.h"
 
 #include <math.h>
@@ -191,6 +192,28 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
+/* Bins for lengths of least .. most, nothing counted yet. */
+static void choose_bins(struct histogram *h, int64_t least, int64_t most, int bins)
+{
+    bins = bins < 1 ? 1 : bins > COUNT(h->count) ? COUNT(h->count) : bins;
+    if (most - least < 2 * bins || bins < 3)
+        linear_bins(h, least, most, bins);
+    else
+        log_bins(h, least, most, bins);
+}
+
+void histogram_from(const struct row_lengths *l, int bins, struct histogram *out)
+{
+    memset(out, 0, sizeof *out);
+    if (l->n == 0) return;
+    choose_bins(out, l->length[0], l->length[l->n - 1], bins);
+    for (int64_t i = 0, k = 0; i < l->n; i++) {
+        while (l->length[i] >= out->from[k + 1]) k++;
+        out->count[k] += l->below[i + 1] - l->below[i];
+        if (out->count[k] > out->most) out->most = out->count[k];
+    }
+}
+
 void histogram_of(const struct csr *A, int bins, struct histogram *out)
 {
     memset(out, 0, sizeof *out);
@@ -201,11 +224,7 @@ void histogram_of(const struct csr *A, int bins, struct histogram *out)
         if (length < least) least = length;
         if (length > most) most = length;
     }
-    bins = bins < 1 ? 1 : bins > COUNT(out->count) ? COUNT(out->count) : bins;
-    if (most - least < 2 * bins || bins < 3)
-        linear_bins(out, least, most, bins);
-    else
-        log_bins(out, least, most, bins);
+    choose_bins(out, least, most, bins);
     int k = 0;
     for (int64_t r = 0; r < A->rows; r++) {
         int64_t length = csr_row_length(A, r);

@@ -6,6 +6,7 @@
 
 #include "../src/density.h"
 #include "../src/ritz.h"
+#include "../src/rows.h"
 #include "../src/solver.h"
 
 /* ---- canvas.c ---- */
@@ -78,6 +79,10 @@ struct view_state {
     int64_t scroll, item;     /* lists: first shown, chosen */
     int array;                /* layout: the array of the chosen slot */
     int bins;                 /* rows: asked of the histogram, as drawn last */
+    int mode;                 /* rows: the picture */
+    int64_t rank;             /* rows: of the row by length */
+    struct row_lengths lengths; /* rows */
+    struct warps warps;       /* rows */
     const struct format *format; /* layout */
     struct product *product;     /* layout; found again by prepare */
     int64_t param[PARAMS_MAX];

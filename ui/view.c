@@ -32,6 +32,7 @@ void grid_free(struct grid *g)
 void view_reset(struct view_state *st, const struct matrix *m)
 {
     grid_free(&st->grid);
+    row_lengths_free(&st->lengths);
     st->help = st->asks = false;
     st->count = 0;
     st->message[0] = 0;

@@ -446,25 +446,45 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
-/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. */
-static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t row, int64_t col)
+static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
 {
-    for (int64_t i = 0; i < S->a[k].n; i++) {
-        struct place p = place_of(S, k, i);
-        if (p.kind != SLOT_ENTRY || p.row != row || (col >= 0 && p.col != col)) continue;
-        st->array = k;
-        st->item = i;
-        return true;
-    }
-    return false;
+    struct place p = place_of(S, k, i);
+    return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
+}
+
+/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. Entry `likely` of
+   the matrix has that slot in formats that keep its order. */
+static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
+{
+    int64_t i = likely;
+    if (i >= S->a[k].n || !is_entry(S, k, i, row, col))
+        for (i = 0; i < S->a[k].n && !is_entry(S, k, i, row, col);) i++;
+    if (i == S->a[k].n) return false;
+    st->array = k;
+    st->item = i;
+    return true;
 }
 
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
     const struct stored *S = shown(s, st);
+    const struct csr *A = &s->current->csr;
+    int64_t likely = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
+    if (likely < 0) return false;
     for (int k = 0; S && k < S->narrays; k++)
-        if (find_slot(st, S, (st->array + k) % S->narrays, row, col)) return true;
+        if (find_slot(st, S, (st->array + k) % S->narrays, likely, row, col)) return true;
     return false;
+}
+
+/* The element whose slot is chosen; of padding and pointers the row. */
+static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
+{
+    const struct stored *S = shown(s, st);
+    if (!S || st->array >= S->narrays || st->item >= S->a[st->array].n) return false;
+    struct place p = place_of(S, st->array, st->item);
+    *row = p.row;
+    *col = p.kind == SLOT_ENTRY ? p.col : -1;
+    return p.row >= 0 && p.row < S->rows;
 }
 
 const struct view view_layout = {
@@ -478,4 +498,5 @@ const struct view view_layout = {
     .draw = draw,
     .key = key,
     .go = go,
+    .at = at,
 };

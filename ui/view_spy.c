@@ -38,9 +38,15 @@ static int cell_of(const struct axis *a, int64_t i)
     return (int)((i - a->from) * a->cells / a->span);
 }
 
-/* Fit n elements to `most` dots of about `step` elements: whole elements to a dot or whole dots to an element,
+/* Make the last cell as long as the others, as far as there are elements: it is counted as a whole. */
+static void fill_last(struct axis *a, int64_t all)
+{
+    if (a->n < a->span) a->n = a->from + a->span < all ? a->span : all - a->from;
+}
+
+/* Fit n of all elements to `most` dots of about `step` elements: whole elements to a dot or whole dots to an element,
    unless that would shrink the picture by more than a fifth. */
-static struct axis axis_of(int64_t from, int64_t n, double step, int most)
+static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, int most)
 {
     struct axis a = {.from = from, .n = n, .span = n, .cells = (int)n, .repeat = 1};
     if (step * most < (double)n) step = (double)n / most;
@@ -52,6 +58,7 @@ static struct axis axis_of(int64_t from, int64_t n, double step, int most)
     if ((double)whole <= 1.25 * step) {
         a.cells = (int)((n + whole - 1) / whole);
         a.span = whole * a.cells;
+        fill_last(&a, all);
     } else {
         a.cells = (int)fmin(ceil((double)n / step - 1e-9), most);
     }
@@ -61,7 +68,7 @@ static struct axis axis_of(int64_t from, int64_t n, double step, int most)
 /* The same with cells of whole multiples of 2^shift elements that begin at such, as sums need; no cells: none fit. */
 static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step, int most, int shift)
 {
-    if (shift == 0) return axis_of(from, n, step, most);
+    if (shift == 0) return axis_of(from, n, all, step, most);
     int64_t begin = from >> shift << shift, end = (((from + n - 1) >> shift) + 1) << shift;
     if (end > all) end = all;
     struct axis a = {.from = begin, .n = end - begin, .repeat = 1};
@@ -71,6 +78,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     if ((double)whole > 1.25 * step) return a;
     a.cells = (int)((a.n + whole - 1) / whole);
     a.span = whole * a.cells;
+    fill_last(&a, all);
     return a;
 }
 
@@ -80,7 +88,7 @@ static double visible_step(double step, int64_t n)
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;
 }
 
-static void fit_dots(struct picture *p, const struct sums *sums, struct window win, int w, int h)
+static void fit_dots(struct picture *p, const struct csr *A, const struct sums *sums, struct window win, int w, int h)
 {
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
     /* A character is twice as high as wide: a braille dot is square, a whole character is two squares high. */
@@ -89,30 +97,31 @@ static void fit_dots(struct picture *p, const struct sums *sums, struct window w
     if (p->dy > 1 && step < 1) step = 1 / floor(1 / step);
     double down = visible_step(step * tall, rows), across = visible_step(step, cols);
     if (sums->A) {
-        p->down = coarse_axis(win.row0, rows, sums->A->rows, down, h * p->dy, sums->down);
-        p->across = coarse_axis(win.col0, cols, sums->A->cols, across, w * p->dx, sums->across);
+        p->down = coarse_axis(win.row0, rows, A->rows, down, h * p->dy, sums->down);
+        p->across = coarse_axis(win.col0, cols, A->cols, across, w * p->dx, sums->across);
         if (p->down.cells && p->across.cells) return;
     }
-    p->down = axis_of(win.row0, rows, down, h * p->dy);
-    p->across = axis_of(win.col0, cols, across, w * p->dx);
+    p->down = axis_of(win.row0, rows, A->rows, down, h * p->dy);
+    p->across = axis_of(win.col0, cols, A->cols, across, w * p->dx);
 }
 
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
-static struct picture picture_of(const struct sums *sums, struct window win, int w, int h, bool ascii, int value)
+static struct picture picture_of(const struct csr *A, const struct sums *sums, struct window win, int w, int h,
+                                 bool ascii, int value)
 {
     struct picture p = {.dx = 1, .dy = 1, .value = value};
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
     if (rows <= h && cols * BLOCK_WIDTH <= w) {
         p.values = cols * value <= w;
-        p.down = axis_of(win.row0, rows, 1, h);
-        p.across = axis_of(win.col0, cols, 1, w);
+        p.down = axis_of(win.row0, rows, A->rows, 1, h);
+        p.across = axis_of(win.col0, cols, A->cols, 1, w);
         int64_t larger = p.values ? 1 : rows * 2 > h ? 1 : h / rows;
         while (larger > 1 && cols * BLOCK_WIDTH * larger > w) larger--;
         p.down.repeat = (int)larger;
         p.across.repeat = p.values ? value : BLOCK_WIDTH * (int)larger;
     } else {
         if (!ascii) p.dx = 2, p.dy = 4;
-        fit_dots(&p, sums, win, w, h);
+        fit_dots(&p, A, sums, win, w, h);
     }
     p.exact = p.down.cells == p.down.n && p.across.cells == p.across.n;
     p.w = (p.across.cells * p.across.repeat + p.dx - 1) / p.dx;
@@ -366,7 +375,9 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
     int first = shade(r, r->low, SIGNS);
     show_percent(r->low, low, sizeof low);
     show_percent(r->high, high, sizeof high);
-    if (x + text_width(what) + text_width(low) + text_width(high) + SIGNS - first + 9 > c->w) return;
+    int rest = x + text_width(low) + text_width(high) + SIGNS - first + 9;
+    if (rest + text_width(what) > c->w) what = "; density";
+    if (rest + text_width(what) > c->w) return;
     x = canvas_text(c, x, y, ST_DIM, "%s %s", what, low);
     if (!strcmp(low, high)) return;
     if (!c->colours && p->dy > 1) {
@@ -515,7 +526,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     }
     want_sums(&st->grid, A, st->full);
     if (st->full) fill_screen(&st->win, A, w, h, c->ascii, value);
-    struct picture p = picture_of(&st->grid.sums, st->win, w, h, c->ascii, value);
+    struct picture p = picture_of(A, &st->grid.sums, st->win, w, h, c->ascii, value);
     p.x = left;
     p.y = 3;
     bool ok = count(st, A, &p, &e);
