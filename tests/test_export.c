@@ -336,6 +336,30 @@ static void test_golden(void **state)
     close_talk(&t);
 }
 
+/* What was zoomed on the screen is what the picture shows. */
+static void test_place(void **state)
+{
+    struct talk t;
+    size_t n;
+    (void)state;
+    open_talk(&t);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    struct view_state *st = front_state(&t.s, view_find("spy"));
+    view_reset(st, t.s.current);
+    st->win = (struct window){100, 140, 60, 100};
+    do_export(&t, "export spy %s/a.svg");
+    char *svg = exported("a.svg", &n);
+    assert_non_null(strstr(svg, "rows 100 to 139, columns 60 to 99, counted from 0"));
+    free(svg);
+    assert_true(talk_line(&t, "gen poisson2d 21"));
+    do_export(&t, "export spy %s/b.svg");
+    svg = exported("b.svg", &n);
+    assert_null(strstr(svg, "counted from 0"));
+    free(svg);
+    clean();
+    close_talk(&t);
+}
+
 /* ---- every view ---- */
 
 static void do_work(struct talk *t)
@@ -469,6 +493,25 @@ static void test_report(void **state)
     assert_null(strstr(page, "<h2>Solve</h2>"));
     assert_null(strstr(page, "<h2>Products measured</h2>"));
     free(page);
+    clean();
+    close_talk(&t);
+}
+
+/* A script is one command of the list, and what failed none. */
+static void test_command_list(void **state)
+{
+    struct talk t;
+    char line[128];
+    (void)state;
+    open_talk(&t);
+    snprintf(line, sizeof line, "%s/s.ws", folder);
+    FILE *f = fopen(line, "w");
+    fputs("gen poisson2d 3\nstats\n", f);
+    fclose(f);
+    do_export(&t, "source %s/s.ws; rows");
+    assert_false(talk_line(&t, "rows nothing; stats"));
+    snprintf(line, sizeof line, "source %s/s.ws\nrows\n", folder);
+    assert_string_equal(t.s.said, line);
     clean();
     close_talk(&t);
 }
@@ -613,8 +656,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_xml_checker),   cmocka_unit_test(test_golden),
         cmocka_unit_test(test_png_pixels),    cmocka_unit_test(test_png_extremes),
-        cmocka_unit_test(test_every_view),    cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_report),        cmocka_unit_test(test_report_escapes),
+        cmocka_unit_test(test_place),         cmocka_unit_test(test_every_view),
+        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_report),
+        cmocka_unit_test(test_command_list),  cmocka_unit_test(test_report_escapes),
         cmocka_unit_test(test_many_commands), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_no_memory),
     };

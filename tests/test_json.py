@@ -137,6 +137,20 @@ def test_errors_are_lines():
     assert said[0]["ok"] is False and said[0]["where"] is None
 
 
+def test_export_and_report_tell_their_files():
+    with tempfile.TemporaryDirectory() as folder:
+        a, b, c = (os.path.join(folder, name) for name in ("a.json", "b.csv", "c.html"))
+        said = rows(f"gen poisson2d 3; export spy {a}; export rows {b}; report {c}")[1:]
+        assert [(row["view"], row["file"], row["kind"]) for row in said[:2]] == [("spy", a, "json"), ("rows", b, "csv")]
+        assert (said[2]["matrix"], said[2]["file"], said[2]["bytes"]) == ("poisson2d", c, os.path.getsize(c))
+        with open(a, encoding="utf-8") as file:
+            exported = json.load(file)
+        assert exported == rows("gen poisson2d 3; spy width 120 height 40")[1:]
+        with open(b, encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(file))
+        assert sum(int(line["rows"]) for line in lines if line["kind"] == "bin") == 9
+
+
 def test_warnings_are_in_the_row():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "twice.mtx")
