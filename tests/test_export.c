@@ -414,10 +414,30 @@ static double number(const cJSON *row, const char *key)
     return v->valuedouble;
 }
 
+/* The grid of 12 x 12: 4 rows of 3, 40 of 4 and 100 of 5; 5 warps. */
+static void check_rows(const cJSON *j)
+{
+    const cJSON *row;
+    double rows = 0, warps = 0;
+    int quantiles = 0;
+    cJSON_ArrayForEach(row, j)
+    {
+        const char *kind = cJSON_GetObjectItem(row, "kind")->valuestring;
+        if (!strcmp(kind, "bin")) rows += number(row, "rows");
+        if (!strcmp(kind, "warp_bin")) warps += number(row, "warps");
+        if (!strcmp(kind, "warps")) assert_true(number(row, "warps") == 5 && number(row, "cost") > 1);
+        if (strcmp(kind, "quantile")) continue;
+        double share = number(row, "share"), length = number(row, "length");
+        assert_true(length == (share < 0.02 ? 3 : share < 0.3 ? 4 : 5));
+        quantiles++;
+    }
+    assert_true(rows == 144 && warps == 5 && quantiles == 7);
+}
+
 static void test_numbers(void **state)
 {
     struct talk t;
-    double sum = 0, rows = 0;
+    double sum = 0;
     const cJSON *row, *count;
     (void)state;
     open_talk(&t);
@@ -427,11 +447,7 @@ static void test_numbers(void **state)
     assert_int_equal((int)sum, 12 * 12 * 5 - 4 * 12);
     cJSON_Delete(j);
     j = exported_json(&t, "rows");
-    cJSON_ArrayForEach(row, j) rows +=
-        cJSON_GetObjectItem(row, "rows") && !strcmp(cJSON_GetObjectItem(row, "kind")->valuestring, "bin")
-            ? number(row, "rows")
-            : 0;
-    assert_int_equal((int)rows, 144);
+    check_rows(j);
     cJSON_Delete(j);
     j = exported_json(&t, "solve");
     assert_int_equal(cJSON_GetArraySize(j), t.s.solve->iterations + 1);

@@ -86,6 +86,8 @@ static void copy_place(struct view_state *st, const struct view_state *from, con
     st->scroll = from->scroll;
     st->item = from->item;
     st->array = from->array;
+    st->mode = from->mode;
+    st->rank = from->rank;
     st->format = from->format;
     st->real = from->real;
     st->param_set = from->param_set;
