@@ -90,7 +90,7 @@ test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
-DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales
+DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales zsh groff-base
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev
@@ -157,13 +157,20 @@ bench-load: $(BUILD)/tests/bench_load
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
 
+SHARE := $(DESTDIR)$(PREFIX)/share
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
-	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples
-	install -m644 samples/*.mtx* $(DESTDIR)$(PREFIX)/share/warpspy/samples
-	install -d $(DESTDIR)$(PREFIX)/share/warpspy/samples/lessons
-	install -m644 samples/lessons/*.txt $(DESTDIR)$(PREFIX)/share/warpspy/samples/lessons
+	install -d $(SHARE)/warpspy/samples/lessons
+	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
+	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
+	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
+	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash
+	$(BUILD)/warpspy --completion zsh > $(BUILD)/warpspy.zsh
+	install -Dm644 $(BUILD)/warpspy.1 $(SHARE)/man/man1/warpspy.1
+	install -Dm644 $(BUILD)/warpspy.bash $(SHARE)/bash-completion/completions/warpspy
+	install -Dm644 $(BUILD)/warpspy.zsh $(SHARE)/zsh/site-functions/_warpspy
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(DESTDIR)$(PREFIX)/share/warpspy
+	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(SHARE)/warpspy $(SHARE)/man/man1/warpspy.1 \
+	  $(SHARE)/bash-completion/completions/warpspy $(SHARE)/zsh/site-functions/_warpspy
 clean:
 	rm -rf $(BUILD)

@@ -1,4 +1,5 @@
 /* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
+#include "manual.h"
 #include "options.h"
 
 #include <errno.h>
@@ -25,25 +26,6 @@ struct options {
     int nfiles;
 };
 
-static const char usage[] =
-    "usage: warpspy [OPTION]... [FILE]...\n"
-    "Load Matrix Market files and explore them at a prompt, or by commands from a pipe.\n"
-    "\n"
-    "  -c COMMANDS    run commands, separated by `;`, and exit\n"
-    "  -f SCRIPT      run the commands of a file and exit\n"
-    "  -v FILE        explore a file full screen and exit; or -v VIEW FILE, from a view such as rows on\n"
-    "  --json         one JSON object per line\n"
-    "  --csv          tables as CSV, each with a header\n"
-    "  --plain        no colours, ASCII only\n"
-    "  --device D     use cpu, emu or cuda:N\n"
-    "  --version      say which version this is\n"
-    "  --help         say this\n"
-    "\n"
-    "-c, -f and -v may be repeated and stop at the first command that fails. Commands from a pipe go on with the\n"
-    "next line. Exit status: 0, or 1 if a command failed, 2 if the options are wrong.\n"
-    "Example: warpspy -c 'stats; spy; bench' samples/thesis4.mtx\n"
-    "At the prompt: help.\n";
-
 /* A missing standard stream becomes one that fails, so that no file opened later takes its number. */
 static void keep_streams(void)
 {
@@ -51,7 +33,7 @@ static void keep_streams(void)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) == -1) return;
 }
 
-enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_DEVICE, OPT_VERSION, OPT_HELP };
+enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_DEVICE, OPT_VERSION, OPT_HELP, OPT_MAN, OPT_COMPLETION };
 
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
@@ -60,6 +42,8 @@ static const struct option long_options[] = {
     {"device", required_argument, NULL, OPT_DEVICE},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
+    {"man", no_argument, NULL, OPT_MAN},
+    {"completion", required_argument, NULL, OPT_COMPLETION},
     {0},
 };
 
@@ -86,6 +70,8 @@ static bool take_option(struct options *o, int c)
         return true;
     case OPT_VERSION:
     case OPT_HELP:
+    case OPT_MAN:
+    case OPT_COMPLETION:
     case 'c':
     case 'f':
     case 'v':
@@ -108,17 +94,32 @@ static bool parse(int argc, char **argv, struct options *o)
     return true;
 }
 
-/* --version and --help answer at once, whatever else was asked; the exit status, or -1. */
+/* Tell what was asked; false: nothing was. */
+static bool tell(const struct todo *t, int *status)
+{
+    if (t->option == OPT_HELP)
+        manual_usage(stdout);
+    else if (t->option == OPT_MAN)
+        manual_page(stdout);
+    else if (t->option == OPT_VERSION)
+        printf("warpspy %s\n", WARPSPY_VERSION);
+    else if (t->option == OPT_COMPLETION && !manual_completion(stdout, t->text))
+        *status = STATUS_USAGE;
+    else
+        return t->option == OPT_COMPLETION;
+    return true;
+}
+
+/* --version, --help and the like answer at once, whatever else was asked; the exit status, or -1. */
 static int answer(const struct options *o)
 {
+    int status = 0;
     for (int i = 0; i < o->ntodo; i++) {
-        if (o->todo[i].option == OPT_HELP)
-            fputs(usage, stdout);
-        else if (o->todo[i].option == OPT_VERSION)
-            printf("warpspy %s\n", WARPSPY_VERSION);
-        else
-            continue;
-        return fflush(stdout) || ferror(stdout) ? STATUS_FAILED : 0;
+        if (!tell(&o->todo[i], &status)) continue;
+        if (status) return wrong_usage("expected bash or zsh after --completion"), status;
+        if (!fflush(stdout) && !ferror(stdout)) return 0;
+        fprintf(stderr, "warpspy: cannot write: %s\n", strerror(errno));
+        return STATUS_FAILED;
     }
     return -1;
 }

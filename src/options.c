@@ -64,7 +64,7 @@ const struct setting options[] = {
      NULL,
      NULL,
      restyle},
-    {"ascii", "no braille, no boxes; auto: as the locale says", "auto", {"auto", "on", "off"}, NULL, NULL, restyle},
+    {"ascii", "no braille, no boxes; auto: as the locale and TERM say", "auto", {"auto", "on", "off"}, NULL, NULL, restyle},
     {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     {0},
 };

@@ -109,7 +109,11 @@ static void colours_from_environment(void **state)
         {"xterm-256color", "24bit", "", false, COLOURS_NONE},
         {"", "", "", true, COLOURS_NONE},
         {"xterm-direct", "", "", true, COLOURS_24BIT},
+        {"linux", "truecolor", "", true, COLOURS_8},
+        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* of the terminal around it */
+        {"tmux-256color", "truecolor", "", true, COLOURS_24BIT},
     };
+    unsetenv("TMUX");
     for (int i = 0; i < COUNT(table); i++) {
         setenv("TERM", table[i].term, 1);
         setenv("COLORTERM", table[i].colorterm, 1);

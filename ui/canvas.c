@@ -206,6 +206,12 @@ void colours_choose(int colours)
     chosen = colours;
 }
 
+/* COLORTERM may be that of the terminal around screen, which knows no more than 256 itself. */
+static bool is_screen(const char *term)
+{
+    return !strncmp(term, "screen", 6) && !getenv("TMUX");
+}
+
 enum colours colours_of_env(bool terminal)
 {
     const char *no = getenv("NO_COLOR"), *deep = getenv("COLORTERM"), *term = getenv("TERM");
@@ -213,7 +219,7 @@ enum colours colours_of_env(bool terminal)
     if (!terminal || (no && *no) || !term || !*term || !strcmp(term, "dumb") || !strncmp(term, "vt", 2))
         return COLOURS_NONE;
     if (!strcmp(term, "linux")) return COLOURS_8;
-    if (deep && (!strcmp(deep, "truecolor") || !strcmp(deep, "24bit"))) return COLOURS_24BIT;
+    if (deep && !is_screen(term) && (!strcmp(deep, "truecolor") || !strcmp(deep, "24bit"))) return COLOURS_24BIT;
     if (strstr(term, "direct")) return COLOURS_24BIT;
     return strstr(term, "256") ? COLOURS_256 : COLOURS_16;
 }

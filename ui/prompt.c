@@ -1,5 +1,6 @@
 /* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
 #include "ui.h"
+#include "../src/places.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,34 +23,12 @@ static bool done;
 
 /* ---- history ---- */
 
-/* The directories of path, up to its last slash. */
-static bool make_parents(char *path)
-{
-    for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-        *p = 0;
-        bool made = !mkdir(path, 0700) || errno == EEXIST;
-        *p = '/';
-        if (!made) return false;
-    }
-    return true;
-}
-
-static bool history_path(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    bool given = state && state[0] == '/';
-    int n = snprintf(history_file, sizeof history_file, "%s%s/warpspy/history",
-                     given  ? state
-                     : home ? home
-                            : "",
-                     given ? "" : "/.local/state");
-    return n < (int)sizeof history_file && (given || home);
-}
-
 static void history_load(void)
 {
     int fd = -1;
-    if (history_path() && make_parents(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    bool known = xdg_place("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
+    errno = ENOENT;
+    if (known && xdg_make(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd);
         read_history(history_file);

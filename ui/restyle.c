@@ -2,7 +2,9 @@
 #include "ui.h"
 #include "../src/options.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -10,6 +12,13 @@ static const struct {
 } named[] = {
     {"none", COLOURS_NONE}, {"8", COLOURS_8}, {"16", COLOURS_16}, {"256", COLOURS_256}, {"true", COLOURS_24BIT},
 };
+
+/* Terminals whose letters have no braille, whatever the locale says. */
+static bool few_letters(void)
+{
+    const char *term = getenv("TERM");
+    return term && isatty(STDOUT_FILENO) && (!strcmp(term, "linux") || !strncmp(term, "vt", 2));
+}
 
 void front_restyle(struct session *s)
 {
@@ -20,5 +29,5 @@ void front_restyle(struct session *s)
     colours_choose(chosen);
     front_explorer(s)->deaf = !strcmp(option_value(s, "mouse"), "off");
     term_mouse(!front_explorer(s)->deaf);
-    s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && !utf8_locale());
+    s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));
 }
