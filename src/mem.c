@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256, SPARE_SHARE = 4 };
+enum { ALIGN = 256, SPARE_SHARE = 2 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that fails, 0 = none */

@@ -81,7 +81,8 @@ size_t words_join(const struct words *w, char *out, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < w->n; i++) {
-        bool quote = (i && w->w[i].quoted) || !*w->w[i].text;
+        /* No keyword has a dot or a slash. */
+        bool quote = (i && w->w[i].quoted && !strpbrk(w->w[i].text, "./")) || !*w->w[i].text;
         for (const char *p = w->w[i].text; *p; p++) quote |= !is_plain(*p);
         for (const char *p = quote ? " \"" + !i : &" "[!i]; *p; p++) put_at(out, size, &n, *p);
         for (const char *p = w->w[i].text; *p; p++) {
