@@ -94,7 +94,7 @@ static bool run_split(struct session *s, struct words *w)
     s->nested--;
     ok = finish(s, ok, &e);
     s->ran += ok;
-    if (ok && !s->nested) said_add(s, typed);
+    if (ok && !s->depth && !s->folder) said_add(s, typed); /* what is typed in a view counts */
     undo_end(s);
     if (s->nested) undo_begin(s, outer);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);

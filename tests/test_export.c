@@ -513,7 +513,7 @@ static void test_report(void **state)
     close_talk(&t);
 }
 
-/* A script is one command of the list, and what failed none. */
+/* A script or a lesson is one command of the list, one that is typed in a view another, and what failed none. */
 static void test_command_list(void **state)
 {
     struct talk t;
@@ -526,7 +526,11 @@ static void test_command_list(void **state)
     fclose(f);
     do_export(&t, "source %s/s.ws; rows");
     assert_false(talk_line(&t, "rows nothing; stats"));
-    snprintf(line, sizeof line, "source %s/s.ws\nrows\n", folder);
+    t.s.nested++;
+    assert_true(talk_line(&t, "list"));
+    t.s.nested--;
+    assert_true(talk_line(&t, "lesson samples/lessons/drm.txt"));
+    snprintf(line, sizeof line, "source %s/s.ws\nrows\nlist\nlesson samples/lessons/drm.txt\n", folder);
     assert_string_equal(t.s.said, line);
     clean();
     close_talk(&t);
