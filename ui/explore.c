@@ -115,8 +115,6 @@ static bool is_one_line(const char *text, int room)
 /* One line stays below, more are laid over the pane; text is the explorer's then. */
 static void show_said(struct explorer *x, bool ok, const char *title, char *text)
 {
-    free(x->said);
-    x->said = NULL;
     x->first = 0;
     print_safe(title, strlen(title), 60, x->title, sizeof x->title);
     if (text && is_one_line(text, x->w - 2)) {
@@ -139,6 +137,8 @@ static void run(struct session *s, const char *line, const char *title)
 {
     struct explorer *x = front_explorer(s);
     char *text = NULL;
+    free(x->said);
+    x->said = NULL;
     bool ok = run_quietly(s, line, &text);
     if (s->quit || leaves(x->pending)) {
         free(x->parting);
@@ -146,7 +146,9 @@ static void run(struct session *s, const char *line, const char *title)
         return;
     }
     /* How a solve went is what its pane shows. */
-    if (line || x->pending || !ok)
+    if (x->pending && text)
+        text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
+    else if (line || !ok)
         show_said(x, ok, title, text);
     else
         free(text);
@@ -157,7 +159,9 @@ static void run(struct session *s, const char *line, const char *title)
 void explore_go_on(struct session *s)
 {
     struct explorer *x = front_explorer(s);
-    if (strcmp(x->pane->name, "solve") || !s->solve || s->solve->reason != RUNNING || x->typing || x->said) return;
+    if (x->pending || strcmp(x->pane->name, "solve") || !s->solve || s->solve->reason != RUNNING || x->typing ||
+        x->said)
+        return;
     live_pane(s, x->pane);
     run(s, NULL, "solve");
 }
@@ -330,6 +334,13 @@ static void draw_line(struct canvas *c)
     canvas_style(c, x, c->h - 1, ST_CURSOR);
 }
 
+static int cursor_line(const struct canvas *c)
+{
+    for (int i = 0; i < c->w * c->h; i++)
+        if (c->cell[i].style == ST_CURSOR) return i / c->w;
+    return -1;
+}
+
 void explore_draw(struct canvas *c, struct session *s)
 {
     struct explorer *x = front_explorer(s);
@@ -346,6 +357,7 @@ void explore_draw(struct canvas *c, struct session *s)
         draw_list(c, s);
     }
     draw_pane(&pane, s);
+    x->cursor_y = cursor_line(&pane);
     if (x->said) draw_said(c, x);
     if (x->typing) {
         draw_line(c);
@@ -402,6 +414,18 @@ static void wheel(struct session *s, int by)
     for (int i = 0; i < (zooms ? 1 : 3); i++) view_key(s, v, zooms ? by < 0 ? '+' : '-' : by < 0 ? UI_UP : UI_DOWN);
 }
 
+/* Move the cursor to where the mouse is; that of a list only by a click. */
+static void point(struct session *s, int y, bool clicked)
+{
+    struct explorer *x = front_explorer(s);
+    const struct view *v = x->pane;
+    bool list = !strcmp(v->name, "rows") || !strcmp(v->name, "bench");
+    if (v->click && v->click(s, front_state(s, v), x->mouse_x, y)) front_lead(s, v);
+    if (!list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
+    for (int at = x->cursor_y; at < y; at++) view_key(s, v, UI_DOWN);
+    for (int at = x->cursor_y; at > y; at--) view_key(s, v, UI_UP);
+}
+
 static void mouse(struct session *s, int key)
 {
     struct explorer *x = front_explorer(s);
@@ -415,7 +439,7 @@ static void mouse(struct session *s, int key)
         return;
     }
     if (!x->pane->any && !s->current) return;
-    if (x->pane->click && !st->help && !st->asks) x->pane->click(s, st, x->mouse_x, x->mouse_y - top);
+    if (!st->help && !st->asks && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, key == UI_WHEEL_UP ? -1 : 1);
 }
 
@@ -431,11 +455,11 @@ bool explore_key(struct session *s, int key)
     struct explorer *x = front_explorer(s);
     const struct view_state *st = front_state(s, x->pane);
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
-    x->pending = 0;
     if (key < 0 || key == UI_RESIZE) return true;
-    if (x->typing) return type(s, key), !s->quit && !leaves(x->pending);
+    if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
     if (small && x->said) free(x->said), x->said = NULL;
-    x->status[0] = 0;
+    if (!x->pending) x->status[0] = 0; /* else it tells of what was left by the key */
+    x->pending = 0;
     if (key == ':' && !st->asks) return x->typing = line_open(s), true;
     if (x->said) return said_key(x, key), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 /* It sleeps until a line comes or the pipe closes. The modes are put back only where nobody else has changed them. */
-static const char script[] = "on=0\n"
+static const char script[] = "exec 3<&1; on=0\n"
                              "while read -r on_now; do on=$on_now; done\n"
                              "[ \"$on\" = 1 ] || exit 0\n"
                              "printf %s \"$1\"\n"
-                             "[ \"$(stty -g <&1)\" = \"$3\" ] && stty \"$2\" <&1\n";
+                             "[ \"$(stty -g <&3)\" = \"$3\" ] && stty \"$2\" <&3\n";
 
 static int to_guard = -1;
 

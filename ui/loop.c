@@ -48,7 +48,7 @@ void front_meet(struct session *s, const struct view *v)
 }
 
 /* The others are to come to where the cursor of v went. Who knows of rows only keeps the column. */
-static void lead(struct session *s, const struct view *v)
+void front_lead(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     int64_t row = -1, col = -1;
@@ -124,7 +124,7 @@ static void take_line(struct session *s, const struct view *v, struct view_state
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = front_state(s, v);
-    if (st->asks) return take_line(s, v, st, key), lead(s, v), true;
+    if (st->asks) return take_line(s, v, st, key), front_lead(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
@@ -132,7 +132,7 @@ bool view_key(struct session *s, const struct view *v, int key)
     st->asks = v->go && (key == '/');
     st->asked[0] = st->question[0] = 0;
     if (v->key && !st->asks) v->key(s, st, key);
-    lead(s, v);
+    front_lead(s, v);
     return true;
 }
 
@@ -359,15 +359,22 @@ static void calm(struct session *s)
 
 static void echo(struct session *s, bool on)
 {
-    struct explorer *x = front_explorer(s);
-    if (x->on && on) term_close();
-    if (s->interactive) term_quiet(!on);
-    if (!x->on || on) return;
+    static bool was_quiet;
+    if (!front_explorer(s)->on) {
+        if (s->interactive) term_quiet(!on);
+        return;
+    }
+    if (on) {
+        term_close();
+        was_quiet = term_quiet(false);
+        return;
+    }
     fputs("\nEnter goes back to the panes ", stdout);
     fflush(stdout);
     while (term_wait(-1) == H_RESIZE) continue;
     tcflush(STDIN_FILENO, TCIFLUSH);
-    if (!term_open(NULL)) x->on = false;
+    term_quiet(was_quiet);
+    if (!term_open(NULL)) s->quit = true; /* the terminal is gone */
 }
 
 /* ---- for main ---- */

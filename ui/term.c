@@ -97,11 +97,13 @@ void term_catch_stop(bool on)
     handle(SIGTSTP, on ? on_flag : tty.quiet ? on_stop : SIG_DFL, on ? 0 : SA_RESTART);
 }
 
-void term_quiet(bool on)
+bool term_quiet(bool on)
 {
+    bool was = tty.quiet;
     tty.quiet = on;
     show_typing(!on);
     term_catch_stop(false);
+    return was;
 }
 
 void term_signals(void)

@@ -101,6 +101,8 @@ struct view_state {
     struct spectrum spectrum; /* solve: of gmres */
     int w, h;                 /* size of the text asked for; 0 = the front's */
     struct grid grid;
+    int drawn_w, drawn_h;     /* spy: room of the picture as drawn last, and its letters */
+    bool drawn_ascii;
     char message[120];
 };
 
@@ -171,7 +173,7 @@ void term_mouse_at(int *x, int *y);       /* of the last of them */
 /* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
 void term_signals(void);
 void term_catch_stop(bool on);            /* Ctrl-Z sets a flag (on), or stops the program at once */
-void term_quiet(bool on);                 /* keys typed while a command works are kept, and not shown */
+bool term_quiet(bool on);                 /* keys typed while a command works are kept, and not shown; was it on? */
 void term_stop(void);                     /* Ctrl-Z: give the terminal back, stop, take it again */
 /* Wait for input on stdin or a signal. */
 enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
@@ -220,6 +222,7 @@ struct explorer {
     bool bad;                 /* it tells of an error */
     char *parting;            /* to be printed once the screen is given back */
     int mouse_x, mouse_y;
+    int cursor_y;             /* line of the pane's cursor as drawn last; -1: none */
 };
 bool explore_enter(struct session *s, const struct view *v, struct err *e); /* show this pane, on the current matrix */
 void explore_draw(struct canvas *c, struct session *s);
@@ -239,6 +242,7 @@ void live_pane(struct session *s, const struct view *v);
 struct view_state *front_state(struct session *s, const struct view *v);
 /* Take a view that was not seen for a while to the element the other views are at. */
 void front_meet(struct session *s, const struct view *v);
+void front_lead(struct session *s, const struct view *v); /* the other views are to come to the cursor of v */
 /* One key of a full-screen view; false: leave it. */
 bool view_key(struct session *s, const struct view *v, int key);
 

@@ -529,6 +529,9 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct picture p = picture_of(A, &st->grid.sums, st->win, w, h, c->ascii, value);
     p.x = left;
     p.y = 3;
+    st->drawn_w = w;
+    st->drawn_h = h;
+    st->drawn_ascii = c->ascii;
     bool ok = count(st, A, &p, &e);
     draw_head(c, s, st);
     if (ok)
@@ -639,6 +642,20 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+static bool click(struct session *s, struct view_state *st, int x, int y)
+{
+    const struct csr *A = &s->current->csr;
+    char last[32];
+    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2;
+    if (A->rows == 0 || A->cols == 0 || st->drawn_w < 1 || st->drawn_h < 1) return false;
+    struct picture p = picture_of(A, &st->grid.sums, st->win, st->drawn_w, st->drawn_h, st->drawn_ascii,
+                                  A->imag ? COMPLEX_WIDTH : VALUE_WIDTH);
+    if (x < left || x >= left + p.w || y < 3 || y >= 3 + p.h) return false;
+    st->row = within(element_at(&p.down, p.dy, y - 3), 0, A->rows - 1);
+    st->col = within(element_at(&p.across, p.dx, x - left), 0, A->cols - 1);
+    return true;
+}
+
 const struct view view_spy = {
     .name = "spy",
     .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
@@ -649,5 +666,6 @@ const struct view view_spy = {
     .key = key,
     .go = go,
     .at = at,
+    .click = click,
     .work = work,
 };

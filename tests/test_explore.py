@@ -1,0 +1,406 @@
+"""The full-screen explorer in a pseudo terminal: panes, commands, mouse, sizes, and every way to end. The kit is that of
+test_pty.py; WARPSPY_STORM says through how many sizes the resize storm goes."""
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+from test_pty import DOWN, RIGHT, UP, Session, at_prompt, main, quits
+
+VIEWS = "spy", "rows", "layout", "bench", "solve", "race", "lu"
+
+
+def explorer(args="-v samples/thesis4.mtx", pane="[1 spy]", **env):
+    s = Session(args, **env)
+    s.wait(pane)
+    s.wait("q leave")
+    return s
+
+
+def leaves(s, key="q"):
+    s.keys(key)
+    s.restored()
+    s.close()
+
+
+def resize(s, rows, cols):
+    s.screen.resize(rows, cols)
+    s.child.setwinsize(rows, cols)
+
+
+def click(s, x, y, button=0):
+    """Of cell (x, y), counted from 0."""
+    s.keys(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
+
+
+def test_panes_keep_their_place():
+    s = explorer()
+    s.keys(RIGHT)
+    s.wait("row 0, column 1: 7")
+    s.keys("\t")
+    s.wait("[2 rows]")
+    s.keys("\x1b[Z", "\x1b[Z")
+    s.wait("[5 solve]")
+    s.keys("3")
+    s.wait("[3 layout]")
+    s.keys("f", "1")
+    s.wait("row 0, column 1: 7")
+    s.keys("3")
+    s.wait("csc")
+    leaves(s)
+
+
+def test_a_file_behind_v():
+    s = explorer("-v samples/thesis4.mtx")
+    s.wait("4 x 4, 9 nnz")
+    leaves(s)
+    s = explorer("-v rows samples/thesis4.mtx", "[2 rows]")
+    leaves(s)
+
+
+def test_commands():
+    s = explorer()
+    s.keys(":")
+    s.keys(*"gen pois", "\t", *"2d 9 as nine", "\r")
+    s.wait("81 x 81, 369 nnz")
+    s.keys("q")
+    s.keys(":", UP)
+    s.wait(":gen poisson2d 9 as nine")
+    s.keys("\x1b")
+    s.wait("q leave")
+    s.keys(":", *"gen ", "\t", "\t")
+    s.wait("poisson3d")
+    s.keys("\x03")
+    s.keys(":", *"nonsense", "\r")
+    s.wait("nonsense: there is no such command")
+    s.keys(DOWN)
+    assert "no such command" not in s.text()
+    s.keys(":", *"use thesis4; quit", "\r")
+    s.restored()
+    assert "gen poisson2d 9 as nine" in open(os.path.join(s.home, "warpspy", "history")).read()
+    s.close()
+
+
+def test_command_line_edits():
+    s = explorer()
+    s.keys(":", *"stats", "\x01", "#", "\x05", "\x7f", "\x7f", "\x1bb", "x")
+    s.wait(":#xsta")
+    s.keys("\x05", "\x15", "\x7f")  # nothing is left of it, and no line either
+    s.wait("q leave")
+    s.keys(":", "\x12", *"thesis", "\x03")  # a search in the history is given up with the line
+    s.wait("q leave")
+    s.keys(":", "é", "\r")
+    s.wait("no such command")
+    leaves(s)
+
+
+def test_what_is_said_scrolls():
+    s = explorer()
+    s.keys(":", *"help", "\r")
+    s.wait("Matrices")
+    s.wait("lines, to 2")
+    s.keys("G")
+    assert "Matrices" not in s.text(), s.text()
+    s.keys("g")
+    s.wait("Matrices")
+    s.keys("x")
+    s.wait("row 0, column 0: 1")
+    leaves(s)
+
+
+def test_the_prompt_is_as_before():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view")
+    s.wait("[1 spy]")
+    s.keys(":", *"list", "\r", "q", "q")
+    s.wait("thesis4 [")
+    s.keys("versio", "\t")
+    s.wait("> version")
+    s.keys("\r")
+    s.wait("built with CUDA")
+    quits(s)
+
+
+def test_shell_in_panes():
+    s = explorer()
+    mark = len(s.raw)
+    s.keys(":", *"!stty -a | grep -c ' icanon iexten echo '; echo sh''ell", "\r")
+    s.wait("shell")
+    s.wait("Enter goes back")
+    assert re.search("1\r\nshell", s.said(mark)), s.said(mark)
+    s.keys("\r")
+    s.wait("row 0, column 0: 1")
+    leaves(s)
+
+
+def test_solve_in_panes():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    s.keys(":", *"gen poisson2d 20", "\r", "q", ":", *"solve cg step", "\r")
+    s.wait("paused")
+    s.keys("s", "1", "2", "n")
+    s.wait("iteration 13 ")
+    s.keys("\t")
+    s.wait("[1 spy]")
+    s.wait("paused at iteration 13")
+    s.keys("5", "s")
+    s.wait("iteration 14 ")
+    s.keys(":", *"change tol 1e-4", "\r", "j")
+    s.wait("iteration 14 ")
+    s.keys("f")
+    s.wait("converged")
+    leaves(s)
+
+
+def test_left_with_a_paused_solve():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve cg step")
+    s.wait("paused")
+    s.keys("q")
+    s.wait("paused at iteration 0")
+    s.line("view rows")
+    s.wait("[2 rows]")
+    s.keys("5", "4", "s")
+    s.wait("iteration 4 ")
+    s.keys("q")
+    s.wait("paused at iteration 4")
+    quits(s)
+
+
+def test_long_solve_gets_its_pane():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    s.keys(":", *"gen poisson2d 300", "\r", ":", *"solve jacobi tol 0 maxit 100000000 force", "\r")
+    s.wait("[5 solve]")
+    s.wait("running")
+    s.keys("x")
+    s.wait("stopped by the user")
+    s.keys("q", "q")
+    s.restored()
+    s.close()
+
+
+def test_race_in_panes():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    s.keys(":", *"gen poisson2d 300", "\r", ":", *"race jacobi cg tol 0 maxit 100000000 force", "\r")
+    s.wait("6 race]")
+    s.keys("1")
+    s.wait("[1 spy]")
+    s.wait("6 race")
+    s.keys("6")
+    s.wait("paused")
+    leaves(s)
+
+
+def test_drop_in_panes():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("gen poisson2d 5 as five; view spy thesis4")
+    s.wait("[1 spy]")
+    s.keys("3", "\r", ":", *"drop all", "\r")
+    s.wait("there is no matrix to show")
+    s.keys("1", RIGHT, "5", "q")
+    s.wait("warpspy [")
+    s.line("list; view spy")
+    s.wait("no matrix to show")
+    quits(s)
+
+
+def test_mouse():
+    s = explorer()
+    assert b"\x1b[?1006h" in s.raw
+    click(s, 12, 5)
+    s.wait("row 1, column 1: 2")
+    click(s, 10, 0)
+    s.wait("[2 rows]")
+    click(s, 10, 6)
+    s.wait("rows of length 3: 2")
+    click(s, 10, 5)
+    s.wait("rows of length 2: 0 1 3")
+    click(s, 10, 5, 65)
+    s.wait("rows of length 3: 2")
+    s.keys("m")
+    s.wait("the mouse is off")
+    assert s.raw.rindex(b"\x1b[?1006l") > s.raw.rindex(b"\x1b[?1006h")
+    s.keys("1", ":", *"gen poisson2d 30 as large", "\r", "q")
+    s.wait("899")
+    click(s, 20, 10, 64)
+    assert not re.search("^ *0│", s.text(), re.M), s.text()
+    click(s, 20, 10, 65)
+    s.wait_for(lambda: re.search("^ *0│", s.text(), re.M), "the first row")
+    s.keys("\x1b[<0;1", ";1M", "\x1b[<99;99;99M")  # in pieces, or of no button known
+    leaves(s)
+
+
+def test_no_mouse_where_there_is_none():
+    s = explorer(TERM="vt100")
+    s.keys("m", "\t")
+    s.wait("[2 rows]")
+    assert b"\x1b[?1006" not in s.raw and b"2026" not in s.raw
+    leaves(s)
+
+
+def cpu_ticks(pid):
+    return sum(int(x) for x in open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[11:13])
+
+
+def test_idle_costs_nothing():
+    s = explorer("-v samples/thesis4.mtx", OMP_WAIT_POLICY="passive")
+    for view in range(1, 6):
+        s.keys(str(view))
+        s.settle()
+        pid, mark = s.pid(), len(s.raw)
+        before = cpu_ticks(pid)
+        end = time.time() + 1
+        while time.time() < end:
+            s.pump(0.1)
+        assert s.raw[mark:] == b"", s.raw[mark:]
+        assert cpu_ticks(pid) == before, f"{cpu_ticks(pid) - before} ticks of CPU time while idle in pane {view}"
+    leaves(s)
+
+
+def test_a_frame_that_changes_nothing_is_not_sent():
+    s = explorer()
+    s.settle()
+    mark = len(s.raw)
+    s.keys("g")
+    assert s.raw[mark:] == b"", s.raw[mark:]
+    s.keys(RIGHT)
+    assert s.raw[mark:].startswith(b"\x1b[?2026h") and s.raw[mark:].endswith(b"\x1b[?2026l"), s.raw[mark:]
+    leaves(s)
+
+
+def test_small_screens():
+    s = explorer()
+    resize(s, 4, 19)
+    s.wait("too small")
+    resize(s, 10, 40)
+    s.wait("Tab pane")
+    s.keys("\t")
+    s.wait("rows of length 2: 0 1 3")
+    leaves(s)
+
+
+def test_resize_storm():
+    sizes, chance = int(os.environ.get("WARPSPY_STORM", "600")), random.Random(6)
+    s = explorer(ASAN_OPTIONS="detect_leaks=0")
+    s.keys(":", *"gen rmat 12 8 seed 3", "\r", "q", ":", *"race cg jacobi maxit 20 force", "\r", "q")
+    s.child.delaybeforesend = None
+    pid = s.pid()
+    # Lines are left again: nothing typed here may run.
+    keys = ["\t", "\x1b[Z", "?", RIGHT, DOWN, "+", "-", "g", ":hel", "\t", "\t", "\x15\x7f", "t", "f", "a", "\x1b[6~", "\x1b[F",
+            ":stats\r", "\x1b[<0;9;7M", "\x1b[<64;30;8M", "/3", "\x7f", "\r", "n"]
+    for i in range(sizes):
+        small = chance.random() < 0.3
+        resize(s, chance.randint(1, 8 if small else 120), chance.randint(1, 25 if small else 300))
+        s.child.send(chance.choice(keys))
+        if i % 3 == 0:
+            while s.pump(0.002):
+                pass
+        if i % 50 == 0:
+            os.kill(pid, 0)
+    s.settle(5)
+    resize(s, 24, 80)
+    s.settle(5)
+    if "shell$" in s.text() or not os.path.exists(f"/proc/{pid}"):
+        raise AssertionError("the program has ended\n" + s.raw[-3000:].decode(errors="replace"))
+    os.kill(pid, signal.SIGTERM)
+    s.wait("shell$ ")
+    assert b"ERROR: AddressSanitizer" not in s.raw and b"runtime error" not in s.raw
+    s.close()
+
+
+def ended(s):
+    """The shell is back, and the screen, the mouse, the cursor and the modes are as before; the shell goes on."""
+    s.wait("shell$ ")
+    s.settle(0.4)
+    tail = s.raw[s.mark:]
+    assert b"\x1b[?1049h" in tail, "never entered"
+    for on, off in (b"\x1b[?1049h", b"\x1b[?1049l"), (b"\x1b[?1000h", b"\x1b[?1000l"), (b"\x1b[?1006h", b"\x1b[?1006l"):
+        assert tail.rfind(off) > tail.rfind(on), f"{off} is missing"
+    assert max(tail.rfind(b"\x1b[?25h"), tail.rfind(b"\x1b[34h\x1b[?25h")) > tail.rfind(b"\x1b[?25l"), "no cursor"
+    s.screen.reset()
+    s.child.sendline("clear; stty -g; echo mo''des")
+    s.wait("modes")
+    assert s.stty(s.text()) == s.modes, f"terminal modes differ\n{s.text()}\n{s.modes}"
+    s.screen.reset()
+
+
+def test_every_ending_of_every_view():
+    signals = "TERM", "HUP", "INT", "QUIT", "SEGV", "ABRT", "BUS", "KILL"
+    s = Session("--version")
+    s.wait("warpspy 0")
+    s.child.sendline("ulimit -c 0")
+    wrong = []
+    for view in VIEWS:
+        for name in signals:
+            s.screen.reset()
+            s.start(f"--device cpu -v {view} samples/thesis4.mtx")
+            s.wait("q leave")
+            os.kill(s.pid(), getattr(signal, "SIG" + name))
+            try:
+                ended(s)
+            except AssertionError as e:
+                wrong.append(f"{name} in {view}: {e}")
+                raise
+    assert not wrong, "\n".join(wrong)
+    s.close()
+
+
+def test_killed_on_a_command_line_or_in_a_solve():
+    for keys in (":", *"gen "), (":", *"gen poisson2d 300", "\r", ":", *"solve jacobi tol 0 maxit 100000000 force", "\r"):
+        for name in "KILL", "TERM", "SEGV":
+            s = explorer("--device cpu -v samples/thesis4.mtx")
+            s.keys(*keys)
+            os.kill(s.pid(), getattr(signal, "SIG" + name))
+            ended(s)
+            s.close()
+
+
+def test_the_guardian_sleeps_and_ends():
+    s = explorer("-v samples/thesis4.mtx")
+    guards = [p for p in os.listdir("/proc") if p.isdigit() and
+              open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]
+    assert len(guards) == 1, guards
+    before = cpu_ticks(guards[0])
+    s.keys("\t", "\t")
+    assert cpu_ticks(guards[0]) == before
+    s.keys("q")
+    s.restored()
+    end = time.time() + 5
+    while os.path.exists(f"/proc/{guards[0]}") and time.time() < end:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{guards[0]}"), "the guardian stays"
+    s.close()
+
+
+def open_or_empty(path):
+    try:
+        return open(path, "rb").read()
+    except OSError:
+        return b""
+
+
+def terminal_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/fd/1")
+    except OSError:
+        return ""
+
+
+def test_stop_and_go_on_at_another_size():
+    for view in VIEWS:
+        s = explorer(f"--device cpu -v {view} samples/thesis4.mtx", view + "]")
+        s.child.send("\x1a")
+        s.wait("shell$ ")
+        s.settle(0.5)
+        assert s.raw.rfind(b"\x1b[?1006l") > s.raw.rfind(b"\x1b[?1006h")
+        resize(s, 30, 100)
+        s.screen.reset()
+        s.child.sendline("fg")
+        s.wait_for(lambda: "q leave" in s.screen.display[29], "the bottom line")
+        s.wait(view + "]")
+        leaves(s)
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
