@@ -1,7 +1,7 @@
 /* How many entries of a matrix fall in each cell of a picture of a window of it. */
 #include "density.h"
 
-enum { ENTRIES_A_SLICE = 1 << 22, LONG_ROW = 16, SUMS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
+enum { ENTRIES_A_SLICE = 1 << 21, LONG_ROW = 16, SUMS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
 
 /* Maps 0 .. size-1 to floor(i * cells / size) with a multiplication: i*whole + the high half of i*part, where
    part is (cells mod size) * 2^64 / size rounded up. Exact for size < 2^32. */
@@ -60,11 +60,38 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
+/* Neighbours often fall in one cell, and a count must be stored before it can be raised again: every second entry has
+   counts of its own. */
+static void count_stretch(const struct picture *p, int64_t k, int64_t end, uint32_t *cells)
+{
+    uint32_t other[SUMS_MOST] = {0};
+    const struct scale across = p->across;
+    for (; k + 1 < end; k += 2) {
+        cells[cell_of(&across, p->A->col[k] - p->win.col0)]++;
+        other[cell_of(&across, p->A->col[k + 1] - p->win.col0)]++;
+    }
+    if (k < end) cells[cell_of(&across, p->A->col[k] - p->win.col0)]++;
+    for (int64_t x = 0; x < across.cells; x++) cells[x] += other[x];
+}
+
 /* The first matrix row of cell row y. */
 static int64_t first_row(const struct picture *p, int64_t y)
 {
     int64_t row = p->win.row0 + cell_begin(&p->down, y);
     return row < 0 ? 0 : row < p->A->rows ? row : p->A->rows;
+}
+
+/* Rows follow one another, so the entries of whole rows are one stretch. */
+static void count_cells(const struct picture *p, int64_t y, uint32_t *cells)
+{
+    const struct csr *A = p->A;
+    int64_t row0 = first_row(p, y), row1 = first_row(p, y + 1), n = A->rowptr[row1] - A->rowptr[row0];
+    bool whole = p->win.col0 <= 0 && p->win.col1 >= A->cols && p->across.cells <= SUMS_MOST;
+    if (whole && n > p->across.cells && n <= LONG_ROW * p->across.cells * (row1 - row0)) {
+        count_stretch(p, A->rowptr[row0], A->rowptr[row1], cells);
+        return;
+    }
+    for (int64_t r = row0; r < row1; r++) count_row(p, r, cells);
 }
 
 /* The cell row after as many as hold about ENTRIES_A_SLICE entries. */
@@ -108,8 +135,7 @@ bool density_more(struct density *d)
     int64_t from = d->done, to = slice_end(&p, from);
 #pragma omp parallel for schedule( \
     dynamic, 1) if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > 1 << 14)
-    for (int64_t y = from; y < to; y++)
-        for (int64_t r = first_row(&p, y); r < first_row(&p, y + 1); r++) count_row(&p, r, d->cells + y * d->w);
+    for (int64_t y = from; y < to; y++) count_cells(&p, y, d->cells + y * d->w);
     d->done = to;
     return to < d->h;
 }
@@ -210,7 +236,10 @@ static void sum_line(const struct sums *s, int64_t y)
                 line[x] += (uint32_t)(next - at);
             }
     } else {
-        for (; k < end; k++) line[A->col[k] >> across]++;
+        uint32_t other[SUMS_MOST] = {0}; /* as in count_stretch */
+        for (; k + 1 < end; k += 2) line[A->col[k] >> across]++, other[A->col[k + 1] >> across]++;
+        if (k < end) line[A->col[k] >> across]++;
+        for (int64_t x = 0; x < s->w; x++) line[x] += other[x];
     }
     for (int64_t x = 1; x < s->w; x++) line[x] += line[x - 1];
 }
@@ -235,7 +264,7 @@ bool sums_more(struct sums *s)
     int64_t from = s->done, to = from, begin = s->A->rowptr[row_of_cell(s, from)];
     do to++;
     while (to < s->h && s->A->rowptr[row_of_cell(s, to + 1)] - begin <= ENTRIES_A_SLICE);
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for schedule(dynamic, 1)
     for (int64_t y = from; y < to; y++) sum_line(s, y);
     sum_down(s, from, to);
     s->done = to;

@@ -14,7 +14,7 @@ static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no 
    begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the others.
  */
 struct axis {
-    int64_t from, n, span;
+    int64_t from, n, span, each; /* each: elements in a cell where all hold as many, else 0; spares divisions */
     int cells, repeat;
 };
 
@@ -29,7 +29,7 @@ struct picture {
 
 static int64_t cell_begin(const struct axis *a, int64_t k)
 {
-    int64_t at = (k * a->span + a->cells - 1) / a->cells;
+    int64_t at = a->each ? k * a->each : (k * a->span + a->cells - 1) / a->cells;
     return a->from + (at < a->n ? at : a->n);
 }
 
@@ -48,7 +48,7 @@ static void fill_last(struct axis *a, int64_t all)
    unless that would shrink the picture by more than a fifth. */
 static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, int most)
 {
-    struct axis a = {.from = from, .n = n, .span = n, .cells = (int)n, .repeat = 1};
+    struct axis a = {.from = from, .n = n, .span = n, .each = 1, .cells = (int)n, .repeat = 1};
     if (step * most < (double)n) step = (double)n / most;
     if (step <= 1) {
         a.repeat = (int)fmin(1 / step, (double)most / (double)n);
@@ -58,8 +58,10 @@ static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, in
     if ((double)whole <= 1.25 * step) {
         a.cells = (int)((n + whole - 1) / whole);
         a.span = whole * a.cells;
+        a.each = whole;
         fill_last(&a, all);
     } else {
+        a.each = 0;
         a.cells = (int)fmin(ceil((double)n / step - 1e-9), most);
     }
     return a;
@@ -78,6 +80,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     if ((double)whole > 1.25 * step) return a;
     a.cells = (int)((a.n + whole - 1) / whole);
     a.span = whole * a.cells;
+    a.each = whole;
     fill_last(&a, all);
     return a;
 }
