@@ -135,6 +135,22 @@ def test_options_of_the_file_are_used():
     quits(s)
 
 
+def test_colours_set_in_the_explorer_are_seen_at_once():
+    home = tempfile.mkdtemp(dir=HOME)
+    s = at_prompt("samples/thesis4.mtx", XDG_CONFIG_HOME=home)
+    s.line("view spy")
+    s.wait("q leave")
+    s.keys(":", *"set colours none")
+    mark = len(s.raw)
+    s.keys("\r")
+    s.wait("row 0, column 0: 1")
+    drawn = s.raw[mark:].split(b"\x1b[2J")
+    assert len(drawn) > 1 and b"thesis4" in drawn[-1] and not colours_seen(drawn[-1]), drawn
+    s.keys("q")
+    s.settle()
+    quits(s)
+
+
 def test_plain_goes_before_kept_options():
     home = tempfile.mkdtemp(dir=HOME)
     os.makedirs(home + "/warpspy")

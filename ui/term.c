@@ -267,7 +267,8 @@ bool term_typed(void)
 /* Make the record of the screen fit a canvas of another size; without memory everything is drawn anew. */
 static void fit(const struct canvas *c)
 {
-    if (tty.shown && tty.w == c->w && tty.h == c->h) return;
+    if (tty.shown && tty.w == c->w && tty.h == c->h && tty.colours == c->colours) return;
+    tty.colours = c->colours;
     mem_free(tty.shown);
     tty.w = c->w;
     tty.h = c->h;
