@@ -123,7 +123,7 @@ int64_t column_start(const struct head *h, int64_t c);
 struct gap {
     int64_t at, lines;
 };
-/* Entries in the file's order. */
+/* Entries in the file's order, or those of a block by bands of rows. */
 struct entries {
     int64_t room;       /* of each array below */
     int *row, *col;     /* 0-based; NULL in array files until their places are known */
@@ -138,8 +138,12 @@ struct block {
     int64_t upper, lower;  /* entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
+    int *band; /* [BANDS + 1] where the entries of each band of rows begin; NULL: they are in the file's order */
     struct notes notes; /* lines counted in the block */
 };
+/* So many bands at most, of as many rows each as a power of two: what belongs to a band fits a cache. */
+enum { BANDS = 128 };
+int band_shift(const struct head *h); /* row >> shift is its band */
 struct fault {
     struct block *block; /* NULL: of no line */
     int64_t line;        /* in the block */

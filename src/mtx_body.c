@@ -283,6 +283,48 @@ static void entries_copy(const struct entries *from, int64_t n, struct entries *
     if (to->imag) memcpy(to->imag + at, from->imag, values);
 }
 
+/* ---- bands of rows ---- */
+
+int band_shift(const struct head *h)
+{
+    int shift = 0;
+    while (h->rows > (int64_t)BANDS << shift) shift++;
+    return shift;
+}
+
+static bool rows_ascend(const int *row, int64_t n)
+{
+    int64_t i = 1;
+    while (i < n && row[i - 1] <= row[i]) i++;
+    return i >= n;
+}
+
+/* Where the rows of a block are in no order, its entries are to be delivered by bands, so that whoever places them
+   finds those of a band side by side. Small blocks are not worth a table. */
+static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
+{
+    int shift = band_shift(h);
+    if (h->array || h->vector || h->symmetry != GENERAL || k->n < BANDS || rows_ascend(t->row, k->n)) return true;
+    if (!(k->band = mem_zero(BANDS + 1, sizeof *k->band, "a block of the file", e))) return false;
+    for (int64_t i = 0; i < k->n; i++) k->band[(t->row[i] >> shift) + 1]++;
+    for (int s = 0; s < BANDS; s++) k->band[s + 1] += k->band[s];
+    return true;
+}
+
+/* As entries_copy, but by bands; those of a band stay in the file's order. */
+static void entries_deal(const struct entries *from, const struct block *k, int shift, struct entries *to, int64_t at)
+{
+    int64_t place[BANDS];
+    for (int s = 0; s < BANDS; s++) place[s] = at + k->band[s];
+    for (int64_t i = 0; i < k->n; i++) {
+        int64_t p = place[from->row[i] >> shift]++;
+        to->row[p] = from->row[i];
+        to->col[p] = from->col[i];
+        if (to->val) to->val[p] = from->val[i];
+        if (to->imag) to->imag[p] = from->imag[i];
+    }
+}
+
 /* What a thread works with. */
 struct desk {
     struct text text;
@@ -306,7 +348,7 @@ static void desk_free(struct desk *d)
 static bool block_parse(struct block *k, const struct head *h, struct desk *d, struct err *e)
 {
     struct parser s = {.h = h, .k = k, .to = &d->entries, .p = d->text.s, .end = d->text.s + d->text.n};
-    bool ok = desk_room(d, h, &s.why) && take_lines(&s);
+    bool ok = desk_room(d, h, &s.why) && take_lines(&s) && block_bands(k, h, &d->entries, &s.why);
     if (!ok) fail(e, s.why.code, "%s", s.why.text);
     return ok;
 }
@@ -314,7 +356,9 @@ static bool block_parse(struct block *k, const struct head *h, struct desk *d, s
 void block_free(struct block *k)
 {
     mem_free(k->gap);
+    mem_free(k->band);
     k->gap = NULL;
+    k->band = NULL;
     k->ngaps = 0;
 }
 
@@ -449,7 +493,10 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
     b->delivering++;
 #pragma omp atomic write release
     b->turn = k->seq + 1;
-    if (n) entries_copy(from, n, &b->all, at);
+    if (k->band && n == k->n) /* else it is a fault, and nothing will be placed */
+        entries_deal(from, k, band_shift(b->head), &b->all, at);
+    else if (n)
+        entries_copy(from, n, &b->all, at);
 #pragma omp atomic update release
     b->delivering--;
 }

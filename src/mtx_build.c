@@ -1,5 +1,6 @@
 /* From entries to rows. Those of a file that is in the order of rows become the matrix as they are; others are placed
-   by counting, one array after another, so that never more is held than the matrix twice. */
+   by counting, one array after another, so that never more is held than the matrix twice, and band of rows by band,
+   where blocks were delivered so. */
 #include "mtx.h"
 
 #include <string.h>
@@ -82,48 +83,75 @@ struct placing {
     int64_t n;
     enum symmetry symmetry;
     int threads;
+    const struct block *blocks;
+    int shares, shift; /* of the rows: bands, of 1 << shift rows, or one for each thread */
+    bool banded;
     int *to, *mirror; /* [n] places of each entry and of its mirror image; -1 if it has none */
 };
+
+/* Entries [i, end) are those of block k that may be in the rows of a share: all, unless it is by bands. */
+struct stretch {
+    int64_t i, end;
+};
+static struct stretch stretch_of(const struct block *k, int share)
+{
+    if (!k->band) return (struct stretch){k->entry0, k->entry0 + k->n};
+    return (struct stretch){k->entry0 + k->band[share], k->entry0 + k->band[share + 1]};
+}
 
 static bool mirrored(const struct placing *p, int64_t i)
 {
     return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
 }
 
-/* Each thread owns rows [low, high) and goes through all entries, so places do not depend on how many threads there
-   are. rowptr[r + 1] ends as the number of entries in row r. */
-static void count_rows(struct placing *p, int64_t low, int64_t high)
+/* A share is rows [low, high), and one thread's; entries are gone through in their order, so that places do not depend
+   on how many threads there are. rowptr[r + 1] ends as the number of entries in row r. */
+static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
     int *count = p->A->rowptr + 1;
-    for (int64_t i = 0; i < p->n; i++) {
-        if (row[i] >= low && row[i] < high) count[row[i]]++;
-        if (mirrored(p, i) && col[i] >= low && col[i] < high) count[col[i]]++;
-    }
+    for (const struct block *k = p->blocks; k; k = k->next)
+        for (struct stretch r = stretch_of(k, share); r.i < r.end; r.i++) {
+            if (row[r.i] >= low && row[r.i] < high) count[row[r.i]]++;
+            if (mirrored(p, r.i) && col[r.i] >= low && col[r.i] < high) count[col[r.i]]++;
+        }
 }
 
 /* The places of all entries of these rows, each before its mirror image; rowptr[r + 1], the start of row r, ends as its
    end. */
-static void place_rows(struct placing *p, int64_t low, int64_t high)
+static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
     int *next = p->A->rowptr + 1, *out = p->A->col;
-    for (int64_t i = 0; i < p->n; i++) {
-        int r = row[i], c = col[i];
-        bool twice = mirrored(p, i);
-        if (r >= low && r < high) {
-            out[p->to[i] = next[r]++] = c;
-            if (p->mirror && !twice) p->mirror[i] = -1;
+    for (const struct block *k = p->blocks; k; k = k->next)
+        for (struct stretch s = stretch_of(k, share); s.i < s.end; s.i++) {
+            int64_t i = s.i;
+            int r = row[i], c = col[i];
+            bool twice = mirrored(p, i);
+            if (r >= low && r < high) {
+                out[p->to[i] = next[r]++] = c;
+                if (p->mirror && !twice) p->mirror[i] = -1;
+            }
+            if (twice && c >= low && c < high) out[p->mirror[i] = next[c]++] = r;
         }
-        if (twice && c >= low && c < high) out[p->mirror[i] = next[c]++] = r;
-    }
 }
 
-/* The first row that thread t of several places: shares are even by entries. rowptr[r + 1] is the start of row r. */
-static int64_t share(const struct csr *A, int t, int threads)
+/* The first row of a band, or of what thread t of several counts. */
+static int64_t share_rows(const struct placing *p, int t)
 {
-    int64_t low = 0, high = A->rows, from = A->nnz * t / threads;
-    if (t == threads) return A->rows;
+    int64_t rows = p->A->rows;
+    if (!p->banded) return rows * t / p->threads;
+    return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
+}
+
+/* The first row of a band, or of what thread t places: as many entries as the others. rowptr[r + 1] is the start of row
+   r. */
+static int64_t share_entries(const struct placing *p, int t)
+{
+    const struct csr *A = p->A;
+    int64_t low = 0, high = A->rows, from = A->nnz * t / p->threads;
+    if (p->banded) return share_rows(p, t);
+    if (t == p->threads) return A->rows;
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
         if (A->rowptr[mid + 1] < from)
@@ -137,7 +165,7 @@ static int64_t share(const struct csr *A, int t, int threads)
 static bool place_columns(struct placing *p, struct err *e)
 {
     struct csr *A = p->A;
-    int64_t *from = mem_new(p->threads + 1, sizeof *from, "shares of the rows", e);
+    int64_t *from = mem_new(p->shares + 1, sizeof *from, "shares of the rows", e);
     if (!from || !(A->rowptr = mem_zero(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
         !(A->col = mem_new(A->nnz, sizeof *A->col, "column indices", e)) ||
         !(p->to = mem_new(p->n, sizeof *p->to, "places of the entries", e)) ||
@@ -145,14 +173,22 @@ static bool place_columns(struct placing *p, struct err *e)
         mem_free(from);
         return false;
     }
-#pragma omp parallel for schedule(static, 1) num_threads(p->threads)
-    for (int t = 0; t < p->threads; t++) count_rows(p, A->rows * t / p->threads, A->rows * (t + 1) / p->threads);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1));
     csr_starts(A->rows, A->rowptr);
-    for (int t = 0; t <= p->threads; t++) from[t] = share(A, t, p->threads);
-#pragma omp parallel for schedule(static, 1) num_threads(p->threads)
-    for (int t = 0; t < p->threads; t++) place_rows(p, from[t], from[t + 1]);
+    for (int t = 0; t <= p->shares; t++) from[t] = share_entries(p, t);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) place_rows(p, t, from[t], from[t + 1]);
     mem_free(from);
     return true;
+}
+
+static void place_stretch(const struct placing *p, struct stretch r, const double *v, double sign, double *to)
+{
+    for (int64_t i = r.i; i < r.end; i++) {
+        to[p->to[i]] = v ? v[i] : 1;
+        if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
+    }
 }
 
 /* The values go where their columns went, those of mirror images times `sign`; without any, all are 1. */
@@ -161,10 +197,12 @@ static bool place_values(struct placing *p, double **values, double sign, double
     const double *v = *values;
     double *to = *out = mem_new(p->A->nnz, sizeof *to, "values", e);
     if (!to) return false;
-#pragma omp parallel for num_threads(p->threads)
-    for (int64_t i = 0; i < p->n; i++) {
-        to[p->to[i]] = v ? v[i] : 1;
-        if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) {
+        if (!p->banded)
+            place_stretch(p, (struct stretch){p->n * t / p->shares, p->n * (t + 1) / p->shares}, v, sign, to);
+        for (const struct block *k = p->blocks; p->banded && k; k = k->next)
+            if (k->band || t == 0) place_stretch(p, stretch_of(k, t), v, sign, to);
     }
     mem_free(*values);
     *values = NULL;
@@ -289,6 +327,11 @@ static void sum_repeats(struct csr *A)
 static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, struct err *e)
 {
     struct placing p = {.A = A, .t = &b->all, .n = n, .symmetry = b->head->symmetry, .threads = b->threads};
+    const struct block all = {.n = n};
+    for (const struct block *k = b->first; k; k = k->next) p.banded |= k->band != NULL;
+    p.blocks = p.banded ? b->first : &all;
+    p.shares = p.banded ? BANDS : b->threads;
+    p.shift = band_shift(b->head);
     bool ok = place(&p, b->watch, e);
     mem_free(p.to);
     mem_free(p.mirror);
