@@ -76,6 +76,13 @@ static void begin_change(struct session *s, const char *typed)
     undo_begin(s, print_safe(typed, strlen(typed), sizeof said - 24, said, sizeof said));
 }
 
+/* In the list of commands: those of a script, not its name; a lesson's name, not those in it. */
+static bool is_listed(const struct session *s, const struct command *c)
+{
+    bool script = !strcmp(c->name, "source") || !strcmp(c->name, "replay");
+    return !script && !s->folder;
+}
+
 static bool run_split(struct session *s, struct words *w)
 {
     struct err e = {0};
@@ -94,7 +101,7 @@ static bool run_split(struct session *s, struct words *w)
     s->nested--;
     ok = finish(s, ok, &e);
     s->ran += ok;
-    if (ok && !s->depth && !s->folder) said_add(s, typed); /* what is typed in a view counts */
+    if (ok && is_listed(s, c)) said_add(s, typed);
     undo_end(s);
     if (s->nested) undo_begin(s, outer);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);
