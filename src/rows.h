@@ -21,6 +21,8 @@ int64_t row_length_at(const struct row_lengths *l, int64_t rank);
 /* That row, and the rank of a row; equals stand in order. O(rows). */
 int64_t row_at_rank(const struct row_lengths *l, int64_t rank);
 int64_t rank_of_row(const struct row_lengths *l, int64_t row);
+/* What struct stats says of row lengths, and nothing else of it: O(rows + longest). */
+bool stats_rows(const struct csr *A, struct stats *out, struct err *e);
 /* histogram_of, from the lengths: O(n). */
 void histogram_from(const struct row_lengths *l, int bins, struct histogram *out);
 

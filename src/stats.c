@@ -49,8 +49,9 @@ static int64_t nth_length(const int *count, int64_t nth)
     return length;
 }
 
-static bool row_lengths(const struct csr *A, struct stats *s, struct err *e)
+bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
 {
+    *s = (struct stats){0};
     for (int64_t r = 0; r < A->rows; r++) note_length(A, r, s);
     if (A->rows == 0) return true;
     s->row_max = csr_row_length(A, s->longest[0]);
@@ -164,7 +165,7 @@ static bool entries(const struct csr *A, struct watch *w, struct stats *s, struc
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e)
 {
     struct stats s = {0};
-    if (!row_lengths(A, &s, e) || !entries(A, w, &s, e)) return false;
+    if (!stats_rows(A, &s, e) || !entries(A, w, &s, e)) return false;
     if (!symmetry_of(A, w, &s.pattern_symmetric, &s.value_symmetric, e)) return false;
     *out = s;
     return true;

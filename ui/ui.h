@@ -82,6 +82,7 @@ struct view_state {
     int mode;                 /* rows: the picture */
     int64_t rank;             /* rows: of the row by length */
     struct row_lengths lengths; /* rows */
+    struct stats row_stats;   /* rows: what it says of them */
     struct warps warps;       /* rows */
     const struct format *format; /* layout */
     struct product *product;     /* layout; found again by prepare */

@@ -16,7 +16,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     const struct csr *A = &s->current->csr;
     row_lengths_free(&st->lengths);
-    if (!session_stats(s, s->current, e) || !row_lengths_of(A, &st->lengths, e)) return false;
+    if (!row_lengths_of(A, &st->lengths, e) || !stats_rows(A, &st->row_stats, e)) return false;
     warps_of(A, &st->warps);
     return true;
 }
@@ -289,7 +289,7 @@ static double level(const struct row_lengths *l, int64_t length, bool log_scale)
 {
     double least = (double)l->length[0], most = (double)l->length[l->n - 1], at = (double)length;
     if (log_scale) least = log2(1 + least), most = log2(1 + most), at = log2(1 + at);
-    return most > least ? (at - least) / (most - least) : 0.5;
+    return most > least ? (at - least) / (most - least) : 1;
 }
 
 static bool sorted_log(const struct row_lengths *l)
@@ -384,7 +384,7 @@ static void draw_bins(struct canvas *c, const struct matrix *m, struct view_stat
     fill_list(&t, st, &g);
     if (st->item >= t.n) st->item = t.n - 1;
     int y = draw_list(c, &t, st, room);
-    if (st->mode != WARPS) draw_longest(c, &m->csr, &m->stats, y + 1 < end ? y + 1 : y);
+    if (st->mode != WARPS) draw_longest(c, &m->csr, &st->row_stats, y + 1 < end ? y + 1 : y);
     if (st->full) draw_members(c, st, &g, t.line[st->item].name, c->h - 2);
 }
 
@@ -394,11 +394,11 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     int end = c->h - (st->full ? 2 : 0);
     if (!st->full) st->mode = HISTOGRAM;
     draw_title(c, "rows", m, "%s%srows counted from 0", st->mode ? mode_name[st->mode] : "", st->mode ? "; " : "");
-    if (!m->has_stats || m->csr.rows == 0 || st->lengths.A != &m->csr || c->w < 40 || end - TOP < 2) return;
+    if (m->csr.rows == 0 || st->lengths.A != &m->csr || c->w < 40 || end - TOP < 2) return;
     if (st->mode == WARPS)
         draw_warp_summary(c, st);
     else
-        draw_summary(c, &m->stats);
+        draw_summary(c, &st->row_stats);
     draw_warp_cost(c, &st->warps, draw_quantiles(c, &st->lengths, 1));
     if (st->mode == SORTED)
         draw_sorted(c, st, end);
