@@ -293,7 +293,8 @@ const struct command command_spy = {
     .grammar = "[MATRIX] [width N] [height N]",
     .about = "draw where the nonzeros are",
     .help = "Each dot of the braille letters is a block of elements with a nonzero in it; colours show density.\n"
-            "`view spy` is the same full screen, to move about and zoom in to single elements.\n"
+            "`view spy` is the same full screen, to move about and zoom in to single elements; it shows a sample of a\n"
+            "large matrix at once and counts all of it while no key comes. Its place is that of rows and layout too.\n"
             "    spy\n"
             "    spy A width 120 height 40",
     .run = run_spy,
@@ -303,7 +304,9 @@ const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
     .about = "draw how long the rows are",
-    .help = "A histogram of row lengths and the longest rows by number. `view rows` names the rows of each length.\n"
+    .help = "A histogram of row lengths, their quantiles, the longest rows by number, and what a warp costs: 32\n"
+            "neighbouring rows, a thread each, against the same entries shared out evenly. `view rows` names the rows\n"
+            "of each length; its key t turns to the cumulative histogram, to the rows by length, and to the warps.\n"
             "    rows",
     .run = run_rows,
 };
