@@ -167,7 +167,12 @@ static void run_line_of(struct card *c, struct card_row *r)
 {
     struct err e = {0};
     double from = now_us();
-    bool ok = r->line->run(c, r, &e);
+    const struct card_values *v = r->line->finite ? card_values(c, &e) : NULL;
+    bool ok = !r->line->finite || v;
+    if (v && v->bad)
+        card_say(r, "not known: the matrix has NaN or inf");
+    else if (ok)
+        ok = r->line->run(c, r, &e);
     r->us = now_us() - from;
     r->state = ok ? CARD_FOUND : e.code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
     if (!ok) {

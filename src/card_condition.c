@@ -187,5 +187,6 @@ const struct card_line card_line_condition = {
              {"ritz_high", CARD_NUM}},
     .costly = true,
     .square = true,
+    .finite = true,
     .run = run,
 };

@@ -172,5 +172,6 @@ const struct card_line card_line_definite = {
              {"cholesky_nnz", CARD_NUM}},
     .costly = true,
     .square = true,
+    .finite = true,
     .run = run,
 };

@@ -41,7 +41,7 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR are out", card_count(d.zero).text,
                  (long long)d.first);
     else if (d.negative)
-        card_say(r, "full, %s of %s entries negative: Jacobi and SOR can run", card_count(d.negative).text,
+        card_say(r, "full, %s of %s entries negative: Jacobi, GS and SOR can run", card_count(d.negative).text,
                  card_count(c->A->rows).text);
     else
         card_say(r, "full, no zero: Jacobi, GS and SOR can run");
@@ -225,6 +225,7 @@ const struct card_line card_line_dominance = {
              {"cols_weak", CARD_INT},
              {"cols_failing", CARD_INT},
              {"dominance", CARD_NUM}},
+    .finite = true,
     .square = true,
     .run = run_dominance,
 };
@@ -236,6 +237,7 @@ const struct card_line card_line_signs = {
              {"negative_off_diagonal", CARD_INT},
              {"diagonal_not_positive", CARD_INT},
              {"positive_row", CARD_INT}},
+    .finite = true,
     .square = true,
     .run = run_signs,
 };

@@ -87,7 +87,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     if (s.most > 3e38 || s.least < 1e-38)
         card_say(r, "beyond fp32");
     else if (rows > 1e4)
-        card_say(r, "scale rows first");
+        card_say(r, "scale first");
     else if (values > 1e7)
         card_say(r, "wide for fp32");
     else

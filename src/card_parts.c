@@ -98,7 +98,7 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "%s triangular blocks, largest %s: solve block by block", card_count(d->blocks).text,
                  card_count(d->largest).text);
     if (tall) card_say(r, ", tall %s x %s", card_count(d->tall_rows).text, card_count(d->tall_cols).text);
-    if ((wide || tall) && strlen(r->text) <= 54) card_say(r, ": least squares");
+    if ((wide || tall) && strlen(r->text) <= 54) card_say(r, tall ? ": least squares" : ": many solutions");
     return true;
 }
 

@@ -148,9 +148,9 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
     else if (c->A->imag)
         card_say(r, "neither hermitian nor symmetric, A - A' %.2g of the norm: no cg", s->skew);
     else if (s->skew < 1e-12)
-        card_say(r, "skew part only %.2g of the norm: symmetrize, then cg", s->skew);
+        card_say(r, "A - A' only %.2g of the norm: symmetrize, then cg", s->skew);
     else
-        card_say(r, "skew part %.2g of the norm: not cg; bicgstab, gmres, lu", s->skew);
+        card_say(r, "A - A' %.2g of the norm: not cg; bicgstab, gmres, lu", s->skew);
     return true;
 }
 
@@ -163,7 +163,7 @@ const struct card_line card_line_pattern = {
 };
 const struct card_line card_line_values = {
     .name = "values",
-    .about = "is A its transpose; the skew part ||A - A'|| / ||A|| in the Frobenius norm",
+    .about = "is A its transpose; ||A - A'|| / ||A|| in the Frobenius norm, twice the share of the skew part",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
     .run = run_values,

@@ -224,29 +224,29 @@ static void say_step(struct out *o, const struct lu_steps *v)
     if (v->n <= STEP_NUMBERS) out_nums(o, "state", v->n * v->n, v->a);
 }
 
-static bool check_steps(const struct matrix *m, struct err *e)
+static bool check_steps(const struct matrix *m, bool force, struct err *e)
 {
     const struct csr *A = &m->csr;
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
-    if (A->rows <= STEP_MOST) return true;
+    if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
     return fail(e, E_LIMIT, "%s has %lld rows; steps are shown of matrices of up to %d", m->name, (long long)A->rows,
                 +STEP_MOST);
 }
 
-bool lu_steps_begin(struct session *s, struct matrix *m, struct err *e)
+bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     struct lu_steps *v = NULL;
-    if (!check_steps(m, e) || !lu_steps_new(&v, &m->csr, m->name, e)) return false;
+    if (!check_steps(m, force, e) || !lu_steps_new(&v, &m->csr, m->name, e)) return false;
     lu_steps_free(s->lu);
     s->lu = v;
     return true;
 }
 
 /* On a terminal the screen takes over; a script is shown every column. */
-static bool run_steps(struct session *s, struct matrix *m, struct err *e)
+static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
-    if (!lu_steps_begin(s, m, e)) return false;
+    if (!lu_steps_begin(s, m, force, e)) return false;
     out_note(s->out, "steps are those of the textbook's algorithm, on a copy on the host");
     if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
     for (int64_t k = 0; k <= s->lu->n; k++) {
@@ -269,7 +269,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
         return fail(e, E_USAGE, "`step` is the textbook's algorithm: it takes no method, b, reps or all");
-    if (arg_flag(a, "step")) return run_steps(s, m, e);
+    if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
     if (reps < 0 || reps > 1000)
         return fail(e, E_USAGE, "expected 0 to 1000 after `reps`, found %lld", (long long)reps);
     if (b < 0 || b > INT32_MAX || (arg(a, "b") && !b))

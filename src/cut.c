@@ -109,13 +109,19 @@ static int64_t divisors(double *most, int64_t n, bool side, bool root)
     return left;
 }
 
+/* By the larger first: the same bits whichever of the two is the row's, so that a symmetric matrix stays so. */
+static double scaled(double v, double a, double b)
+{
+    return a > b ? v / a / b : v / b / a;
+}
+
 static bool divide(struct scaling *s, struct err *e)
 {
     struct csr *A = s->A;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            A->val[k] = A->val[k] / s->row[i] / s->col[A->col[k]];
-            if (A->imag) A->imag[k] = A->imag[k] / s->row[i] / s->col[A->col[k]];
+            A->val[k] = scaled(A->val[k], s->row[i], s->col[A->col[k]]);
+            if (A->imag) A->imag[k] = scaled(A->imag[k], s->row[i], s->col[A->col[k]]);
         }
         if (!look(s->w, "scale", i, A->rows, e)) return false;
     }

@@ -237,7 +237,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 /* Begin to step through LU of m: s->lu before its first column; cmd_lu.c. */
-bool lu_steps_begin(struct session *s, struct matrix *m, struct err *e);
+bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e);
 void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
 void session_catch_interrupt(bool once);

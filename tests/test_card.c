@@ -181,6 +181,13 @@ static void test_found(void **state)
     card_of(&c, &A);
     check_text(&c, "circles", "NaN or inf");
     check_text(&c, "definite", "NaN or inf");
+    check_text(&c, "dominance", "NaN or inf");
+    check_text(&c, "signs", "NaN or inf");
+    card_free(&c);
+    A.val[1] = INFINITY; /* symmetric, and Cholesky would succeed */
+    card_of(&c, &A);
+    check_text(&c, "definite", "NaN or inf");
+    check_text(&c, "condition", "NaN or inf");
     card_free(&c);
     csr_free(&A);
 }

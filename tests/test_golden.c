@@ -381,7 +381,7 @@ static const struct screen_case cases[] = {
      .keys = "",
      .w = 40,
      .h = 10},
-    {.name = "race_emu", .setup = "gen poisson2d 6; race cg jacobi wjacobi 0.5 on emu", .view = "race", .keys = "t"},
+    {.name = "race_emu", .setup = "gen poisson2d 6; race gs jacobi wjacobi 0.5 on emu", .view = "race", .keys = "t"},
     {.name = "race_kernels",
      .setup = "gen poisson2d 20; race csr-serial ell-serial csr-vector on cpu reps 64",
      .view = "race",

@@ -541,6 +541,24 @@ static void test_scaled(void **state)
     }
 }
 
+/* By both sides, to the bit. */
+static void test_scaled_symmetric(void **state)
+{
+    struct csr A = {0}, B, T;
+    int64_t n[PARAMS_MAX] = {17, 13};
+    uint64_t seed = 3;
+    (void)state;
+    assert_true(generator_find("poisson2d")->make(n, 1, NULL, &A, NULL));
+    for (int64_t i = 0; i < A.rows; i++)
+        for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
+            if (A.col[k] >= i) A.val[k] = A.val[csr_find(&A, A.col[k], i)] = exp(20 * random_unit(&seed));
+    assert_true(csr_scale(&B, &A, SCALE_BOTH, NULL, NULL, NULL) && csr_transpose(&T, &B, NULL));
+    assert_true(csr_equal(&B, &T));
+    csr_free(&A);
+    csr_free(&B);
+    csr_free(&T);
+}
+
 /* Sizes from the least to the largest numbers; a row of zeros, and one with inf and NaN, stay. */
 static void test_scaled_extremes(void **state)
 {
@@ -826,6 +844,7 @@ int main(void)
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_parts_refused),
         cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_scaled_symmetric),
         cmocka_unit_test(test_scaled_extremes),
         cmocka_unit_test(test_cut_allocations),
         cmocka_unit_test(test_cut_cancelled),

@@ -166,7 +166,8 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     (void)st;
     if (!s->current || (s->lu && !strcmp(s->lu->name, s->current->name))) return true;
     struct err why = {0};
-    if (lu_steps_begin(s, s->current, &why) || why.code != E_MEMORY) return true; /* draw says what does not suit */
+    if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
+        return true; /* draw says what does not suit */
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
