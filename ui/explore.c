@@ -139,6 +139,13 @@ static void run(struct session *s, const char *line, const char *title)
     char *text = NULL;
     free(x->said);
     x->said = NULL;
+    if (line) {
+        char safe[120], what[sizeof x->status];
+        snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
+        say(x, false, what);
+        if (term_is_open()) front_draw(s);
+        x->status[0] = 0;
+    }
     bool ok = run_quietly(s, line, &text);
     if (s->quit || leaves(x->pending)) {
         free(x->parting);
@@ -190,6 +197,7 @@ static void type(struct session *s, int key)
     struct explorer *x = front_explorer(s);
     enum line now = line_key(key);
     x->typing = now == LINE_ON;
+    x->status[0] = 0;
     if (now != LINE_DONE) return;
     char *line = line_taken();
     if (is_place(line))

@@ -85,6 +85,11 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
+void front_draw(struct session *s)
+{
+    draw_screen(s, front_explorer(s)->pane, NULL);
+}
+
 /* "ROW [COLUMN]" was typed: go there, or say why not. */
 static void go_there(struct session *s, const struct view *v, struct view_state *st)
 {

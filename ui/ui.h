@@ -244,6 +244,7 @@ struct view_state *front_state(struct session *s, const struct view *v);
 /* Take a view that was not seen for a while to the element the other views are at. */
 void front_meet(struct session *s, const struct view *v);
 void front_lead(struct session *s, const struct view *v); /* the other views are to come to the cursor of v */
+void front_draw(struct session *s);                       /* the explorer, as it is now */
 /* One key of a full-screen view; false: leave it. */
 bool view_key(struct session *s, const struct view *v, int key);
 
