@@ -131,9 +131,10 @@ static void draw_plot(struct canvas *c, const struct race *r, const struct reach
 
 /* ---- the legend ---- */
 
-static const char *state_of(const struct racer *x)
+static const char *state_of(const struct race *r, const struct racer *x)
 {
-    return *x->why ? "refused" : reason_name(x->v->reason);
+    if (*x->why) return "refused";
+    return r->paused && x->v->reason == RUNNING ? "paused" : reason_name(x->v->reason);
 }
 
 static void draw_solver(struct canvas *c, const struct race *r, int i, int y)
@@ -144,7 +145,7 @@ static void draw_solver(struct canvas *c, const struct race *r, int i, int y)
     canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
     canvas_text(c, 3, y, ST_BOLD, "%.*s", wide ? NAME - 2 : 12, x->name);
     enum style st = *x->why || x->v->reason > CONVERGED ? ST_BAD : x->v->reason == CONVERGED ? ST_GOOD : ST_PLAIN;
-    canvas_text(c, wide ? 62 : 26, y, st, "%s", state_of(x));
+    canvas_text(c, wide ? 62 : 26, y, st, "%s", state_of(r, x));
     if (!x->v) return;
     if (wide) draw_right(c, 34, y, ST_PLAIN, show_count(x->v->iterations, text, sizeof text));
     snprintf(text, sizeof text, "%.2e", x->v->residual);
