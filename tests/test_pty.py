@@ -312,6 +312,23 @@ def test_paused_solve_is_left_and_goes_on():
     quits(s)
 
 
+def test_a_new_solve_has_no_note_of_the_last():
+    s = paused_solve()
+    s.keys(" ")
+    s.wait("converged")
+    s.keys("s")
+    s.wait("this solve has ended")
+    s.keys("q")
+    s.wait("true residual")
+    s.line("solve cg step")
+    s.wait("paused")
+    s.settle()
+    assert "this solve has ended" not in s.text()
+    s.keys("q")
+    s.wait("paused at iteration 0")
+    quits(s)
+
+
 def test_keys_go_back_and_forth():
     s = paused_solve()
     s.keys("b")

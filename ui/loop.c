@@ -223,6 +223,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 static bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     front_explorer(s)->pane = v;
+    front_state(s, v)->message[0] = 0; /* it was of what was there before */
     if (!front_explorer(s)->on && !term_open(e)) return false;
     screen_of(s)->live = v;
     s->front->covered = true;
