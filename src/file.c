@@ -70,6 +70,17 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
     return kind->load(s, w, A, info, e);
 }
 
+/* Kinds that hold numbers as they are: the reader of text says so itself, and so does what it left in a cache. */
+static void tell_wild(const struct csr *A, struct load_info *info)
+{
+    int64_t k = first_not_finite(A->nnz, A->val);
+    for (int i = 0; i < info->nwarnings; i++)
+        if (strstr(info->warning[i], "inf or nan")) return;
+    if (k < A->nnz)
+        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)",
+                  (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
+}
+
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
                struct err *e)
 {
@@ -82,6 +93,7 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
     bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
     if (!ok) return false;
+    tell_wild(A, info);
     snprintf(info->file, sizeof info->file, "%s", path);
     info->ms = (now_us() - start) / 1000;
     return true;
