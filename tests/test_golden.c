@@ -483,6 +483,7 @@ static void explore_full(struct session *s, const struct screen_case *k, const s
         explore_draw(c, s);
     }
     x->on = false;
+    explore_end(s);
 }
 
 static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
