@@ -1,12 +1,9 @@
 /* export: any view as a file: its text, a picture, or the numbers behind it. */
 #include "export.h"
 #include "../src/grammar.h"
-#include "../src/lu.h"
 #include "../src/newfile.h"
-#include "../src/race.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,16 +59,6 @@ bool export_write(const char *path, const char *data, size_t n, struct err *e)
     struct newfile f;
     bool ok = newfile_open(&f, path, e) && newfile_write(&f, data, (int64_t)n, e);
     return newfile_close(&f, ok, e);
-}
-
-/* Views of work that was not done have nothing to show. */
-static bool is_there(struct session *s, const char *view, struct err *e)
-{
-    if (!strcmp(view, "bench") && !s->nruns) return fail(e, E_USAGE, "nothing was measured yet; `bench` does");
-    if (!strcmp(view, "solve") && !s->solve) return fail(e, E_USAGE, "nothing was solved yet; `solve cg` does");
-    if (!strcmp(view, "race") && !s->race)
-        return fail(e, E_USAGE, "there was no race yet; `race cg jacobi` begins one");
-    return true;
 }
 
 /* ---- the view on cells ---- */
@@ -183,68 +170,7 @@ static bool write_picture(struct session *s, const struct export *x, FILE *f, st
 
 /* ---- numbers ---- */
 
-static bool say_runs(struct session *s, struct err *e)
-{
-    (void)e;
-    for (int i = 0; i < s->nruns; i++) {
-        out_row(s->out);
-        out_run(s->out, s->runs_of, &s->runs[i], false);
-    }
-    return true;
-}
-
-static bool say_iterations(struct session *s, struct err *e)
-{
-    const struct solve *v = s->solve;
-    (void)e;
-    for (int64_t i = 0; i <= v->iterations; i++) {
-        out_row(s->out);
-        out_str(s->out, "matrix", NULL, v->matrix->name);
-        out_str(s->out, "solver", NULL, v->solver->name);
-        out_str(s->out, "device", NULL, v->dev->name);
-        out_int(s->out, "iteration", NULL, i);
-        out_num(s->out, "residual", NULL, v->hist[i], NULL);
-        out_num(s->out, "us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
-    }
-    return true;
-}
-
-static bool say_race(struct session *s, struct err *e)
-{
-    if (s->race->paused) return fail(e, E_USAGE, "the race waits; `continue` or `stop` it first");
-    out_race(s->out, s->race);
-    return true;
-}
-
-/* The matrix as far as it is factored: L below the diagonal, U on it and above. */
-static bool say_factors(struct session *s, struct err *e)
-{
-    const struct lu_steps *v = s->lu;
-    if (!v) return fail(e, E_USAGE, "nothing is factored; LU takes real square matrices of up to 512 rows");
-    double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
-    for (int64_t i = 0; line && i < v->n; i++) {
-        if (out_mode(s->out) == OUT_JSON) {
-            for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];
-            out_row(s->out);
-            out_int(s->out, "columns_done", NULL, v->k);
-            out_int(s->out, "row", NULL, v->row[i]);
-            out_nums(s->out, "values", v->n, line);
-            continue;
-        }
-        for (int64_t j = 0; j < v->n; j++) {
-            out_row(s->out);
-            out_int(s->out, "columns_done", NULL, v->k);
-            out_int(s->out, "row", NULL, v->row[i]);
-            out_int(s->out, "column", NULL, j);
-            out_num(s->out, "value", NULL, v->a[j * v->n + i], NULL);
-        }
-    }
-    mem_free(line);
-    return line;
-}
-
-/* A command whose data are those of its view: run it with these words. */
-static bool say_command(struct session *s, int n, const char *const *word, struct err *e)
+bool say_command(struct session *s, int n, const char *const *word, struct err *e)
 {
     static struct words w; /* too large for the stack beside the arguments */
     static struct args a;
@@ -270,25 +196,11 @@ bool export_command(struct session *s, struct out *o, int n, const char *const *
     return ok;
 }
 
-/* spy, rows and layout are commands; what is in the session is said here. */
 static bool say_view(struct session *s, const struct export *x, struct err *e)
 {
-    static const struct {
-        const char *view;
-        bool (*say)(struct session *s, struct err *e);
-    } table[] = {{"bench", say_runs}, {"solve", say_iterations}, {"race", say_race}, {"lu", say_factors}};
-    char w[16], h[16];
-    for (int i = 0; i < COUNT(table); i++)
-        if (!strcmp(table[i].view, x->view->name)) return table[i].say(s, e);
-    snprintf(w, sizeof w, "%d", x->w);
-    snprintf(h, sizeof h, "%d", x->h);
-    struct view_state *st = s->front ? front_state(s, x->view) : NULL;
-    const char *spy[] = {"spy", s->current->name, "width", w, "height", h}, *rows[] = {"rows", s->current->name};
-    const char *layout[] = {"layout", st && st->format ? st->format->name : "csr", "of", s->current->name};
-    if (is_spy(x)) return say_command(s, COUNT(spy), spy, e);
-    if (!strcmp(x->view->name, "rows")) return say_command(s, COUNT(rows), rows, e);
-    if (!strcmp(x->view->name, "layout")) return say_command(s, COUNT(layout), layout, e);
-    return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", x->view->name);
+    const struct view *v = x->view;
+    if (v->numbers) return v->numbers(s, s->front ? front_state(s, v) : NULL, x->w, x->h, e);
+    return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 
 /* Lines of JSON as one array. */
@@ -338,7 +250,8 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
 
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
-    if (!is_there(s, x->view->name, e)) return false;
+    const char *nothing = x->view->nothing ? x->view->nothing(s) : NULL;
+    if (nothing) return fail(e, E_USAGE, "%s", nothing);
     if (x->kind == EXPORT_TXT) return write_text(s, x, f, e);
     if (x->kind == EXPORT_JSON || x->kind == EXPORT_CSV) return write_numbers(s, x, f, e);
     return write_picture(s, x, f, e);

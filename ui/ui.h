@@ -130,7 +130,14 @@ struct view {
     bool (*at)(struct session *s, const struct view_state *st, int64_t *row, int64_t *col);
     /* A few milliseconds of what is to be done while no key comes; NULL: never anything. */
     enum work (*work)(struct session *s, struct view_state *st);
+    /* Why there is nothing to export yet, and what changes that; NULL: there is. Itself NULL: there always is. */
+    const char *(*nothing)(const struct session *s);
+    /* The numbers behind it, as rows of s->out in JSON or CSV. st: as the screen has it, NULL without one; w, h: the
+       size in letters. NULL: it has none. */
+    bool (*numbers)(struct session *s, const struct view_state *st, int w, int h, struct err *e);
 };
+/* Run a command, given as its words: for views whose numbers are a command's. cmd_export.c. */
+bool say_command(struct session *s, int n, const char *const *word, struct err *e);
 extern const struct view *const views[]; /* ended by NULL */
 const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };

@@ -1,4 +1,5 @@
 /* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
+#include "../src/cmd.h"
 #include "ui.h"
 
 #include <math.h>
@@ -95,6 +96,22 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+static const char *nothing(const struct session *s)
+{
+    return s->nruns ? NULL : "nothing was measured yet; `bench` does";
+}
+
+/* A row for each measurement. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h, (void)e;
+    for (int i = 0; i < s->nruns; i++) {
+        out_row(s->out);
+        out_run(s->out, s->runs_of, &s->runs[i], false);
+    }
+    return true;
+}
+
 const struct view view_bench = {
     .name = "bench",
     .about = "the kernels measured last, fastest first: time, spread, bandwidth, share of the ceiling",
@@ -102,4 +119,6 @@ const struct view view_bench = {
     .any = true,
     .draw = draw,
     .key = key,
+    .nothing = nothing,
+    .numbers = numbers,
 };

@@ -452,8 +452,8 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
-/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. Entry `likely` of
-   the matrix has that slot in formats that keep its order. */
+/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. Entry `likely`
+   of the matrix has that slot in formats that keep its order. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
 {
     int64_t i = likely;
@@ -487,6 +487,13 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return p.row >= 0 && p.row < S->rows;
 }
 
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)w, (void)h;
+    const char *word[] = {"layout", st && st->format ? st->format->name : "csr", "of", s->current->name};
+    return say_command(s, COUNT(word), word, e);
+}
+
 const struct view view_layout = {
     .name = "layout",
     .about =
@@ -499,4 +506,5 @@ const struct view view_layout = {
     .key = key,
     .go = go,
     .at = at,
+    .numbers = numbers,
 };

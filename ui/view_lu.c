@@ -185,6 +185,34 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+/* The matrix as far as it is factored: L below the diagonal, U on it and above. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct lu_steps *v = s->lu;
+    (void)st, (void)w, (void)h;
+    if (!v) return fail(e, E_USAGE, "nothing is factored; LU takes real square matrices of up to 512 rows");
+    double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
+    for (int64_t i = 0; line && i < v->n; i++) {
+        for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];
+        if (out_mode(s->out) == OUT_JSON) {
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_nums(s->out, "values", v->n, line);
+            continue;
+        }
+        for (int64_t j = 0; j < v->n; j++) {
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_int(s->out, "column", NULL, j);
+            out_num(s->out, "value", NULL, line[j], NULL);
+        }
+    }
+    mem_free(line);
+    return line;
+}
+
 const struct view view_lu = {
     .name = "lu",
     .about = "LU of a small matrix a column at a time: pivots, multipliers, what is left",
@@ -192,4 +220,5 @@ const struct view view_lu = {
     .prepare = prepare,
     .draw = draw,
     .key = key,
+    .numbers = numbers,
 };

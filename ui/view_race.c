@@ -1,4 +1,5 @@
 /* A race as it goes on: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
+#include "../src/cmd.h"
 #include "../src/race.h"
 #include "plot.h"
 
@@ -261,6 +262,19 @@ static const char *keys_now(const struct session *s)
     return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
 }
 
+static const char *nothing(const struct session *s)
+{
+    return s->race ? NULL : "there was no race yet; `race cg jacobi` begins one";
+}
+
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h;
+    if (s->race->paused) return fail(e, E_USAGE, "the race waits; `continue` or `stop` it first");
+    out_race(s->out, s->race);
+    return true;
+}
+
 const struct view view_race = {
     .name = "race",
     .about = "solvers or kernels side by side in equal time: residuals, or products done",
@@ -269,4 +283,6 @@ const struct view view_race = {
     .keys_now = keys_now,
     .draw = draw,
     .key = key,
+    .nothing = nothing,
+    .numbers = numbers,
 };

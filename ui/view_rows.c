@@ -479,6 +479,12 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h;
+    return say_command(s, 2, (const char *const[]){"rows", s->current->name}, e);
+}
+
 const struct view view_rows = {
     .name = "rows",
     .about = "how long the rows are, and what 32 neighbours cost a kernel with a thread for each row, against the same "
@@ -490,4 +496,5 @@ const struct view view_rows = {
     .key = key,
     .go = go,
     .at = at,
+    .numbers = numbers,
 };

@@ -543,6 +543,28 @@ static const char *keys_now(const struct session *s)
     return v && v->x && v->b_norm > 0 ? "? help  q leave  change at the prompt goes on" : "? help  q leave";
 }
 
+static const char *nothing(const struct session *s)
+{
+    return s->solve ? NULL : "nothing was solved yet; `solve cg` does";
+}
+
+/* A row for each iteration. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct solve *v = s->solve;
+    (void)st, (void)w, (void)h, (void)e;
+    for (int64_t i = 0; i <= v->iterations; i++) {
+        out_row(s->out);
+        out_str(s->out, "matrix", NULL, v->matrix->name);
+        out_str(s->out, "solver", NULL, v->solver->name);
+        out_str(s->out, "device", NULL, v->dev->name);
+        out_int(s->out, "iteration", NULL, i);
+        out_num(s->out, "residual", NULL, v->hist[i], NULL);
+        out_num(s->out, "us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
+    }
+    return true;
+}
+
 const struct view view_solve = {
     .name = "solve",
     .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
@@ -552,4 +574,6 @@ const struct view view_solve = {
     .draw = draw,
     .key = key,
     .answer = answer,
+    .nothing = nothing,
+    .numbers = numbers,
 };

@@ -659,6 +659,16 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
     return true;
 }
 
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    char width[16], height[16];
+    (void)st;
+    snprintf(width, sizeof width, "%d", w);
+    snprintf(height, sizeof height, "%d", h);
+    const char *word[] = {"spy", s->current->name, "width", width, "height", height};
+    return say_command(s, COUNT(word), word, e);
+}
+
 const struct view view_spy = {
     .name = "spy",
     .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
@@ -671,4 +681,5 @@ const struct view view_spy = {
     .at = at,
     .click = click,
     .work = work,
+    .numbers = numbers,
 };
