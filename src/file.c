@@ -59,6 +59,14 @@ static const struct file_kind *kind_of(const struct source *s)
     return file_kinds[i];
 }
 
+static void tell_wild(const struct csr *A, struct load_info *info)
+{
+    int64_t k = first_not_finite(A->nnz, A->val);
+    if (k < A->nnz)
+        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)",
+                  (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
+}
+
 static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     const struct file_kind *kind = kind_of(s);
@@ -67,18 +75,9 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
     if (s->part && !kind->has_parts)
         return fail_at(e, E_USAGE, s->where, "expected a file of several variables after `variable`, found %s",
                        kind->about);
-    return kind->load(s, w, A, info, e);
-}
-
-/* Kinds that hold numbers as they are: the reader of text says so itself, and so does what it left in a cache. */
-static void tell_wild(const struct csr *A, struct load_info *info)
-{
-    int64_t k = first_not_finite(A->nnz, A->val);
-    for (int i = 0; i < info->nwarnings; i++)
-        if (strstr(info->warning[i], "inf or nan")) return;
-    if (k < A->nnz)
-        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)",
-                  (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
+    if (!kind->load(s, w, A, info, e)) return false;
+    if (!kind->tells_wild) tell_wild(A, info);
+    return true;
 }
 
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
@@ -93,7 +92,6 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
     bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
     if (!ok) return false;
-    tell_wild(A, info);
     snprintf(info->file, sizeof info->file, "%s", path);
     info->ms = (now_us() - start) / 1000;
     return true;

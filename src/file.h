@@ -21,8 +21,9 @@ struct file_kind {
     const char *name;
     const char *endings; /* of file names, separated by blanks; save chooses the kind by them */
     const char *about;
-    bool packed;    /* is read from a stream, so also where it is compressed or in an archive */
-    bool has_parts; /* holds variables with names */
+    bool packed;     /* is read from a stream, so also where it is compressed or in an archive */
+    bool has_parts;  /* holds variables with names */
+    bool tells_wild; /* its reader itself notes inf and NaN, which it sees as it reads */
     /* Whether a file that begins with these n bytes is one; NULL: what no other kind recognises. */
     bool (*recognises)(const char *begin, int64_t n);
     /* A and *info are empty and stay so on failure, but for what the caller sets: file, ms, explicit_zeros. */

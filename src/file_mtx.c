@@ -25,6 +25,7 @@ const struct file_kind file_mtx = {
     .endings = ".mtx .mtx.gz",
     .about = "Matrix Market text",
     .packed = true,
+    .tells_wild = true,
     .load = load,
     .save = save,
 };
