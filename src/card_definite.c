@@ -152,10 +152,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     const struct card_symmetry *s = card_symmetry(c, e);
     bool done;
     if (!s) return false;
-    if (isnan(s->skew) || !s->hermitian) {
-        card_say(r, isnan(s->skew) ? "not known: the matrix has NaN or inf"
-                    : c->A->imag   ? "not asked: not hermitian"
-                                   : "not asked: not symmetric");
+    if (!s->hermitian) {
+        card_say(r, "not asked: not %s", c->A->imag ? "hermitian" : "symmetric");
         return true;
     }
     return by_looking(c, r, &done, e) && (done || by_work(c, r, e));

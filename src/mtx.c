@@ -4,8 +4,6 @@
 #include <omp.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 18 }; /* fits a cache, with what is parsed from it */
-
 static int64_t hook_block;
 static int hook_threads;
 
@@ -95,7 +93,7 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
 {
     struct head head = {0};
     struct notes notes = {0};
-    struct lines lines = {.stream = stream, .block = hook_block ? hook_block : BLOCK, .streamed = n};
+    struct lines lines = {.stream = stream, .block = hook_block ? hook_block : MTX_BLOCK, .streamed = n};
     struct body body = {.head = &head,
                         .path = path,
                         .lines = &lines,

@@ -98,6 +98,8 @@ int64_t lines_left(const struct lines *l); /* bytes still to come of a plain fil
 void lines_free(struct lines *l);
 void text_free(struct text *t);
 
+enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits a cache, with what is parsed from it */
+
 /* ---- mtx_head.c: banner and size line ---- */
 
 enum field { REAL, INTEGER, PATTERN, COMPLEX };
@@ -114,8 +116,9 @@ struct head {
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
 /* What the file is when its first bytes are known ones but not Matrix Market's; else NULL. */
 const char *foreign_kind(const char *s, int64_t n);
-/* Array files: the number of values before column c. */
+/* Array files: the number of values before column c; the row of its first value. */
 int64_t column_start(const struct head *h, int64_t c);
+int64_t column_top(const struct head *h, int64_t c);
 
 /* ---- mtx_body.c: the entries, parsed in parallel ---- */
 

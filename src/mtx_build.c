@@ -12,12 +12,6 @@ static bool is_zero(const struct entries *t, int64_t i)
     return t->val[i] == 0 && (!t->imag || t->imag[i] == 0);
 }
 
-/* Row of the first value of a column. */
-static int64_t column_top(const struct head *h, int64_t c)
-{
-    return h->symmetry == GENERAL ? 0 : c + (h->symmetry == SKEW);
-}
-
 /* Values of an array, by columns, become *count entries without the zeros; *more of them are off the diagonal. */
 static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
 {

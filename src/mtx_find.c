@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BLOCK = 1 << 18 };
-
 static const char changed[] = "the file has changed since it was loaded; its lines are not named";
 
 /* One pass. */
@@ -57,15 +55,10 @@ static const char *take_index(const char *p, int64_t most, int64_t *index)
     return good ? end : NULL;
 }
 
-static int64_t top_of(const struct head *h, int64_t col)
-{
-    return h->symmetry == GENERAL ? 0 : col + (h->symmetry == SKEW);
-}
-
 /* Values of an array stand column by column, of a symmetric one from the diagonal down. */
 static void next_place(struct pass *s, int64_t *row, int64_t *col)
 {
-    while (s->row >= s->h->rows && s->col < s->h->cols) s->row = top_of(s->h, ++s->col);
+    while (s->row >= s->h->rows && s->col < s->h->cols) s->row = column_top(s->h, ++s->col);
     *row = s->row++;
     *col = s->col;
 }
@@ -168,7 +161,7 @@ static bool begin(struct pass *s, struct lines *l, const struct load_info *info,
     struct notes notes = {0};
     if (!head_read(l, info->file, w, h, &notes, e)) return false;
     s->line = h->lines;
-    s->row = top_of(h, 0);
+    s->row = column_top(h, 0);
     s->open = s->f->nplaces + twice;
     if (h->rows != s->A->rows || h->cols != s->A->cols) return fail(e, E_INPUT, changed);
     return !twice || (s->first = mem_zero(s->A->nnz, sizeof *s->first, "the lines of entries", e));
@@ -188,7 +181,7 @@ bool mtx_find(const struct csr *A, const struct load_info *info, struct mtx_find
     struct pass s = {.A = A, .h = &h, .f = f};
     int twice = info->duplicates < FIND_TWICE ? (int)info->duplicates : FIND_TWICE;
     if (!same_file(info, e)) return false;
-    struct lines l = {.stream = stream_open(info->file, &why), .block = f->block ? f->block : BLOCK};
+    struct lines l = {.stream = stream_open(info->file, &why), .block = f->block ? f->block : MTX_BLOCK};
     bool ok = l.stream && begin(&s, &l, info, &h, twice, w, &why) && read_on(&s, &l, w, &why) &&
               (all_found(&s, twice) || fail(&why, E_INPUT, changed));
     mem_free(s.first);

@@ -174,6 +174,11 @@ int64_t column_start(const struct head *h, int64_t c)
     return c * (h->rows - (h->symmetry == SKEW)) - c * (c - 1) / 2;
 }
 
+int64_t column_top(const struct head *h, int64_t c)
+{
+    return h->symmetry == GENERAL ? 0 : c + (h->symmetry == SKEW);
+}
+
 static bool size_numbers(const char *s, int64_t *size, int *found, const char *where, struct err *e)
 {
     static const char *const names[] = {"rows", "columns", "entries"};
