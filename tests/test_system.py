@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 import test_pty
 from test_pty import BIN, RIGHT, at_prompt, quits
@@ -414,26 +413,9 @@ def test_install_and_uninstall():
 
 
 def main():
-    if not os.access(BIN, os.X_OK):
-        print(f"{BIN} is not there; `make` builds it, WARPSPY_BIN names another\n 1 FAILED TEST(S)")
-        return True
-    tests = [(n, f) for n, f in sorted(globals().items()) if n.startswith("test_") and callable(f) and
-             (len(sys.argv) < 2 or sys.argv[1] in n)]
-    failed = 0
-    for name, test in tests:
-        print(f"[ RUN      ] {name}", flush=True)
-        try:
-            test()
-            print(f"[       OK ] {name}", flush=True)
-        except Exception:
-            failed += 1
-            traceback.print_exc(file=sys.stdout)
-            print(f"[  FAILED  ] {name}", flush=True)
+    failed = test_pty.main(globals())
     shutil.rmtree(HOME, ignore_errors=True)
-    print(f"[  PASSED  ] {len(tests) - failed} test(s).")
-    if failed:
-        print(f" {failed} FAILED TEST(S)")
-    return failed != 0
+    return failed
 
 
 if __name__ == "__main__":
