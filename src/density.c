@@ -1,7 +1,9 @@
 /* How many entries of a matrix fall in each cell of a picture of a window of it. */
 #include "density.h"
 
-enum { ENTRIES_A_SLICE = 1 << 21, LONG_ROW = 16, SUMS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
+#include <string.h>
+
+enum { ENTRIES_A_SLICE = 1 << 22, A_PART = 1 << 19, LONG_ROW = 16, CELLS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
 
 /* Maps 0 .. size-1 to floor(i * cells / size) with a multiplication: i*whole + the high half of i*part, where
    part is (cells mod size) * 2^64 / size rounded up. Exact for size < 2^32. */
@@ -60,18 +62,47 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
-/* Neighbours often fall in one cell, and a count must be stored before it can be raised again: every second entry has
-   counts of its own. */
-static void count_stretch(const struct picture *p, int64_t k, int64_t end, uint32_t *cells)
+/* A cell as (i * times) >> shift: of a power of two columns, or of any width where the product stays below 2^64. Exact
+   for i < size: times is 2^shift * cells / size and less than 1 more, 2^shift at least size^2. */
+struct quick {
+    uint64_t times;
+    int shift;
+};
+
+static bool quick_of(const struct scale *s, struct quick *q)
 {
-    uint32_t other[SUMS_MOST] = {0};
-    const struct scale across = p->across;
-    for (; k + 1 < end; k += 2) {
-        cells[cell_of(&across, p->A->col[k] - p->win.col0)]++;
-        other[cell_of(&across, p->A->col[k + 1] - p->win.col0)]++;
+    int bits = 0;
+    while ((int64_t)1 << bits < s->size) bits++;
+    int64_t width = s->size / s->cells;
+    *q = (struct quick){1, width ? __builtin_ctzll((uint64_t)width) : 0};
+    if (s->size == s->cells << q->shift) return true;
+    unsigned __int128 times = (((unsigned __int128)s->cells << 2 * bits) + (uint64_t)s->size - 1) / (uint64_t)s->size;
+    *q = (struct quick){(uint64_t)times, 2 * bits};
+    return 2 * bits < 64 && times <= UINT64_MAX / (uint64_t)s->size;
+}
+
+/* Neighbours often fall in one cell, and a count must be stored before it can be raised again: each of four entries has
+   counts of its own, which together still fit in the first cache. */
+static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
+{
+    uint32_t of[4][CELLS_MOST];
+    int64_t k = 0;
+    for (int i = 0; i < 4; i++) memset(of[i], 0, (size_t)w * sizeof **of);
+    for (; k + 4 <= n; k += 4) {
+        of[0][(uint64_t)col[k] * q.times >> q.shift]++;
+        of[1][(uint64_t)col[k + 1] * q.times >> q.shift]++;
+        of[2][(uint64_t)col[k + 2] * q.times >> q.shift]++;
+        of[3][(uint64_t)col[k + 3] * q.times >> q.shift]++;
     }
-    if (k < end) cells[cell_of(&across, p->A->col[k] - p->win.col0)]++;
-    for (int64_t x = 0; x < across.cells; x++) cells[x] += other[x];
+    for (; k < n; k++) of[0][(uint64_t)col[k] * q.times >> q.shift]++;
+    for (int64_t x = 0; x < w; x++) {
+        uint32_t sum = of[0][x] + of[1][x] + of[2][x] + of[3][x];
+        if (!shared)
+            cells[x] += sum;
+        else if (sum)
+#pragma omp atomic
+            cells[x] += sum;
+    }
 }
 
 /* The first matrix row of cell row y. */
@@ -81,17 +112,46 @@ static int64_t first_row(const struct picture *p, int64_t y)
     return row < 0 ? 0 : row < p->A->rows ? row : p->A->rows;
 }
 
-/* Rows follow one another, so the entries of whole rows are one stretch. */
-static void count_cells(const struct picture *p, int64_t y, uint32_t *cells)
+/* A row of cells: its matrix rows and their entries. Rows follow one another, so where no column is outside the window
+   the entries are one stretch, of which each thread may count parts. */
+struct line {
+    int64_t row0, row1, from, n;
+    struct quick quick;
+    int parts; /* 0: no stretch, rows one by one */
+};
+
+static struct line line_of(const struct picture *p, int64_t y)
 {
     const struct csr *A = p->A;
-    int64_t row0 = first_row(p, y), row1 = first_row(p, y + 1), n = A->rowptr[row1] - A->rowptr[row0];
-    bool whole = p->win.col0 <= 0 && p->win.col1 >= A->cols && p->across.cells <= SUMS_MOST;
-    if (whole && n > p->across.cells && n <= LONG_ROW * p->across.cells * (row1 - row0)) {
-        count_stretch(p, A->rowptr[row0], A->rowptr[row1], cells);
+    struct line l = {.row0 = first_row(p, y), .row1 = first_row(p, y + 1)};
+    int64_t w = p->across.cells;
+    l.from = A->rowptr[l.row0];
+    l.n = A->rowptr[l.row1] - l.from;
+    bool whole = p->win.col0 == 0 && p->win.col1 >= A->cols && w <= CELLS_MOST;
+    if (whole && l.n > w && l.n <= LONG_ROW * w * (l.row1 - l.row0) && quick_of(&p->across, &l.quick))
+        l.parts = 1 + (int)(l.n / A_PART);
+    return l;
+}
+
+static void count_part(const struct picture *p, const struct line *l, int part, uint32_t *cells)
+{
+    if (l->parts) {
+        int64_t from = l->n * part / l->parts, to = l->n * (part + 1) / l->parts;
+        count_stretch(p->A->col + l->from + from, to - from, l->quick, p->across.cells, cells, l->parts > 1);
         return;
     }
-    for (int64_t r = row0; r < row1; r++) count_row(p, r, cells);
+    for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
+}
+
+/* Count the lines from .. to-1 of cells, each `pitch` from the last; every thread of a team comes here, and none waits
+   for the others. */
+static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
+{
+    for (int64_t y = from; y < to; y++) {
+        struct line l = line_of(p, y);
+#pragma omp for schedule(dynamic, 1) nowait
+        for (int part = 0; part < l.parts + !l.parts; part++) count_part(p, &l, part, p->cells + y * pitch);
+    }
 }
 
 /* The cell row after as many as hold about ENTRIES_A_SLICE entries. */
@@ -133,9 +193,8 @@ bool density_more(struct density *d)
     if (d->done >= d->h) return false;
     struct picture p = picture_of(d->A, d->win, d->h, d->w, d->cells);
     int64_t from = d->done, to = slice_end(&p, from);
-#pragma omp parallel for schedule( \
-    dynamic, 1) if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > 1 << 14)
-    for (int64_t y = from; y < to; y++) count_cells(&p, y, d->cells + y * d->w);
+#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > 1 << 14)
+    count_lines(&p, from, to, d->w);
     d->done = to;
     return to < d->h;
 }
@@ -199,7 +258,7 @@ static int shift_for(int64_t n, int64_t most)
 void sums_begin(struct sums *s, const struct csr *A)
 {
     int64_t most = 64;
-    while (most < SUMS_MOST && most * most * 4 <= A->nnz) most *= 2;
+    while (most < CELLS_MOST && most * most * 4 <= A->nnz) most *= 2;
     *s = (struct sums){.A = A, .down = shift_for(A->rows, most), .across = shift_for(A->cols, most)};
     s->h = (A->rows + (1 << s->down) - 1) >> s->down;
     s->w = (A->cols + (1 << s->across) - 1) >> s->across;
@@ -216,39 +275,16 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-static int64_t row_of_cell(const struct sums *s, int64_t y)
-{
-    int64_t row = y << s->down;
-    return row < s->A->rows ? row : s->A->rows;
-}
-
-/* The counts of cell row y, each with all to its left. Rows follow one another, so their entries are one stretch. */
-static void sum_line(const struct sums *s, int64_t y)
-{
-    const struct csr *A = s->A;
-    int64_t row0 = row_of_cell(s, y), row1 = row_of_cell(s, y + 1), k = A->rowptr[row0], end = A->rowptr[row1];
-    uint32_t *line = s->n + (y + 1) * (s->w + 1) + 1;
-    int across = s->across;
-    if (end - k > LONG_ROW * s->w * (row1 - row0)) {
-        for (int64_t row = row0; row < row1; row++)
-            for (int64_t x = 0, at = A->rowptr[row], next; at < A->rowptr[row + 1]; x++, at = next) {
-                next = csr_lower(A, at, A->rowptr[row + 1], (x + 1) << across);
-                line[x] += (uint32_t)(next - at);
-            }
-    } else {
-        uint32_t other[SUMS_MOST] = {0}; /* as in count_stretch */
-        for (; k + 1 < end; k += 2) line[A->col[k] >> across]++, other[A->col[k + 1] >> across]++;
-        if (k < end) line[A->col[k] >> across]++;
-        for (int64_t x = 0; x < s->w; x++) line[x] += other[x];
-    }
-    for (int64_t x = 1; x < s->w; x++) line[x] += line[x - 1];
-}
-
-/* Add to each line the one above it, side by side in stretches of columns. */
-static void sum_down(const struct sums *s, int64_t from, int64_t to)
+/* Add to each count all to its left, then the line above: side by side in stretches of columns. By a team. */
+static void add_up(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
-#pragma omp parallel for schedule(static)
+#pragma omp for schedule(static)
+    for (int64_t y = from; y < to; y++) {
+        uint32_t *line = s->n + (y + 1) * pitch + 1;
+        for (int64_t x = 1; x < s->w; x++) line[x] += line[x - 1];
+    }
+#pragma omp for schedule(static)
     for (int64_t x0 = 0; x0 < pitch; x0 += stretch)
         for (int64_t y = from; y < to; y++) {
             uint32_t *above = s->n + y * pitch, *line = above + pitch;
@@ -261,12 +297,15 @@ bool sums_more(struct sums *s)
     if (s->done >= s->h) return false;
     if (!s->n) s->n = mem_zero((s->h + 1) * (s->w + 1), sizeof *s->n, "sums of entries", NULL);
     if (!s->n) return false;
-    int64_t from = s->done, to = from, begin = s->A->rowptr[row_of_cell(s, from)];
-    do to++;
-    while (to < s->h && s->A->rowptr[row_of_cell(s, to + 1)] - begin <= ENTRIES_A_SLICE);
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t y = from; y < to; y++) sum_line(s, y);
-    sum_down(s, from, to);
+    struct window all = {0, s->h << s->down, 0, s->w << s->across};
+    struct picture p = picture_of(s->A, all, (int)s->h, (int)s->w, s->n + s->w + 2);
+    int64_t from = s->done, to = slice_end(&p, from);
+#pragma omp parallel
+    {
+        count_lines(&p, from, to, s->w + 1);
+#pragma omp barrier
+        add_up(s, from, to);
+    }
     s->done = to;
     return to < s->h;
 }

@@ -5,7 +5,7 @@
 #include "session.h"
 
 /* density_of in slices: begin, then more until it says that nothing is left. The cells begin as zeros and belong to the
-   caller. A slice is about 2 million entries, some milliseconds. */
+   caller. A slice is about 4 million entries, a few milliseconds. */
 struct density {
     const struct csr *A;
     struct window win;

@@ -38,6 +38,41 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
     return n;
 }
 
+/* ---- counts ---- */
+
+/* Held against a division for each entry: widths that are powers of two and others, more entries in one row of cells
+   than a thread takes at once, columns up to the largest number. */
+static void counts_agree_with_divisions(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, cols, n;
+        int h, w;
+    } table[] = {
+        {4096, 4096, 200000, 64, 128},
+        {3001, 2999, 1500000, 2, 97},
+        {3001, 2999, 1500000, 3, 2048},
+        {2048, 2048, 1200000, 1, 64},
+        {5000, 100000007, 300000, 7, 1023},
+        {900, INT32_MAX, 300000, 5, 333},
+        {7, 6, 30, 7, 6},
+        {1, 1000000, 700000, 1, 500},
+        {1000, 1000, 100000, 10, 3000},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        int h = table[i].h, w = table[i].w;
+        struct csr A;
+        make_random(&A, table[i].rows, table[i].cols, table[i].n, 5 + (uint64_t)i);
+        uint32_t *found = counts(&A, (struct window){0, A.rows, 0, A.cols}, h, w);
+        for (int64_t r = 0; r < A.rows; r++)
+            for (int k = A.rowptr[r]; k < A.rowptr[r + 1]; k++)
+                found[r * h / A.rows * w + A.col[k] * (int64_t)w / A.cols]--;
+        for (int k = 0; k < h * w; k++) assert_int_equal(found[k], 0);
+        free(found);
+        csr_free(&A);
+    }
+}
+
 /* ---- sums ---- */
 
 /* Every picture whose cells fit is counted as without sums. */
@@ -509,6 +544,7 @@ static void views_share_a_cursor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_agree_with_divisions),
         cmocka_unit_test(sums_agree_with_counts),
         cmocka_unit_test(counting_goes_in_slices),
         cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
