@@ -21,6 +21,7 @@ struct out {
     cJSON *json;        /* JSON: the row not printed yet */
     bool said;          /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
+    FILE *rows, *text;  /* who listens, or NULL */
     int progress;       /* columns of the progress line now on the terminal */
     struct err err;     /* the first failure while gathering, told by out_end */
 };
@@ -64,6 +65,22 @@ FILE *out_file(const struct out *o)
     return o->data;
 }
 
+void out_listen(struct out *o, FILE *rows, FILE *text)
+{
+    o->rows = rows;
+    o->text = text;
+}
+
+FILE *out_listener(const struct out *o)
+{
+    return o->text;
+}
+
+static bool makes_json(const struct out *o)
+{
+    return o->mode == OUT_JSON || o->rows;
+}
+
 void out_begin(struct out *o, const char *command)
 {
     snprintf(o->command, sizeof o->command, "%s", command);
@@ -105,10 +122,9 @@ static void json_flush(struct out *o)
 {
     if (!o->json) return;
     char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
-    if (line)
-        fprintf(o->data, "%s\n", line);
-    else
-        no_memory(o);
+    if (!line) no_memory(o);
+    if (line && o->mode == OUT_JSON) fprintf(o->data, "%s\n", line);
+    if (line && o->rows) fprintf(o->rows, "%s\n", line);
     mem_free(line);
     cJSON_Delete(o->json);
     o->json = NULL;
@@ -145,6 +161,7 @@ static void flush(struct out *o)
     } else {
         (o->records ? table_records : table_text)(&o->table, o->data, columns(o));
     }
+    if (o->text && o->mode == OUT_TEXT) (o->records ? table_records : table_text)(&o->table, o->text, 0);
     table_clear(&o->table);
 }
 
@@ -175,13 +192,14 @@ void out_error(struct out *o, const struct err *why)
     flush(o);
     out_progress_clear(o);
     o->said = true;
+    print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
+    print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
+    if (o->text) fprintf(o->text, "%s\n", text);
     if (o->mode == OUT_JSON && !ferror(o->data)) {
         json_error(o, why);
         return;
     }
     fflush(o->data);
-    print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
-    print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
     fprintf(o->messages, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
     fflush(o->messages);
 }
@@ -192,10 +210,8 @@ static void start_row(struct out *o, bool record)
     json_flush(o);
     o->said = true;
     o->records = record;
-    if (o->mode == OUT_JSON)
-        json_start(o, true);
-    else
-        table_row(&o->table);
+    if (makes_json(o)) json_start(o, true);
+    if (o->mode != OUT_JSON) table_row(&o->table);
 }
 
 void out_row(struct out *o)
@@ -220,10 +236,8 @@ static const char *nothing(const struct out *o)
 
 void out_str(struct out *o, const char *key, const char *heading, const char *value)
 {
-    if (o->mode != OUT_JSON)
-        cell(o, key, heading, value ? value : nothing(o), false);
-    else if (key)
-        json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
+    if (o->mode != OUT_JSON) cell(o, key, heading, value ? value : nothing(o), false);
+    if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
 }
 
 /* An exact integer where a double holds it, which all counts here do. */
@@ -231,10 +245,8 @@ static void whole(struct out *o, const char *key, const char *heading, int64_t v
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%lld", (long long)value);
-    if (o->mode != OUT_JSON)
-        cell(o, key, heading, o->mode == OUT_CSV ? digits : shown, true);
-    else if (key)
-        json_put(o, key, cJSON_CreateRaw(digits));
+    if (o->mode != OUT_JSON) cell(o, key, heading, o->mode == OUT_CSV ? digits : shown, true);
+    if (key && makes_json(o)) json_put(o, key, cJSON_CreateRaw(digits));
 }
 
 void out_int(struct out *o, const char *key, const char *heading, int64_t value)
@@ -256,34 +268,36 @@ static void exact(double value, char *out, size_t size)
     if (strtod(out, NULL) != value) snprintf(out, size, "%.17g", value);
 }
 
+/* `shown` is the value in the unit of the text. */
+static void real(struct out *o, const char *key, const char *heading, double value, double shown, const char *fmt)
+{
+    char text[64], all[64];
+    bool known = isfinite(value);
+    exact(value, all, sizeof all);
+    snprintf(text, sizeof text, fmt ? fmt : "%.6g", shown);
+    const char *number = o->mode == OUT_TEXT ? text : all;
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, known || (o->mode == OUT_TEXT && isinf(value)) ? number : nothing(o), true);
+    if (key && makes_json(o)) json_put(o, key, known ? cJSON_CreateRaw(all) : cJSON_CreateNull());
+}
+
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt)
 {
-    char text[64];
-    bool known = isfinite(value);
-    if (o->mode == OUT_TEXT)
-        snprintf(text, sizeof text, fmt ? fmt : "%.6g", value);
-    else
-        exact(value, text, sizeof text);
-    if (o->mode != OUT_JSON)
-        cell(o, key, heading, known || (o->mode == OUT_TEXT && isinf(value)) ? text : nothing(o), true);
-    else if (key)
-        json_put(o, key, known ? cJSON_CreateRaw(text) : cJSON_CreateNull());
+    real(o, key, heading, value, value, fmt);
 }
 
 void out_time(struct out *o, const char *key, const char *heading, double us)
 {
     bool scale = o->mode == OUT_TEXT && us >= 1e4;
     double unit = !scale ? 1 : us < 1e6 ? 1e3 : 1e6;
-    out_num(o, key, heading, us / unit, unit == 1 ? "%.2f us" : unit == 1e3 ? "%.2f ms" : "%.2f s");
+    real(o, key, heading, us, us / unit, unit == 1 ? "%.2f us" : unit == 1e3 ? "%.2f ms" : "%.2f s");
 }
 
 void out_bool(struct out *o, const char *key, const char *heading, bool value)
 {
     static const char *const words[2][2] = {{"no", "yes"}, {"false", "true"}};
-    if (o->mode != OUT_JSON)
-        cell(o, key, heading, words[o->mode == OUT_CSV][value], false);
-    else if (key)
-        json_put(o, key, cJSON_CreateBool(value));
+    if (o->mode != OUT_JSON) cell(o, key, heading, words[o->mode == OUT_CSV][value], false);
+    if (key && makes_json(o)) json_put(o, key, cJSON_CreateBool(value));
 }
 
 /* Append item to list; both are the caller's again on failure. */
@@ -297,7 +311,7 @@ static bool append(struct out *o, cJSON *list, cJSON *item)
 void out_nums(struct out *o, const char *key, int64_t n, const double *values)
 {
     char text[64];
-    if (o->mode != OUT_JSON) return;
+    if (!makes_json(o)) return;
     cJSON *list = cJSON_CreateArray();
     for (int64_t i = 0; list && i < n; i++) {
         exact(values[i], text, sizeof text);
@@ -308,7 +322,7 @@ void out_nums(struct out *o, const char *key, int64_t n, const double *values)
 
 void out_strs(struct out *o, const char *key, int n, const char *const *values)
 {
-    if (o->mode != OUT_JSON) return;
+    if (!makes_json(o)) return;
     cJSON *list = cJSON_CreateArray();
     for (int i = 0; list && i < n; i++)
         if (!append(o, list, json_string(values[i]))) break;
@@ -351,6 +365,7 @@ void out_text(struct out *o, const char *fmt, ...)
         return;
     }
     table_wrapped(o->data, safe, 0, hang_of(safe), columns(o));
+    if (o->text) fprintf(o->text, "%s\n", safe);
 }
 
 static bool flows(const char *line)
@@ -362,6 +377,9 @@ void out_prose(struct out *o, const char *text)
 {
     char line[LINE_MOST];
     bool fill = columns(o) > 0;
+    FILE *listener = o->text;
+    o->text = NULL; /* it hears the lines as they are */
+    if (listener && o->mode == OUT_TEXT) fputs(text, listener);
     while (*text) {
         int n = (int)strcspn(text, "\n");
         size_t at = (size_t)snprintf(line, sizeof line, "%.*s", n, text);
@@ -372,6 +390,7 @@ void out_prose(struct out *o, const char *text)
         }
         out_text(o, "%s", line);
     }
+    o->text = listener;
 }
 
 void out_note(struct out *o, const char *fmt, ...)
@@ -384,6 +403,7 @@ void out_note(struct out *o, const char *fmt, ...)
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
     fprintf(o->messages, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
+    if (o->text) fprintf(o->text, "%s\n", safe);
     fflush(o->messages);
 }
 

@@ -16,6 +16,9 @@ struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *
 void out_free(struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
+/* What is said goes to two more files too, NULL: not: rows as JSON lines; text, errors with it, as into a pipe. */
+void out_listen(struct out *o, FILE *rows, FILE *text);
+FILE *out_listener(const struct out *o); /* of text; for who draws on out_file by hand */
 /* What would be text becomes HTML: tables and paragraphs. */
 void out_html(struct out *o);
 /* Called by dispatch around each command; out_end prints what is pending (aligned in text), and in JSON
@@ -203,6 +206,8 @@ struct front {
     void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */
     void (*calm)(struct session *s);
+    /* Ask at the terminal: the line that was typed, to be released with mem_free; NULL: Ctrl-C or the end of input. */
+    char *(*ask)(struct session *s, const char *prompt);
     /* The options colours or ascii were set; NULL members are skipped. */
     void (*restyle)(struct session *s);
     int width, height;       /* of text output; 80 x 24 when not a terminal */
