@@ -174,14 +174,14 @@ static int line_end(const struct canvas *c, int y)
     return end;
 }
 
-static void print_line(const struct canvas *c, int y, FILE *f, enum colours colours)
+static void print_line(const struct canvas *c, int y, FILE *f, enum colours colours, bool styled)
 {
     int end = line_end(c, y), style = ST_PLAIN;
     char text[40];
     for (int x = 0; x < end; x++) {
         struct cell k = c->cell[y * c->w + x];
         if (!k.glyph) continue;
-        if (colours && k.style != style) {
+        if (styled && k.style != style) {
             style_escape(k.style, colours, text, sizeof text);
             fputs(text, f);
             style = k.style;
@@ -192,11 +192,21 @@ static void print_line(const struct canvas *c, int y, FILE *f, enum colours colo
     fputs(style == ST_PLAIN ? "\n" : "\033[0m\n", f);
 }
 
-void canvas_print(const struct canvas *c, FILE *f, enum colours colours)
+static void print_cells(const struct canvas *c, FILE *f, enum colours colours, bool styled)
 {
     int last = c->h - 1;
     while (last >= 0 && !line_end(c, last)) last--;
-    for (int y = 0; y <= last; y++) print_line(c, y, f, colours);
+    for (int y = 0; y <= last; y++) print_line(c, y, f, colours, styled);
+}
+
+void canvas_print(const struct canvas *c, FILE *f, enum colours colours)
+{
+    print_cells(c, f, colours, colours != COLOURS_NONE);
+}
+
+void canvas_print_ansi(const struct canvas *c, FILE *f, enum colours colours)
+{
+    print_cells(c, f, colours, true);
 }
 
 static int chosen = -1;

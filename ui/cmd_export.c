@@ -31,18 +31,21 @@ static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
                      "expected a file that ends in .txt, .svg, .png, .json or .csv, or `as KIND`, found `%s`", safe);
 }
 
-/* "120x40". */
+bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e)
+{
+    char end, safe[128];
+    int columns, rows;
+    if (!text) return true;
+    bool read = sscanf(text, "%dx%d%c", &columns, &rows, &end) == 2;
+    if (read && columns >= w_least && rows >= h_least && columns <= most && rows <= most)
+        return *w = columns, *h = rows, true;
+    return fail(e, E_USAGE, "expected after `size` columns x rows, %dx%d to %dx%d, such as 120x40, found `%s`", w_least,
+                h_least, most, most, print_safe(text, strlen(text), 30, safe, sizeof safe));
+}
+
 static bool size_of(const struct args *a, struct export *x, struct err *e)
 {
-    const char *text = arg(a, "size");
-    char end, safe[128];
-    if (!text) return true;
-    bool read = sscanf(text, "%dx%d%c", &x->w, &x->h, &end) == 2;
-    if (read && x->w >= EXPORT_WIDTH_LEAST && x->h >= EXPORT_HEIGHT_LEAST && x->w <= EXPORT_MOST && x->h <= EXPORT_MOST)
-        return true;
-    return fail(e, E_USAGE, "expected after `size` columns x rows, %dx%d to %dx%d, such as 120x40, found `%s`",
-                +EXPORT_WIDTH_LEAST, +EXPORT_HEIGHT_LEAST, +EXPORT_MOST, +EXPORT_MOST,
-                print_safe(text, strlen(text), 30, safe, sizeof safe));
+    return size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &x->w, &x->h, e);
 }
 
 bool export_free(const char *path, bool force, struct err *e)

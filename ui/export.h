@@ -15,6 +15,8 @@ struct export
     bool light;
     bool place; /* as the screen has it: zoomed, scrolled; else from the start */
 };
+/* "120x40" within limits; NULL leaves w and h as they are. */
+bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
 /* Write the view of the session's current matrix. */
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
 /* Run a command with its rows going to o. */

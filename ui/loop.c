@@ -13,7 +13,8 @@ static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
 struct screen {
     struct front front;
     struct view_state state[VIEWS_MAX];
-    struct canvas canvas;
+    struct canvas canvas;    /* what was drawn last */
+    const struct view *seen; /* the view that was */
     const char *names[VIEWS_MAX + 1];
     double drawn;            /* when the line or screen of a solve was drawn last */
     const struct view *live; /* the full screen belongs to work that goes on */
@@ -69,13 +70,15 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
 {
     struct screen *sc = screen_of(s);
     int w, h;
+    if (stage_over()) return true;
     term_size(&w, &h);
     if (sc->canvas.w != w || sc->canvas.h != h) {
         canvas_free(&sc->canvas);
         if (!canvas_new(&sc->canvas, w, h, sc->front.ascii, e)) return false;
     }
     sc->canvas.ascii = sc->front.ascii;
-    sc->canvas.colours = s->plain ? COLOURS_NONE : colours_of_env(true);
+    sc->canvas.colours = s->plain ? COLOURS_NONE : term_colours();
+    sc->seen = v;
     canvas_clear(&sc->canvas);
     if (sc->explorer.on)
         explore_draw(&sc->canvas, s);
@@ -146,7 +149,7 @@ static int key_or_work(struct session *s, const struct view *v)
 {
     enum work done = WORK_ON;
     while (done == WORK_ON) {
-        int key = term_key(0);
+        int key = term_key_between();
         if (key >= 0) return key;
         done = v->work && s->current ? v->work(s, front_state(s, v)) : WORK_NONE;
     }
@@ -215,8 +218,9 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     view_draw(v, &c, s, st);
     out_progress_clear(s->out);
     canvas_print(&c, f, c.colours);
-    if (out_listener(s->out)) canvas_print(&c, out_listener(s->out), COLOURS_NONE);
-    canvas_free(&c);
+    canvas_free(&screen_of(s)->canvas);
+    screen_of(s)->canvas = c;
+    screen_of(s)->seen = v;
     return true;
 }
 
@@ -239,12 +243,65 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     struct view_state *st = front_state(s, v);
     bool goes_on = full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING;
-    bool pane = front_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
-    if (!goes_on && (full || pane)) return run_full(s, v, e);
+    if (!goes_on && (full || (front_explorer(s)->on && !st->w && !st->h))) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
     return goes_on ? live_open(s, v, e) : print_text(s, v, e);
+}
+
+/* ---- what was drawn last ---- */
+
+/* The pane of an open explorer without the line that is typed below it; a command may have changed what it shows. */
+static bool draw_pane_alone(struct session *s, struct err *e)
+{
+    struct explorer *x = front_explorer(s);
+    if (!x->on) return true;
+    return explore_enter(s, x->pane, e) && draw_screen(s, x->pane, e);
+}
+
+const struct canvas *front_canvas(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    if (!draw_pane_alone(s, NULL)) return NULL;
+    return sc->canvas.cell ? &sc->canvas : NULL;
+}
+
+static bool is_loaded(const struct session *s, const struct matrix *m)
+{
+    const struct matrix *have = s->matrices;
+    while (have && have != m) have = have->next;
+    return have;
+}
+
+static bool again(struct session *s, const struct view *v, struct view_state *st, struct err *e)
+{
+    int w = st->w ? st->w : s->front->width, h = st->h ? st->h : s->front->height;
+    view_reset(st, s->current);
+    st->full = st->pane = false;
+    st->product = NULL; /* it may have been dropped */
+    if (v->prepare && !v->prepare(s, st, e)) return false;
+    if (out_mode(s->out) == OUT_TEXT) return print_text(s, v, e);
+    if (v->numbers) return v->numbers(s, st, w, h, e);
+    return fail(e, E_UNSUPPORTED, "%s has no numbers; it is drawn as text only", v->name);
+}
+
+bool front_again(struct session *s, int w, int h, struct err *e)
+{
+    const struct view *v = screen_of(s)->seen;
+    if (!v) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout and view draw");
+    struct view_state *st = front_state(s, v);
+    struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
+    if (!v->any && !is_loaded(s, m))
+        return fail(e, E_USAGE, "the matrix of the %s drawn last is not loaded any more", v->name);
+    int was_w = st->w, was_h = st->h;
+    if (w) st->w = w, st->h = h;
+    s->current = m;
+    bool ok = again(s, v, st, e);
+    s->current = current;
+    st->w = was_w;
+    st->h = was_h;
+    return ok;
 }
 
 /* ---- a solve that goes on ---- */
@@ -372,6 +429,7 @@ static void echo(struct session *s, bool on)
         if (s->interactive) term_quiet(!on);
         return;
     }
+    if (stage_now()) return;
     if (on) {
         term_close();
         was_quiet = term_quiet(false);
@@ -393,7 +451,6 @@ bool ui_attach(struct session *s, struct err *e)
     if (!sc) return false;
     sc->front = (struct front){
         .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
-    sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;

@@ -13,6 +13,13 @@ static const struct {
     {"none", COLOURS_NONE}, {"8", COLOURS_8}, {"16", COLOURS_16}, {"256", COLOURS_256}, {"true", COLOURS_24BIT},
 };
 
+bool colours_find(const char *name, enum colours *out)
+{
+    for (int i = 0; i < COUNT(named); i++)
+        if (!strcmp(named[i].name, name)) return *out = named[i].colours, true;
+    return false;
+}
+
 /* Terminals whose letters have no braille, whatever the locale says. */
 static bool few_letters(void)
 {
@@ -23,10 +30,8 @@ static bool few_letters(void)
 void front_restyle(struct session *s)
 {
     const char *colours = s->plain ? "none" : option_value(s, "colours"), *ascii = option_value(s, "ascii");
-    int chosen = -1;
-    for (int i = 0; i < COUNT(named); i++)
-        if (!strcmp(named[i].name, colours)) chosen = (int)named[i].colours;
-    colours_choose(chosen);
+    enum colours chosen;
+    colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);
     front_explorer(s)->deaf = !strcmp(option_value(s, "mouse"), "off");
     term_mouse(!front_explorer(s)->deaf);
     s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));

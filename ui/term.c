@@ -159,11 +159,16 @@ enum happened term_wait(int ms)
 
 bool term_is_open(void)
 {
-    return tty.open;
+    return stage_now() ? stage_now()->open : tty.open;
 }
 
 void term_size(int *w, int *h)
 {
+    if (stage_now()) {
+        *w = stage_now()->w;
+        *h = stage_now()->h;
+        return;
+    }
     struct winsize size = {0};
     bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row;
     *w = known ? size.ws_col : 80;
@@ -203,6 +208,7 @@ static void emit(const char *capability)
 
 bool term_open(struct err *e)
 {
+    if (stage_now()) return stage_now()->open = true;
     if (!learn(e)) return false;
     if (!tty.has_modes) term_signals();
     struct termios raw = tty.before;
@@ -228,6 +234,7 @@ bool term_open(struct err *e)
 
 void term_close(void)
 {
+    if (stage_now()) stage_now()->open = tty.bytes = false;
     if (!tty.open) return;
     fflush(stdout);
     give_back();
@@ -250,8 +257,9 @@ void term_mouse(bool on)
 
 void term_mouse_at(int *x, int *y)
 {
-    *x = tty.mouse_x;
-    *y = tty.mouse_y;
+    const struct stage *g = stage_now();
+    *x = g ? g->mouse_x : tty.mouse_x;
+    *y = g ? g->mouse_y : tty.mouse_y;
 }
 
 void term_bytes(bool on)
@@ -410,8 +418,21 @@ static int next_key(void)
     return key;
 }
 
+enum colours term_colours(void)
+{
+    return stage_now() ? stage_now()->colours : colours_of_env(true);
+}
+
+int term_key_between(void)
+{
+    const struct stage *g = stage_now();
+    if (g && !g->eager) return session_take_interrupt() ? UI_INTERRUPT : -1;
+    return term_key(0);
+}
+
 int term_key(int wait_ms)
 {
+    if (stage_now()) return stage_key(wait_ms, tty.bytes);
     if (tty.nin) return next_key();
     switch (term_wait(wait_ms)) {
     case H_INPUT:

@@ -38,6 +38,7 @@ int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, 
 void canvas_style(struct canvas *c, int x, int y, enum style st);               /* keep the glyph */
 /* As text, lines without trailing blanks, no empty lines at the end; ANSI colours as asked. */
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
+void canvas_print_ansi(const struct canvas *c, FILE *f, enum colours colours); /* with bold and reverse also without colours */
 /* The escape sequence that turns a style on, whatever was on before. */
 void style_escape(enum style st, enum colours colours, char *out, size_t size);
 uint32_t style_rgb(enum style st); /* 0: the terminal's own colour */
@@ -45,6 +46,7 @@ bool style_bold(enum style st);
 int glyph_utf8(uint32_t glyph, char out[5]);
 enum colours colours_of_env(bool terminal); /* NO_COLOR, COLORTERM, TERM, unless some were chosen */
 void colours_choose(int colours);           /* for terminals; -1: as the environment says */
+bool colours_find(const char *name, enum colours *out); /* none, 8, 16, 256, true; restyle.c */
 void front_restyle(struct session *s);      /* use what `set` says of colours, letters and the mouse; restyle.c */
 bool utf8_locale(void);
 
@@ -143,7 +145,7 @@ const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };
 
 enum keys { UI_UP = 0x110000, UI_DOWN, UI_LEFT, UI_RIGHT, UI_HOME, UI_END, UI_PGUP, UI_PGDN, UI_RESIZE, UI_ENTER, UI_TAB, UI_ESC,
-            UI_INTERRUPT, UI_BACKTAB, UI_CLICK, UI_WHEEL_UP, UI_WHEEL_DOWN };
+            UI_INTERRUPT, UI_BACKTAB, UI_CLICK, UI_WHEEL_UP, UI_WHEEL_DOWN, UI_WAIT };
 
 /* Fit the state to the session's current matrix, dropping what belonged to another one. */
 void view_reset(struct view_state *st, const struct matrix *m);
@@ -176,6 +178,8 @@ void term_draw(const struct canvas *c);   /* only what changed since the last ti
 int term_key(int wait_ms);                /* a key, or -1 when none came; -1 waits without end */
 void term_bytes(bool on);                 /* term_key gives bytes one by one, for a line; Escape alone stays UI_ESC */
 bool term_typed(void);                    /* more was read than taken as keys */
+int term_key_between(void);               /* between pieces of work that a key may cut short: a key, or -1 */
+enum colours term_colours(void);
 void term_mouse(bool on);                 /* clicks and the wheel are keys (at first they are), where a terminal has one */
 void term_mouse_at(int *x, int *y);       /* of the last of them */
 /* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
@@ -187,14 +191,47 @@ void term_stop(void);                     /* Ctrl-Z: give the terminal back, sto
 enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
 enum happened term_wait(int ms);
 
+/* ---- stage.c: a terminal that is played. While one is set, term.c's functions are about it ---- */
+
+/* A key; with the cell of a click or of the wheel, or the new size that UI_RESIZE tells of. UI_WAIT is no key: what
+   follows comes only when nothing is at work. */
+struct press {
+    int key, x, y;
+};
+struct stage {
+    int w, h;
+    enum colours colours;
+    bool eager;                               /* keys cut work short as soon as it looks for one, else they wait for it */
+    bool (*next)(void *user, struct press *p); /* false: that was the last */
+    void *user;
+    bool open, over;                          /* over: the last was taken; from then on nothing is drawn, and Escape leaves */
+    bool held;                                /* press was given and not yet taken */
+    struct press press;
+    int mouse_x, mouse_y;
+};
+enum { STAGE_MOST = 1000 };                   /* columns, and rows */
+void stage_begin(struct stage *g);
+void stage_end(void);
+struct stage *stage_now(void);                /* NULL: the terminal is a real one */
+bool stage_over(void);
+int stage_key(int wait_ms, bool bytes);       /* as term_key */
+
+/* Keys as `help keys` names them: "j Tab ':spy' Enter Click:3,4". */
+struct presses {
+    struct press *press;
+    int n, room, next;
+};
+bool presses_add(struct presses *all, const char *text, struct err *e);
+void presses_free(struct presses *all);
+bool presses_next(void *user, struct press *p); /* for a stage, whose user is the presses */
+void press_name(struct press p, char *out, size_t size); /* one of them as it could be read again */
+
 /* ---- prompt.c ---- */
 
 void prompt_open(struct session *s);      /* history, completion */
 void prompt_close(struct session *s);
 /* A line (release with mem_free), or NULL at the end of input. */
 char *prompt_line(struct session *s);
-/* The answer to a question, while a command works; NULL after Ctrl-C too. */
-char *prompt_ask(struct session *s, const char *prompt);
 
 /* The line at the bottom of the explorer: readline without its own screen. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };
@@ -254,6 +291,9 @@ struct view_state *front_state(struct session *s, const struct view *v);
 void front_meet(struct session *s, const struct view *v);
 void front_lead(struct session *s, const struct view *v); /* the other views are to come to the cursor of v */
 void front_draw(struct session *s);                       /* the explorer, as it is now */
+const struct canvas *front_canvas(struct session *s);     /* what was drawn last; NULL: nothing was */
+/* Say the view that was drawn last once more, in text of that size or its numbers; 0: the size it would have. */
+bool front_again(struct session *s, int w, int h, struct err *e);
 /* One key of a full-screen view; false: leave it. */
 bool view_key(struct session *s, const struct view *v, int key);
 

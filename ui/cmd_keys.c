@@ -1,0 +1,63 @@
+/* keys: the explorer without a terminal, its keys given as words. */
+#include "export.h"
+
+#include <string.h>
+
+static bool read_keys(const struct args *a, struct presses *all, struct err *e)
+{
+    for (int i = 0; i < arg_count(a, "word"); i++)
+        if (!presses_add(all, arg_at(a, "word", i), e)) return false;
+    return true;
+}
+
+static bool stage_of(const struct args *a, struct stage *g, struct err *e)
+{
+    const char *colours = arg(a, "colours");
+    char safe[128];
+    if (!size_read(arg(a, "size"), 1, 1, STAGE_MOST, &g->w, &g->h, e)) return false;
+    if (!colours || colours_find(colours, &g->colours)) return true;
+    return fail(e, E_USAGE, "expected none, 8, 16, 256 or true after `colours`, found `%s`",
+                print_safe(colours, strlen(colours), 30, safe, sizeof safe));
+}
+
+/* In the pane that was left last, if none is named. */
+static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
+{
+    const struct view *pane = front_explorer(s)->pane;
+    const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : "spy";
+    bool was_ascii = s->front->ascii;
+    if (arg_flag(a, "ascii")) s->front->ascii = true;
+    stage_begin(g);
+    bool ok = explore(s, view, e);
+    stage_end();
+    s->front->ascii = was_ascii;
+    return ok;
+}
+
+static bool run_keys(struct session *s, const struct args *a, struct err *e)
+{
+    struct presses all = {0};
+    struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = presses_next, .user = &all};
+    if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen whose keys could be pressed");
+    if (stage_now() || term_is_open())
+        return fail(e, E_USAGE, "a full screen is open already, and takes its keys itself");
+    bool ok = read_keys(a, &all, e) && stage_of(a, &g, e) && play(s, a, &g, e);
+    presses_free(&all);
+    return ok;
+}
+
+const struct command command_keys = {
+    .name = "keys",
+    .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii]",
+    .about = "press keys of the full screen, without a terminal: for scripts",
+    .help =
+        "The explorer opens on 80x24 cells, or those of `size`, in 256 colours, in the pane that was left last, takes\n"
+        "the keys and is left; `screendump` then shows what it was when they ended. A key is a letter, or Up Down\n"
+        "Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
+        "WheelDown:X,Y (a cell, from 0), Size:120x40 (the window becomes that), and Wait: the next key comes only\n"
+        "when no solve or race runs. Other words are typed, and '...' with blanks. What is at work in the background\n"
+        "is waited for; a line that is typed here is not kept in the history.\n"
+        "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
+        "    keys t t size 120x40 view rows; screendump rows.svg",
+    .run = run_keys,
+};

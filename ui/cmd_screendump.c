@@ -1,0 +1,135 @@
+/* screendump: what is on the screen as a file. last: the view that was drawn last, drawn again. */
+#include "export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- screendump ---- */
+
+static bool dump_text(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
+{
+    (void)a, (void)e;
+    canvas_print(c, f, COLOURS_NONE);
+    return true;
+}
+
+static bool dump_ansi(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
+{
+    (void)a, (void)e;
+    canvas_print_ansi(c, f, c->colours);
+    return true;
+}
+
+static bool dump_svg(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
+{
+    struct svg g;
+    (void)e;
+    svg_begin(&g, f, c->w, c->h, arg_flag(a, "light"), "a screen of warpspy");
+    paint_canvas(&g.p, c, arg_flag(a, "light"));
+    svg_end(&g);
+    return true;
+}
+
+static bool dump_png(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
+{
+    struct png g;
+    bool ok = png_begin(&g, c->w, c->h, arg_flag(a, "light"), e);
+    if (ok) paint_canvas(&g.p, c, arg_flag(a, "light"));
+    return png_end(&g, f, ok, e);
+}
+
+static const struct dump {
+    const char *name;
+    bool (*write)(const struct canvas *c, const struct args *a, FILE *f, struct err *e);
+} dumps[] = {{"txt", dump_text}, {"ansi", dump_ansi}, {"svg", dump_svg}, {"png", dump_png}};
+
+/* By how the file's name ends. */
+static const struct dump *dump_of(const char *file, struct err *e)
+{
+    const char *dot = strrchr(file, '.');
+    char safe[256];
+    for (int i = 0; i < COUNT(dumps); i++)
+        if (dot && !strcmp(dot + 1, dumps[i].name)) return &dumps[i];
+    fail(e, E_USAGE, "expected a file that ends in .txt, .ansi, .svg or .png, found `%s`",
+         print_safe(file, strlen(file), 60, safe, sizeof safe));
+    return NULL;
+}
+
+static bool dump_file(const struct canvas *c, const struct dump *d, const struct args *a, struct err *e)
+{
+    char *data = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&data, &n);
+    bool ok = f && d->write(c, a, f, e), kept = f && !ferror(f);
+    if (f && fclose(f)) kept = false;
+    if (!kept && (ok || !f)) ok = fail(e, E_MEMORY, "out of memory for the file's content");
+    ok = ok && export_write(arg(a, "file"), data, n, e);
+    free(data);
+    return ok;
+}
+
+static void say_dump(struct session *s, const struct canvas *c, const struct dump *d, const char *file)
+{
+    out_record(s->out);
+    out_str(s->out, "file", "file", file);
+    out_str(s->out, "kind", NULL, d->name);
+    out_int(s->out, "columns", NULL, c->w);
+    out_int(s->out, "rows", NULL, c->h);
+}
+
+/* Without a file: here, in its colours on a terminal. */
+static bool print_dump(struct session *s, const struct canvas *c, struct err *e)
+{
+    if (out_mode(s->out) != OUT_TEXT)
+        return fail(e, E_UNSUPPORTED, "a screen is no data; name a file that ends in .txt, .ansi, .svg or .png");
+    out_progress_clear(s->out);
+    canvas_print(c, out_file(s->out), s->terminal && !s->plain ? c->colours : COLOURS_NONE);
+    return true;
+}
+
+static bool run_screendump(struct session *s, const struct args *a, struct err *e)
+{
+    const char *file = arg(a, "file");
+    const struct dump *d = file ? dump_of(file, e) : NULL;
+    if (file && (!d || !export_free(file, arg_flag(a, "force"), e))) return false;
+    const struct canvas *c = s->front ? front_canvas(s) : NULL;
+    if (!c) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout, view and keys draw");
+    if (!file) return print_dump(s, c, e);
+    if (!dump_file(c, d, a, e)) return false;
+    say_dump(s, c, d, file);
+    return true;
+}
+
+const struct command command_screendump = {
+    .name = "screendump",
+    .grammar = "[FILE] [light] [force]",
+    .about = "write what is on the screen to a file",
+    .help =
+        "The explorer as it is, or what was drawn last, cell by cell, in its size and colours. The file's name ends\n"
+        "in .txt, .ansi (text with colours, for `cat`), .svg or .png; without one it is printed. light: pictures on\n"
+        "white. A file that exists is replaced by `force`. `export` writes a view in another size and its numbers.\n"
+        "    spy; screendump spy.ansi\n"
+        "    keys \"Tab ?\"; screendump help.png",
+    .run = run_screendump,
+};
+
+/* ---- last ---- */
+
+static bool run_last(struct session *s, const struct args *a, struct err *e)
+{
+    int w = 0, h = 0;
+    if (!size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &w, &h, e)) return false;
+    if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to draw on");
+    return front_again(s, w, h, e);
+}
+
+const struct command command_last = {
+    .name = "last",
+    .grammar = "[size WORD]",
+    .about = "draw again what was drawn last, at another size",
+    .help =
+        "The view that spy, rows, layout or the full screen showed last, where it was looked at, with what is known\n"
+        "by now, in that many columns and rows of text; with --json or --csv its numbers.\n"
+        "    spy; last size 120x40",
+    .run = run_last,
+};
