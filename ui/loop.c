@@ -218,6 +218,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     view_draw(v, &c, s, st);
     out_progress_clear(s->out);
     canvas_print(&c, f, c.colours);
+    if (out_listener(s->out)) canvas_print(&c, out_listener(s->out), COLOURS_NONE);
     canvas_free(&screen_of(s)->canvas);
     screen_of(s)->canvas = c;
     screen_of(s)->seen = v;
@@ -243,7 +244,8 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     struct view_state *st = front_state(s, v);
     bool goes_on = full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING;
-    if (!goes_on && (full || (front_explorer(s)->on && !st->w && !st->h))) return run_full(s, v, e);
+    bool pane = front_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
+    if (!goes_on && (full || pane)) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
@@ -451,6 +453,7 @@ bool ui_attach(struct session *s, struct err *e)
     if (!sc) return false;
     sc->front = (struct front){
         .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
+    sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;

@@ -303,24 +303,62 @@ struct line_shown line_shown(void)
 
 /* ---- at the prompt ---- */
 
-char *prompt_line(struct session *s)
+static void give_up(void)
 {
-    char prompt[256];
-    write_prompt(s, prompt, sizeof prompt);
+    rl_echo_signal_char(SIGINT);
+    rl_free_line_state();
+    rl_callback_sigcleanup();
+    rl_replace_line("", 0);
+    rl_callback_handler_remove();
+    done = true;
+}
+
+/* A line, or NULL at the end of input and, where that `leaves`, after Ctrl-C. */
+static char *read_line(const char *prompt, bool leaves)
+{
     done = false;
+    taken = NULL;
     term_catch_stop(true);
     rl_callback_handler_install(prompt, take);
     while (!done) {
         enum happened what = term_wait(-1);
         if (what == H_INPUT) rl_callback_read_char();
-        if (what == H_INTERRUPT) drop_line();
+        if (what == H_INTERRUPT) leaves ? give_up() : drop_line();
         if (what == H_STOP) suspend();
         if (what == H_RESIZE) rl_resize_terminal();
     }
     term_catch_stop(false);
-    if (taken)
+    return taken;
+}
+
+char *prompt_line(struct session *s)
+{
+    char prompt[256];
+    write_prompt(s, prompt, sizeof prompt);
+    if (read_line(prompt, false))
         history_keep(taken);
     else
         puts("");
     return taken;
+}
+
+static char **no_matches(const char *text, int start, int end)
+{
+    (void)text, (void)start, (void)end;
+    rl_attempted_completion_over = 1;
+    return NULL;
+}
+
+/* Not a command: no completion, no history. */
+char *prompt_ask(struct session *s, const char *prompt)
+{
+    prompt_open(s);
+    fflush(stdout);
+    bool quiet = term_quiet(false);
+    rl_attempted_completion_function = no_matches;
+    char *line = read_line(prompt, true);
+    rl_attempted_completion_function = matches;
+    if (!line) puts("");
+    term_quiet(quiet);
+    return line;
 }

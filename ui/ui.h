@@ -232,6 +232,8 @@ void prompt_open(struct session *s);      /* history, completion */
 void prompt_close(struct session *s);
 /* A line (release with mem_free), or NULL at the end of input. */
 char *prompt_line(struct session *s);
+/* The answer to a question, while a command works; NULL after Ctrl-C too. */
+char *prompt_ask(struct session *s, const char *prompt);
 
 /* The line at the bottom of the explorer: readline without its own screen. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };
