@@ -79,6 +79,13 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 FORCE:
+# The sources of the kernels, which the program shows.
+KERNEL_SOURCES := $(notdir $(wildcard gpu/k_*.cu gpu/kernel.h gpu/csr_rows.h gpu/diagonal_rows.h gpu/parts.h gpu/vec.h gpu/texture.h))
+$(BUILD)/sources.def: $(addprefix gpu/,$(KERNEL_SOURCES))
+	@mkdir -p $(@D)
+	@for f in $(KERNEL_SOURCES); do echo "SOURCE($$(echo $$f | tr . _), \"$$f\")"; done > $@
+$(BUILD)/gpu/sources.o: CFLAGS += -I$(BUILD)
+$(BUILD)/gpu/sources.o: $(BUILD)/sources.def
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 # ---- the two commands of the README ----

@@ -14,6 +14,8 @@ bool emu_sync(struct err *e);
 void emu_order(uint64_t seed);
 /* The name of what is launched from now on, for findings; NULL: as LAUNCH writes it. */
 void emu_name(const char *kernel);
+/* May the blocks of what is launched from now on go side by side, on all threads of the host? */
+void emu_side_by_side(bool on);
 void emu_close(void);
 
 #ifdef __cplusplus

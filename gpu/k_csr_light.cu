@@ -109,6 +109,7 @@ KERNEL_ENTRY(csr_light_vector) = {
               "and a row of 100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, and much alike.\n",
     .deterministic = true,
+    .together = true,
     .scratch = counter_bytes,
     .f32 = by_vector<float>,
     .f64 = by_vector<double>,
@@ -130,6 +131,7 @@ KERNEL_ENTRY(csr_light_warp) = {
               "csr-cusp 54 us).\n"
               "Use csr-cusp for rows that are alike, csr-merge for rows that are not.\n",
     .deterministic = true,
+    .together = true,
     .scratch = counter_bytes,
     .f32 = by_warp<float>,
     .f64 = by_warp<double>,

@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(BLOCK)
         carry[tile] = row == first && goes_on ? upto + carried : upto;
     }
     __syncthreads(); /* all: every row that ends in the tile has its sum */
-    for (int i = t; i < n; i += BLOCK) store(y, row0 + i, alpha, product[z + i], beta);
+    for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
 /* Where the tiles that carry into row r end: carry_row ascends. */
@@ -250,6 +250,7 @@ KERNEL_ENTRY(csr_merge) = {
               "csr-scalar.\n"
               "NOTES: good on every matrix, a little behind cuSPARSE's product, far ahead with the preparation.\n",
     .deterministic = true,
+    .together = true,
     .scratch = merge_bytes,
     .prepare = find_starts,
     .f32 = merge<float>,

@@ -133,7 +133,7 @@ template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(
     SHARED(int, where, LU_WARPS);
     T best = 0;
     int at = INT32_MAX;
-    for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_better(best, at, lu_abs(a[k * n + i]), (int)i);
+    for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_better(best, at, lu_abs<T>(a[k * n + i]), (int)i);
     lu_best_of_block(best, at, high, where);
     if (threadIdx.x != 0) return;
     int64_t p = at < n ? at : k;
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(LU_THREADS)
     T best = 0;
     int at = INT32_MAX;
 #pragma unroll 4
-    for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_better(best, at, lu_abs(a[j * n + i]), (int)i);
+    for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_better(best, at, lu_abs<T>(a[j * n + i]), (int)i);
     lu_best_of_block(best, at, high, where);
     int64_t p = at < n ? at : j;
     T top = a[j * n + j], pivot = a[j * n + p];
@@ -530,7 +530,7 @@ template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPT
     int64_t j = blockIdx.x;
     T best = 0;
     int at = 0;
-    for (int64_t i = threadIdx.x; i <= j; i += LU_BLOCK) lu_better(best, at, lu_abs(a[j * n + i]), 0);
+    for (int64_t i = threadIdx.x; i <= j; i += LU_BLOCK) lu_better(best, at, lu_abs<T>(a[j * n + i]), 0);
     lu_best_of_block(best, at, high, where);
     if (threadIdx.x != 0) return;
     out[j] = (double)best;

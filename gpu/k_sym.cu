@@ -136,7 +136,7 @@ __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S 
 {
     sym_place p;
     p.i = row_at(start, t.rows, step);
-    int a = max(first[p.i], 0), b = max(start[p.i] - p.i - first[p.i], 0);
+    int a = max((int)first[p.i], 0), b = max(start[p.i] - p.i - first[p.i], 0);
     sym_row_ends(t, start, first, more, p);
     int within = step - p.i - a - b;
     p.a = a + (int)of_first(col + a, p.a_end - a, tcol + b, p.t_end - b, within);
@@ -163,7 +163,7 @@ __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, i
             n++;
             p.a++;
         } else if (has_t) {
-            int last = p.a > max(first[p.i], 0) ? col[p.a - 1] : p.i == 0 && p.a == 0 ? before : -1;
+            int last = p.a > max((int)first[p.i], 0) ? col[p.a - 1] : p.i == 0 && p.a == 0 ? before : -1;
             if (last != tcol[p.t]) {
                 if (FILL) from[slot + n] = SYM_NO_A | p.t << SYM_BITS;
                 n++;

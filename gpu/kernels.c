@@ -1,6 +1,7 @@
 /* The kernel registry, made of kernels.def: all kernels as the emulator, the host or a library has them, and beside
    them what nvcc made of the same source. */
 #include "emu.h"
+#include "scope.h"
 
 #include <string.h>
 
@@ -135,6 +136,7 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     }
     L.scratch = s->p;
     L.note = &s->note;
+    emu_scope_kernel(true);
     return go(&L, e);
 }
 
@@ -153,8 +155,13 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
     launch_fn *go = entry_of(c, L);
     if (!go) return fail(e, E_INTERNAL, "kernel %s keeps no sums", k->name);
+    bool plain = !k->fits && !c->scratch && !c->prepare;
     emu_name(k->name);
-    bool ok = k->fits || c->scratch || c->prepare ? launch_with_scratch(k, c, go, *L, e) : go(L, e);
+    emu_side_by_side(k->deterministic);
+    emu_scope_kernel(plain);
+    bool ok = plain ? go(L, e) : launch_with_scratch(k, c, go, *L, e);
+    emu_side_by_side(false);
+    emu_scope_kernel(false);
     emu_name(NULL);
     return ok;
 }

@@ -1,6 +1,7 @@
 /* The emulator's machine: fibers, the scheduler of a block, exchanges within a warp, findings. */
 #include "kernel.h"
 #include "emu.h"
+#include "scope.h"
 
 #include <cstdarg>
 
@@ -18,7 +19,7 @@
 namespace simt
 {
 
-machine now;
+constinit thread_local machine now = {};
 
 /* ---- switching stacks ---- */
 
@@ -90,31 +91,50 @@ struct fiber {
     bool ready; /* its stack stands in `thread_loop`, or in a kernel that is under way */
 };
 
-static struct {
-    fiber *f; /* BLOCK_MOST of them, made at the first launch */
-    char *stacks;
-    context scheduler;
-    unsigned threads;               /* of the block that runs */
-    unsigned order[BLOCK_MOST], at; /* the order of turns, and whose is next */
-    uint64_t seed;
-    const char *kernel, *name;
-    void (*body)(void *);
-    void *ctx;
-    unsigned shared_used;
-    bool broken;
-    struct err err;
-} m;
-
 /* Lanes of a warp that mean the same exchange, as they come in; up to one meeting a lane can be under way. */
 struct meeting {
     exchange x; /* mask, line and what are the same for all of them */
     unsigned arrived;
 };
-static struct {
+struct warp {
     unsigned gone; /* lanes that can never come: returned, or beyond the block */
     unsigned used; /* which meetings are under way */
     meeting open[WARP];
-} warps[BLOCK_MOST / WARP];
+};
+
+/* What every launch is given. */
+struct orders {
+    uint64_t seed;
+    const char *name;
+    bool side_by_side;
+    scope_run *scope;
+    bool scope_kernel;
+};
+static orders given;
+
+/* What a host thread runs blocks with. */
+struct runner {
+    fiber *f; /* BLOCK_MOST of them, made at the first launch */
+    char *stacks, *shared;
+    scope_record *notes; /* of all lanes; made when first watched */
+    scope_log log[BLOCK_MOST];
+    context scheduler;
+    unsigned threads;               /* of the block that runs */
+    unsigned order[BLOCK_MOST], at; /* the order of turns, and whose is next */
+    const char *kernel;
+    void (*body)(void *);
+    void *ctx;
+    unsigned shared_used;
+    scope_thread *watch; /* NULL: the block is not watched */
+    bool broken;
+    int64_t block; /* number of the block that broke */
+    struct err err;
+    warp warps[BLOCK_MOST / WARP];
+};
+enum { RUNNERS = 64 };
+static runner *runners[RUNNERS]; /* by number of the host's thread; the first is that of whoever launches */
+static runner first_runner;
+static thread_local runner *m = &first_runner;
 
 static unsigned warp_start(const lane *l)
 {
@@ -147,12 +167,12 @@ static_assert(offsetof(fiber, l) == 0, "a lane is the head of its fiber");
 
 static void set_up(fiber *f, unsigned number);
 
-/* The next lane in order that can run, from m.at on; NULL when all wait or have returned. */
+/* The next lane in order that can run, from m->at on; NULL when all wait or have returned. */
 static fiber *next_runnable()
 {
-    while (m.at < m.threads) {
-        unsigned number = m.order[m.at++];
-        fiber *f = &m.f[number];
+    while (m->at < m->threads) {
+        unsigned number = m->order[m->at++];
+        fiber *f = &m->f[number];
         if (f->l.wait != RUNS) continue;
         if (!f->ready) set_up(f, number);
         return f;
@@ -163,9 +183,9 @@ static fiber *next_runnable()
 /* Leave the lane that runs: straight to the next one, which saves half of the switches, or to the scheduler. */
 static void give_way()
 {
-    fiber *me = fiber_of(now.self), *next = m.broken ? nullptr : next_runnable();
+    fiber *me = fiber_of(now.self), *next = m->broken ? nullptr : next_runnable();
     if (next) now.self = &next->l;
-    leave_for(&me->c, next ? &next->c : &m.scheduler);
+    leave_for(&me->c, next ? &next->c : &m->scheduler);
 }
 
 static const char *base_name(const char *path)
@@ -176,14 +196,15 @@ static const char *base_name(const char *path)
 
 static void record(source at, const char *fmt, va_list ap)
 {
-    char where[sizeof m.err.where], text[400];
+    char where[sizeof m->err.where], text[400];
     snprintf(where, sizeof where, "%s:%u", base_name(at.file_name()), at.line());
     vsnprintf(text, sizeof text, fmt, ap);
     if (now.self)
-        fail_at(&m.err, E_DEVICE, where, "%s: block %u, thread %u: %s", m.kernel, now.block.x, now.self->number, text);
+        fail_at(&m->err, E_DEVICE, where, "%s: block %u, thread %u: %s", m->kernel, now.block.x, now.self->number,
+                text);
     else
-        fail_at(&m.err, E_DEVICE, where, "%s: block %u: %s", m.kernel, now.block.x, text);
-    m.broken = true;
+        fail_at(&m->err, E_DEVICE, where, "%s: block %u: %s", m->kernel, now.block.x, text);
+    m->broken = true;
 }
 
 void found(source at, const char *fmt, ...)
@@ -213,10 +234,10 @@ static void thread_loop()
     __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
 #endif
     for (;;) {
-        m.body(m.ctx);
+        m->body(m->ctx);
         lane *l = now.self;
         l->wait = RETURNED;
-        warps[l->number / WARP].gone |= 1u << in_warp(l);
+        m->warps[l->number / WARP].gone |= 1u << in_warp(l);
         give_way();
     }
 }
@@ -224,7 +245,7 @@ static void thread_loop()
 /* Stacks are staggered: at equal distances their tops would all fall in the same cache sets. */
 static void set_up(fiber *f, unsigned number)
 {
-    char *bottom = m.stacks + static_cast<size_t>(number) * STACK;
+    char *bottom = m->stacks + static_cast<size_t>(number) * STACK;
     size_t size = STACK - number % 32 * 192;
 #ifdef __SANITIZE_ADDRESS__
     __asan_unpoison_memory_region(bottom, STACK); /* frames of a kernel that was cut short */
@@ -248,15 +269,102 @@ static void set_up(fiber *f, unsigned number)
 #endif
 }
 
+static void runner_free(runner *r)
+{
+    mem_free(r->f);
+    mem_free(r->stacks);
+    mem_free(r->shared);
+    mem_free(r->notes);
+    r->f = nullptr, r->stacks = r->shared = nullptr, r->notes = nullptr;
+}
+
 static bool make_fibers()
 {
-    if (m.f) return true;
-    m.f = static_cast<fiber *>(mem_zero(BLOCK_MOST, sizeof(fiber), "the emulator's threads", &m.err));
-    m.stacks = static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m.err));
-    now.shared = static_cast<char *>(mem_new(SHARED_MOST, 1, "the emulator's shared memory", &m.err));
-    if (m.f && m.stacks && now.shared) return true;
-    emu_close();
+    if (!m->f) {
+        m->f = static_cast<fiber *>(mem_zero(BLOCK_MOST, sizeof(fiber), "the emulator's threads", &m->err));
+        m->stacks = static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m->err));
+        m->shared = static_cast<char *>(mem_new(SHARED_MOST, 1, "the emulator's shared memory", &m->err));
+    }
+    now.shared = m->shared;
+    if (m->f && m->stacks && m->shared) return true;
+    runner_free(m);
     return false;
+}
+
+/* Room for what lanes note, where the launch is watched. */
+static bool make_notes()
+{
+    if (m->notes) return true;
+    m->notes = static_cast<scope_record *>(
+        mem_new(static_cast<int64_t>(BLOCK_MOST) * SCOPE_LOG, sizeof *m->notes, "the notes of lanes", &m->err));
+    for (int k = 0; m->notes && k < BLOCK_MOST; k++) m->log[k].r = m->notes + static_cast<int64_t>(k) * SCOPE_LOG;
+    return m->notes != nullptr;
+}
+
+/* ---- what lanes note of a watched launch ---- */
+
+static void note(enum touch what, bool shared, uint64_t base, int64_t at, int64_t n, unsigned size, const char *name,
+                 source from)
+{
+    lane *l = now.self;
+    if (!scope_wants_warp(given.scope, static_cast<int>(l->number / WARP))) return;
+    scope_log &log = m->log[l->number];
+    if (log.n == SCOPE_LOG) {
+        l->wait = LOG_FULL;
+        give_way();
+    }
+    log.r[log.n++] = {scope_place_of(m->watch, what, shared, base, n, size, name, from.file_name(),
+                                     static_cast<int>(from.line()), static_cast<int>(from.column())),
+                      at};
+}
+
+void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, const char *name, source at)
+{
+    const char *p = static_cast<const char *>(base);
+    bool shared = p >= now.shared && p < now.shared + SHARED_MOST;
+    if (!shared) return note(what, false, reinterpret_cast<uint64_t>(base), k, n, size, name, at);
+    enum touch what_shared = what == TOUCH_LOAD    ? TOUCH_SHARED_LOAD
+                             : what == TOUCH_STORE ? TOUCH_SHARED_STORE
+                                                   : TOUCH_SHARED_ATOMIC;
+    note(what_shared, true, static_cast<uint64_t>(p - now.shared), k, n, size, name, at);
+}
+
+/* Put the notes of a warp together, as far as may be, and make room for more. */
+static void merge_warp(unsigned w)
+{
+    scope_log *log = &m->log[w * WARP];
+    for (unsigned k = 0; k < WARP; k++) {
+        unsigned number = w * WARP + k;
+        log[k].more = number < m->threads && m->f[number].l.wait == LOG_FULL;
+    }
+    scope_merge(m->watch, m->block, static_cast<int>(w), log);
+    for (unsigned k = 0; k < WARP; k++) {
+        scope_log &g = log[k];
+        memmove(g.r, g.r + g.next, static_cast<size_t>(g.n - g.next) * sizeof *g.r);
+        g.n -= g.next;
+        g.next = 0;
+        if (g.more && g.n < SCOPE_LOG) m->f[w * WARP + k].l.wait = RUNS;
+    }
+}
+
+/* Lanes whose notes are full go on once these were put together; false: there are none. */
+static bool make_room()
+{
+    bool any = false;
+    for (unsigned k = 0; k < m->threads && m->watch; k++)
+        if (m->f[k].l.wait == LOG_FULL) {
+            merge_warp(k / WARP);
+            any = true;
+        }
+    return any;
+}
+
+static void end_watch()
+{
+    unsigned warps = (m->threads + WARP - 1) / WARP;
+    for (unsigned w = 0; w < warps && !m->broken; w++)
+        if (scope_wants_warp(given.scope, static_cast<int>(w))) merge_warp(w);
+    if (!m->broken) scope_block_end(m->watch, m->block, static_cast<int>(warps));
 }
 
 /* ---- shared memory ---- */
@@ -268,9 +376,9 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
     if (end > SHARED_MOST)
         found(here, "%s takes the block's shared memory to %u bytes; at most %d are there", name, end, +SHARED_MOST);
     l->shared_at = end;
-    if (end > m.shared_used) { /* the block's first thread here: what nobody wrote must not look like zero */
-        memset(now.shared + m.shared_used, 0xff, end - m.shared_used);
-        m.shared_used = end;
+    if (end > m->shared_used) { /* the block's first thread here: what nobody wrote must not look like zero */
+        memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
+        m->shared_used = end;
     }
     return at;
 }
@@ -279,6 +387,7 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
 
 void barrier(source at)
 {
+    if (now.watched) note(TOUCH_BARRIER, false, 0, 0, 0, 0, nullptr, at);
     now.self->wait = AT_BARRIER;
     now.self->at = at;
     give_way();
@@ -286,13 +395,13 @@ void barrier(source at)
 
 static const char *why_gone(const lane *l, int k)
 {
-    return warp_start(l) + static_cast<unsigned>(k) >= m.threads ? "the block does not have" : "has returned";
+    return warp_start(l) + static_cast<unsigned>(k) >= m->threads ? "the block does not have" : "has returned";
 }
 
 static void check_mask(lane *l, source at)
 {
     const exchange &x = l->x;
-    unsigned gone = x.mask & warps[l->number / WARP].gone;
+    unsigned gone = x.mask & m->warps[l->number / WARP].gone;
     if (!(x.mask >> in_warp(l) & 1))
         found(at, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, in_warp(l));
     if (x.from >= 0 && !(x.mask >> x.from & 1))
@@ -311,7 +420,7 @@ static bool same_place(source a, source b)
    that there is always room. */
 static int meeting_of(const lane *l)
 {
-    auto &w = warps[l->number / WARP];
+    auto &w = m->warps[l->number / WARP];
     for (unsigned left = w.used; left; left &= left - 1) {
         const exchange &x = w.open[__builtin_ctz(left)].x;
         if (x.mask == l->x.mask && same_place(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
@@ -328,12 +437,12 @@ static void give_out(const lane *l)
     uint64_t value[WARP];
     for (unsigned left = l->x.mask; left; left &= left - 1) {
         int k = __builtin_ctz(left);
-        const exchange &x = m.f[start + static_cast<unsigned>(k)].l.x;
+        const exchange &x = m->f[start + static_cast<unsigned>(k)].l.x;
         value[k] = x.value;
         if (x.says) ballot |= 1u << k;
     }
     for (unsigned left = l->x.mask; left; left &= left - 1) {
-        lane &o = m.f[start + static_cast<unsigned>(__builtin_ctz(left))].l;
+        lane &o = m->f[start + static_cast<unsigned>(__builtin_ctz(left))].l;
         o.x.ballot = ballot;
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
@@ -344,13 +453,14 @@ void exchange_with_warp(source at)
 {
     lane *l = now.self;
     check_mask(l, at);
+    if (now.watched) note(TOUCH_EXCHANGE, false, 0, l->x.mask, 0, 0, l->x.what, at);
     int k = meeting_of(l);
-    meeting &o = warps[l->number / WARP].open[k];
+    meeting &o = m->warps[l->number / WARP].open[k];
     o.arrived |= 1u << in_warp(l);
     l->wait = AT_EXCHANGE;
     l->at = at;
     if (o.arrived != l->x.mask) return give_way();
-    warps[l->number / WARP].used &= ~(1u << k);
+    m->warps[l->number / WARP].used &= ~(1u << k);
     give_out(l);
 }
 
@@ -359,31 +469,31 @@ void exchange_with_warp(source at)
 /* One turn for every lane that can run; false when none could. */
 static bool pass()
 {
-    m.at = 0;
+    m->at = 0;
     fiber *f = next_runnable();
     if (!f) return false;
     now.self = &f->l;
-    leave_for(&m.scheduler, &f->c);
+    leave_for(&m->scheduler, &f->c);
     return true;
 }
 
 static unsigned count(enum wait w)
 {
     unsigned n = 0;
-    for (unsigned k = 0; k < m.threads; k++) n += m.f[k].l.wait == w;
+    for (unsigned k = 0; k < m->threads; k++) n += m->f[k].l.wait == w;
     return n;
 }
 
 static const lane *first(enum wait w)
 {
-    for (unsigned k = 0; k < m.threads; k++)
-        if (m.f[k].l.wait == w) return &m.f[k].l;
+    for (unsigned k = 0; k < m->threads; k++)
+        if (m->f[k].l.wait == w) return &m->f[k].l;
     return nullptr;
 }
 
 static void never_complete(const lane *l)
 {
-    unsigned gone = l->x.mask & warps[l->number / WARP].gone;
+    unsigned gone = l->x.mask & m->warps[l->number / WARP].gone;
     if (gone)
         found_by_scheduler(l->at, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
                            in_warp(l), l->x.mask, __builtin_ctz(gone), why_gone(l, __builtin_ctz(gone)));
@@ -405,8 +515,8 @@ static void open_barrier()
                            first(RETURNED)->number);
         return;
     }
-    for (unsigned k = 0; k < m.threads; k++) {
-        lane &o = m.f[k].l;
+    for (unsigned k = 0; k < m->threads; k++) {
+        lane &o = m->f[k].l;
         if (!same_place(o.at, b->at)) {
             found_by_scheduler(b->at, "__syncthreads: thread %u waits here, thread %u at line %u", b->number, o.number,
                                o.at.line());
@@ -418,11 +528,11 @@ static void open_barrier()
 
 static void start_lanes()
 {
-    m.shared_used = 0;
-    for (unsigned w = 0; w * WARP < m.threads; w++) warps[w].gone = warps[w].used = 0;
-    if (m.threads % WARP) warps[m.threads / WARP].gone = ~0u << m.threads % WARP;
-    for (unsigned k = 0; k < m.threads; k++) {
-        lane &l = m.f[k].l;
+    m->shared_used = 0;
+    for (unsigned w = 0; w * WARP < m->threads; w++) m->warps[w].gone = m->warps[w].used = 0;
+    if (m->threads % WARP) m->warps[m->threads / WARP].gone = ~0u << m->threads % WARP;
+    for (unsigned k = 0; k < m->threads; k++) {
+        lane &l = m->f[k].l;
         l.number = k;
         l.tid =
             dim3(k % now.block_dim.x, k / now.block_dim.x % now.block_dim.y, k / (now.block_dim.x * now.block_dim.y));
@@ -434,81 +544,178 @@ static void start_lanes()
 static void run_block()
 {
     start_lanes();
-    while (!m.broken) {
-        if (pass()) continue;
-        if (count(RETURNED) == m.threads) return;
+    while (!m->broken) {
+        if (pass() || make_room()) continue;
+        if (count(RETURNED) == m->threads) break;
         open_barrier();
     }
+    if (now.watched) end_watch();
 }
 
 /* The order in which lanes get their turn: as numbered, or dealt by the seed. */
 static void deal_order()
 {
-    uint64_t state = m.seed;
-    for (unsigned k = 0; k < m.threads; k++) m.order[k] = k;
-    for (unsigned k = m.threads; m.seed && k > 1; k--) std::swap(m.order[k - 1], m.order[random_next(&state) % k]);
+    uint64_t state = given.seed;
+    for (unsigned k = 0; k < m->threads; k++) m->order[k] = k;
+    for (unsigned k = m->threads; given.seed && k > 1; k--)
+        std::swap(m->order[k - 1], m->order[random_next(&state) % k]);
 }
 
 static bool begin(const char *kernel, dim3 grid, dim3 block)
 {
-    m.kernel = m.name ? m.name : kernel;
-    now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = grid;
-    m.threads = block.x * block.y * block.z;
-    if (!make_fibers()) return m.broken = true, false;
-    if (m.threads == 0 || m.threads > BLOCK_MOST) {
-        m.threads = 0;
-        fail(&m.err, E_DEVICE, "%s: a block has 1 to %d threads, this one %u x %u x %u", m.kernel, +BLOCK_MOST, block.x,
-             block.y, block.z);
-        return m.broken = true, false;
+    m->kernel = given.name ? given.name : kernel;
+    now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = grid, now.watched = false;
+    m->threads = block.x * block.y * block.z;
+    if (!make_fibers()) return m->broken = true, false;
+    if (m->threads == 0 || m->threads > BLOCK_MOST) {
+        m->threads = 0;
+        fail(&m->err, E_DEVICE, "%s: a block has 1 to %d threads, this one %u x %u x %u", m->kernel, +BLOCK_MOST,
+             block.x, block.y, block.z);
+        return m->broken = true, false;
     }
     deal_order();
+    own_stack(&m->scheduler);
     return true;
+}
+
+/* Block number b of the grid, which is watched by `watch` if that is not NULL. */
+static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
+{
+    enum scope_block what = watch ? scope_block(watch, b) : SCOPE_RUN;
+    if (what == SCOPE_SKIP || m->broken) return;
+    m->block = b;
+    m->watch = what == SCOPE_WATCH ? scope_thread_of(watch, thread) : nullptr;
+    if (what == SCOPE_WATCH && (!m->watch || !make_notes())) {
+        if (!m->err.code) fail(&m->err, E_MEMORY, "%s: no memory to watch it", m->kernel);
+        m->broken = true;
+        return;
+    }
+    now.watched = m->watch != nullptr;
+    int64_t row = b / grid.x;
+    now.block = dim3(static_cast<unsigned>(b % grid.x), static_cast<unsigned>(row % grid.y),
+                     static_cast<unsigned>(row / grid.y));
+    run_block();
+}
+
+/* How many of so many threads there are runners for. */
+static int make_runners(int threads)
+{
+    for (int t = 1; t < threads; t++) {
+        if (!runners[t])
+            runners[t] = static_cast<runner *>(mem_zero(1, sizeof(runner), "a thread of the emulator", nullptr));
+        if (!runners[t]) return t;
+    }
+    return threads;
+}
+
+static void forget_stacks(runner *r)
+{
+    for (int k = 0; r->f && k < BLOCK_MOST; k++) r->f[k].ready = false; /* kernels cut short left their stacks */
+}
+
+/* What other threads found goes to the first one: that of the lowest block, as if they had come in order. */
+static void gather_findings()
+{
+    for (int t = 1; t < RUNNERS; t++) {
+        runner *r = runners[t];
+        if (!r || !r->broken) continue;
+        if (!m->broken || r->block < m->block) m->err = r->err, m->block = r->block;
+        m->broken = true;
+        r->broken = false;
+        err_clear(&r->err);
+        forget_stacks(r);
+    }
+}
+
+/* Blocks for which it does not pay to wake other threads. */
+enum { THREADS_ALONE = 1 << 12 };
+
+static int host_threads_for(int64_t blocks, const scope_run *watch)
+{
+    bool alone = !given.side_by_side || given.seed || (watch && scope_alone(watch)) || omp_in_parallel();
+    if (alone || blocks < 2 || blocks * m->threads < THREADS_ALONE) return 1;
+    return min(omp_get_max_threads(), +RUNNERS);
+}
+
+static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx, scope_run *watch)
+{
+    int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
+    int threads = make_runners(host_threads_for(blocks, watch));
+    std::atomic<bool> broken(false);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+        int t = threads > 1 ? omp_get_thread_num() : 0;
+        if (t > 0) m = runners[t], begin(kernel, grid, block);
+        m->body = body, m->ctx = ctx;
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t b = 0; b < blocks; b++) {
+            if (!broken) one_block(b, grid, watch, t);
+            if (m->broken) broken = true;
+        }
+        now.self = nullptr;
+        now.watched = false;
+    }
+    if (threads > 1) gather_findings();
 }
 
 void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
 {
-    if (m.broken || !begin(kernel, grid, block)) return;
-    own_stack(&m.scheduler);
-    m.body = body, m.ctx = ctx;
-    for (unsigned z = 0; z < grid.z; z++)
-        for (unsigned y = 0; y < grid.y; y++)
-            for (unsigned x = 0; x < grid.x && !m.broken; x++) {
-                now.block = dim3(x, y, z);
-                run_block();
-            }
-    now.self = nullptr;
+    int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
+    if (m->broken || !begin(kernel, grid, block)) return;
+    bool watched = given.scope && given.scope_kernel && scope_begin(given.scope, kernel, blocks, m->threads);
+    run_grid(kernel, grid, block, body, ctx, watched ? given.scope : nullptr);
 }
 
 } // namespace simt
 
 /* ---- for the device ---- */
 
+using simt::given;
 using simt::m;
 
 bool emu_sync(struct err *e)
 {
-    if (!m.broken) return true;
-    if (e && !e->code) *e = m.err;
-    err_clear(&m.err);
-    m.broken = false;
-    for (int k = 0; m.f && k < simt::BLOCK_MOST; k++) m.f[k].ready = false; /* kernels cut short left their stacks */
+    if (!m->broken) return true;
+    if (e && !e->code) *e = m->err;
+    err_clear(&m->err);
+    m->broken = false;
+    simt::forget_stacks(m);
     return false;
 }
 
 void emu_order(uint64_t seed)
 {
-    m.seed = seed;
+    given.seed = seed;
 }
 
 void emu_name(const char *kernel)
 {
-    m.name = kernel;
+    given.name = kernel;
+}
+
+void emu_side_by_side(bool on)
+{
+    given.side_by_side = on;
+}
+
+void emu_scope(struct scope_run *run)
+{
+    given.scope = run;
+    given.scope_kernel = false;
+}
+
+void emu_scope_kernel(bool on)
+{
+    given.scope_kernel = on;
 }
 
 void emu_close(void)
 {
-    mem_free(m.f);
-    mem_free(m.stacks);
-    mem_free(simt::now.shared);
-    m.f = nullptr, m.stacks = nullptr, simt::now.shared = nullptr;
+    simt::runner_free(m);
+    for (auto *&r : simt::runners) {
+        if (r) simt::runner_free(r);
+        mem_free(r);
+        r = nullptr;
+    }
+    simt::now.shared = nullptr;
 }

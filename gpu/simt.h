@@ -1,13 +1,18 @@
 /* The emulator: enough of a GPU for the kernel dialect to run, unchanged, on the host under g++.
    One fiber per thread of a block. A fiber runs until it must wait for others (a shuffle, a vote, a barrier) or
-   returns; the blocks of a grid go one after another. What a GPU would let pass in silence is a finding here:
-   an index outside its array, a barrier that not all threads of the block reach at the same line, a shuffle whose
-   mask names a lane that is not there. The first finding ends the launch and is reported by the device's sync.
-   It models what is accessed and in which order it may happen, not how long it takes. */
+   returns; the blocks of a grid go one after another, or, where the kernel's result does not depend on their order,
+   side by side on the host's threads. What a GPU would let pass in silence is a finding here: an index outside its
+   array, a barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that is
+   not there. The first finding ends the launch and is reported by the device's sync. Where a launch is watched
+   (scope.h), each lane also notes what it touches; that costs nothing where none is. It models what is accessed and in
+   which order it may happen, not how long it takes. */
 #ifndef SIMT_H
 #define SIMT_H
 
+#include "../src/microscope.h"
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <source_location>
@@ -34,7 +39,7 @@ using source = std::source_location;
 using std::max;
 using std::min;
 
-enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, RETURNED };
+enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, LOG_FULL, RETURNED };
 
 /* What a lane brings to an exchange with the lanes of its warp, and what it takes away. */
 struct exchange {
@@ -57,11 +62,12 @@ struct lane {
 };
 
 struct machine {
-    lane *self; /* the lane that runs now */
+    lane *self = nullptr; /* the lane that runs now */
     dim3 block, block_dim, grid_dim;
-    char *shared;
+    char *shared = nullptr;
+    bool watched = false; /* lanes note what they touch */
 };
-extern machine now;
+extern constinit thread_local machine now; /* a host thread runs a block at a time */
 
 enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
 
@@ -70,6 +76,8 @@ enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
 void barrier(source at);
 void exchange_with_warp(source at);
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
+/* The lane that runs touches element k of the array of n elements at base, in a launch that is watched. */
+void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, const char *name, source at);
 /* body(ctx) for every thread of the grid. kernel is for messages. */
 void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
@@ -80,7 +88,10 @@ struct index {
     template <typename I> index(I value, source here = HERE) : i(static_cast<int64_t>(value)), at(here) {}
 };
 
-/* A bounds-checked array: global memory, or (kind "shared") a block's own. */
+template <typename T> struct cell;
+
+/* A bounds-checked array: global memory, or (kind "shared") a block's own. Reading a constant one gives the value;
+   other ones give a cell, which knows whether it is read or written. */
 template <typename T> struct array {
     T *base;
     int64_t n, offset;
@@ -94,9 +105,49 @@ template <typename T> struct array {
                   static_cast<long long>(n));
         return base + k;
     }
-    T &operator[](index i) const { return *slot(i.i, i.at); }
+    /* Element p is touched. */
+    void see(enum touch what, T *p, source at) const
+    {
+        if (now.watched) touch(what, base, p - base, n, sizeof(T), name, at);
+    }
+    T load(int64_t i, source at, enum touch what = TOUCH_LOAD) const
+    {
+        T *p = slot(i, at);
+        see(what, p, at);
+        return *p;
+    }
+    auto operator[](index i) const
+    {
+        if constexpr (std::is_const_v<T>)
+            return static_cast<std::remove_const_t<T>>(load(i.i, i.at));
+        else
+            return cell<T>{*this, slot(i.i, i.at), i.at};
+    }
     array operator+(int64_t k) const { return {base, n, offset + k, name}; }
     operator array<const T>() const { return {base, n, offset, name}; }
+};
+
+/* An element that may be read or written. */
+template <typename T> struct cell {
+    array<T> of;
+    T *p;
+    source at;
+
+    operator T() const
+    {
+        of.see(TOUCH_LOAD, p, at);
+        return *p;
+    }
+    T operator=(T v) const
+    {
+        of.see(TOUCH_STORE, p, at);
+        return *p = v;
+    }
+    T operator=(const cell &from) const { return *this = static_cast<T>(from); }
+    T operator+=(T v) const { return *this = static_cast<T>(*this) + v; }
+    T operator-=(T v) const { return *this = static_cast<T>(*this) - v; }
+    T operator/=(T v) const { return *this = static_cast<T>(*this) / v; }
+    T operator*=(T v) const { return *this = static_cast<T>(*this) * v; }
 };
 
 template <typename T> array<T> shared(int64_t n, const char *name, source here)
@@ -175,7 +226,10 @@ inline void __syncthreads(simt::source at = HERE)
 {
     simt::barrier(at);
 }
-inline void __threadfence() {}
+inline void __threadfence()
+{
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
 inline void __syncwarp(unsigned mask = FULL_MASK, simt::source at = HERE)
 {
     simt::vote("__syncwarp", mask, true, at);
@@ -220,30 +274,36 @@ template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = WA
 
 template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
 {
-    return *p.slot(0, at);
+    return p.load(0, at);
+}
+
+/* Atomics are the host's own: blocks may go side by side. */
+template <typename T> std::atomic_ref<T> atomic_slot(simt::array<T> p, simt::source at)
+{
+    T *slot = p.slot(0, at);
+    p.see(TOUCH_ATOMIC, slot, at);
+    return std::atomic_ref<T>(*slot);
 }
 template <typename T, typename V> T atomicAdd(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *slot = p.slot(0, at), old = *slot;
-    *slot = old + static_cast<T>(v);
-    return old;
+    return atomic_slot(p, at).fetch_add(static_cast<T>(v));
 }
 template <typename T, typename V> T atomicMax(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *slot = p.slot(0, at), old = *slot;
-    *slot = std::max(old, static_cast<T>(v));
+    auto slot = atomic_slot(p, at);
+    T old = slot.load();
+    while (!slot.compare_exchange_weak(old, std::max(old, static_cast<T>(v)))) {
+    }
     return old;
 }
 template <typename T, typename V> T atomicExch(simt::array<T> p, V v, simt::source at = HERE)
 {
-    T *slot = p.slot(0, at), old = *slot;
-    *slot = static_cast<T>(v);
-    return old;
+    return atomic_slot(p, at).exchange(static_cast<T>(v));
 }
 template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v, simt::source at = HERE)
 {
-    T *slot = p.slot(0, at), old = *slot;
-    if (old == static_cast<T>(expected)) *slot = static_cast<T>(v);
+    T old = static_cast<T>(expected);
+    atomic_slot(p, at).compare_exchange_strong(old, static_cast<T>(v));
     return old;
 }
 inline int __popc(unsigned v)

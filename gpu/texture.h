@@ -67,7 +67,7 @@ static inline void texture_free(struct device *d, uint64_t handle)
 
 template <typename T> T texel(simt::array<const T> t, simt::index i)
 {
-    return t[i];
+    return t.load(i.i, i.at, TOUCH_TEXTURE);
 }
 
 static inline bool texture_new(const struct device *, void *, int64_t, enum type, uint64_t *, struct err *)
