@@ -33,7 +33,7 @@ run() { # run NAME COMMAND...: count a program's tests by cmocka's own closing l
 
 case $which in
 gpu) list="$build/tests/gpu_*" ;;
-golden) list="$build/tests/test_golden $build/tests/test_export" ;;
+golden) list="$build/tests/test_golden $build/tests/test_screens $build/tests/test_export" ;;
 *) list="$build/tests/test_*" ;;
 esac
 for t in $list; do

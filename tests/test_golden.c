@@ -1,16 +1,7 @@
-/* Golden screens: scripts through the real command table and keys through the real views, on 80x24 cells, or
-   fewer, with a fixed clock, against tests/golden/NAME.txt. WARPSPY_GOLDEN=write rewrites those; review them as a diff.
- */
+/* Golden screens of many cases: scripts through the real command table and keys through the real views, on 80x24 cells
+   or fewer, against tests/golden/NAME.txt. Every view in every size, charset and palette is in test_screens.c. */
+#include "golden_kit.h"
 #include "../src/precond.h"
-#include "../ui/ui.h"
-
-#include <locale.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 enum { WIDTH = 80, HEIGHT = 24 };
 
@@ -26,9 +17,6 @@ struct screen_case {
     enum colours colours;
     void (*fix)(struct solve *v); /* makes up what measuring or rounding decides */
 };
-
-static void make_bound(struct solve *v);
-static void make_parted(struct solve *v);
 
 static const struct screen_case cases[] = {
     {.name = "spy_thesis4", .setup = "load samples/thesis4.mtx", .script = "spy"},
@@ -71,21 +59,6 @@ static const struct screen_case cases[] = {
     {.name = "spy_full_beyond", .setup = "gen poisson2d 20", .view = "spy", .keys = "/400\n"},
     {.name = "spy_full_squares", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++"},
     {.name = "spy_full_low", .setup = "gen poisson2d 60", .view = "spy", .keys = "+++++++++++++", .h = 14},
-    {.name = "explore_spy", .setup = "gen poisson2d 20", .view = "spy", .keys = "rd", .explore = true},
-    {.name = "explore_spy_wide",
-     .setup = "gen poisson2d 20",
-     .view = "spy",
-     .keys = "rd",
-     .explore = true,
-     .w = 120,
-     .h = 40},
-    {.name = "explore_spy_small",
-     .setup = "gen poisson2d 20",
-     .view = "spy",
-     .keys = "rd",
-     .explore = true,
-     .w = 40,
-     .h = 10},
     {.name = "explore_tiny",
      .setup = "gen poisson2d 20",
      .view = "spy",
@@ -116,20 +89,6 @@ static const struct screen_case cases[] = {
      .explore = true,
      .w = 60},
     {.name = "explore_help", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "?", .explore = true},
-    {.name = "explore_help_wide",
-     .setup = "load samples/thesis4.mtx",
-     .view = "layout",
-     .keys = "?",
-     .explore = true,
-     .w = 120,
-     .h = 40},
-    {.name = "explore_help_small",
-     .setup = "load samples/thesis4.mtx",
-     .view = "rows",
-     .keys = "?",
-     .explore = true,
-     .w = 40,
-     .h = 10},
     {.name = "explore_ascii",
      .setup = "gen poisson2d 20",
      .view = "rows",
@@ -142,18 +101,6 @@ static const struct screen_case cases[] = {
      .keys = ":list",
      .explore = true,
      .colours = COLOURS_16},
-    {.name = "explore_line",
-     .setup = "load samples/thesis4.mtx",
-     .view = "rows",
-     .keys = ":gen pois\t\t",
-     .explore = true},
-    {.name = "explore_line_wide",
-     .setup = "load samples/thesis4.mtx",
-     .view = "spy",
-     .keys = ":solve \t\t",
-     .explore = true,
-     .w = 120,
-     .h = 40},
     {.name = "explore_line_small",
      .setup = "load samples/thesis4.mtx",
      .view = "spy",
@@ -162,20 +109,6 @@ static const struct screen_case cases[] = {
      .w = 40,
      .h = 10},
     {.name = "explore_said", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = ":stats\n", .explore = true},
-    {.name = "explore_said_wide",
-     .setup = "load samples/thesis4.mtx",
-     .view = "spy",
-     .keys = ":help view\n",
-     .explore = true,
-     .w = 120,
-     .h = 40},
-    {.name = "explore_said_small",
-     .setup = "load samples/thesis4.mtx",
-     .view = "spy",
-     .keys = ":stats\ndddd",
-     .explore = true,
-     .w = 40,
-     .h = 10},
     {.name = "explore_error",
      .setup = "load samples/thesis4.mtx",
      .view = "spy",
@@ -203,113 +136,7 @@ static const struct screen_case cases[] = {
     {.name = "spy_tiny", .setup = "gen poisson2d 20", .view = "spy", .keys = "", .w = 20, .h = 6},
     {.name = "spy_help_small", .setup = "gen poisson2d 20", .view = "spy", .keys = "?", .w = 40, .h = 10},
     {.name = "rows_small", .setup = "gen rmat 12 8 seed 3", .script = "rows", .w = 40, .h = 9},
-    {.name = "rows_full_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddd", .w = 40, .h = 10},
     {.name = "rows_full_go", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "/111\n"},
-    {.name = "rows_cumulative", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tdd"},
-    {.name = "rows_cumulative_wide",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tdd",
-     .colours = COLOURS_256,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_cumulative_wide_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tdd",
-     .ascii = true,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_cumulative_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tdd", .w = 40, .h = 10},
-    {.name = "rows_cumulative_ascii", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tdd", .ascii = true},
-    {.name = "rows_cumulative_small_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tdd",
-     .ascii = true,
-     .w = 40,
-     .h = 10},
-    {.name = "rows_sorted", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "ttrrrrr"},
-    {.name = "rows_sorted_wide",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "ttrrrrr",
-     .colours = COLOURS_256,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_sorted_wide_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "ttrrrrr",
-     .ascii = true,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_sorted_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "ttrrrrr", .w = 40, .h = 10},
-    {.name = "rows_sorted_ascii", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "ttrrrrr", .ascii = true},
-    {.name = "rows_sorted_small_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "ttrrrrr",
-     .ascii = true,
-     .w = 40,
-     .h = 10},
-    {.name = "rows_warps", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tttddr"},
-    {.name = "rows_warps_wide",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tttddr",
-     .colours = COLOURS_256,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_warps_wide_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tttddr",
-     .ascii = true,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_warps_small", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tttddr", .w = 40, .h = 10},
-    {.name = "rows_warps_ascii", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "tttddr", .ascii = true},
-    {.name = "rows_warps_small_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "tttddr",
-     .ascii = true,
-     .w = 40,
-     .h = 10},
-    {.name = "rows_full_wide", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddr", .w = 120, .h = 40},
-    {.name = "rows_full_wide_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "dddr",
-     .ascii = true,
-     .w = 120,
-     .h = 40},
-    {.name = "rows_full_ascii", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddr", .ascii = true},
-    {.name = "rows_full_small_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "rows",
-     .keys = "dddr",
-     .ascii = true,
-     .w = 40,
-     .h = 10},
-    {.name = "rows_help", .setup = "gen poisson2d 20", .view = "rows", .keys = "?"},
-    {.name = "spy_full_wide", .setup = "gen rmat 12 8 seed 3", .view = "spy", .keys = "+r", .w = 120, .h = 40},
-    {.name = "spy_full_wide_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "spy",
-     .keys = "+r",
-     .ascii = true,
-     .w = 120,
-     .h = 40},
-    {.name = "spy_full_40", .setup = "gen rmat 12 8 seed 3", .view = "spy", .keys = "+r", .w = 40, .h = 10},
-    {.name = "spy_full_40_ascii",
-     .setup = "gen rmat 12 8 seed 3",
-     .view = "spy",
-     .keys = "+r",
-     .ascii = true,
-     .w = 40,
-     .h = 10},
     {.name = "spy_sampled", .setup = "gen poisson2d 600", .view = "spy", .keys = ""},
     {.name = "spy_sampled_ascii", .setup = "gen poisson2d 600", .view = "spy", .keys = "", .ascii = true},
     {.name = "layout_drm", .setup = "load samples/thesis4.mtx", .script = "layout drm"},
@@ -320,9 +147,7 @@ static const struct screen_case cases[] = {
     {.name = "lu_back", .setup = "gen dense 6", .view = "lu", .keys = "nnsb"},
     {.name = "lu_done", .setup = "gen dense 6", .view = "lu", .keys = "nnnnnnnn"},
     {.name = "lu_singular", .setup = "load tests/golden/singular.mtx", .view = "lu", .keys = "nnn"},
-    {.name = "lu_shades", .setup = "gen dense 16", .view = "lu", .keys = "nnnnn"},
     {.name = "lu_blocks", .setup = "gen dense 60", .view = "lu", .keys = "nnnnnnnnnnnnnnnnnnnnn"},
-    {.name = "lu_ascii", .setup = "gen dense 16", .view = "lu", .keys = "nnnnn", .ascii = true},
     {.name = "lu_small", .setup = "gen dense 16", .view = "lu", .keys = "nnn", .w = 40, .h = 10},
     {.name = "lu_steps", .setup = "load tests/golden/singular.mtx", .script = "lu step"},
     {.name = "check_poisson2d", .setup = "gen poisson2d 20", .script = "check"},
@@ -337,7 +162,6 @@ static const struct screen_case cases[] = {
      .w = 40,
      .h = 10},
     {.name = "rows_full", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "dddr"},
-    {.name = "layout_full", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "drr"},
     {.name = "layout_full_tab",
      .setup = "load samples/thesis4.mtx",
      .view = "layout",
@@ -345,11 +169,9 @@ static const struct screen_case cases[] = {
      .colours = COLOURS_16},
     {.name = "layout_full_scroll", .setup = "gen poisson2d 20", .view = "layout", .keys = "aaNNrr"},
     {.name = "bench_none", .setup = "", .view = "bench", .keys = ""},
-    {.name = "bench_runs", .setup = "gen poisson2d 20", .view = "bench", .keys = "dd", .runs = RUNS},
     {.name = "bench_small", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = RUNS, .w = 40, .h = 10},
     {.name = "bench_untimed", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = UNTIMED_RUNS},
     {.name = "bench_help", .setup = "gen poisson2d 20", .view = "bench", .keys = "?"},
-    {.name = "bench_runs_ascii", .setup = "gen poisson2d 20", .view = "bench", .keys = "", .runs = RUNS, .ascii = true},
     {.name = "solve_none", .setup = "", .view = "solve", .keys = ""},
     {.name = "solve_cg", .setup = "gen poisson2d 20; solve cg on cpu", .view = "solve", .keys = ""},
     {.name = "solve_cg_ascii",
@@ -365,11 +187,6 @@ static const struct screen_case cases[] = {
     {.name = "race_none", .setup = "", .view = "race", .keys = ""},
     {.name = "race_time", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .view = "race", .keys = ""},
     {.name = "race_iterations", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .view = "race", .keys = "t"},
-    {.name = "race_ascii",
-     .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
-     .view = "race",
-     .keys = "t",
-     .ascii = true},
     {.name = "race_colours",
      .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
      .view = "race",
@@ -418,11 +235,6 @@ static const struct screen_case cases[] = {
      .setup = "gen poisson2d 8; solve bicgstab kernel csr-vector step on emu; step 5",
      .view = "solve",
      .keys = ""},
-    {.name = "solve_bound",
-     .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
-     .view = "solve",
-     .keys = "",
-     .fix = make_bound},
     {.name = "solve_parted",
      .setup = "gen poisson2d 20; solve cg tol 1e-12 step on cpu; step 40",
      .view = "solve",
@@ -443,15 +255,6 @@ static const struct screen_case cases[] = {
     {.name = "solve_help", .setup = "", .view = "solve", .keys = "?"},
     {.name = "solve_help_small", .setup = "", .view = "solve", .keys = "?", .w = 40, .h = 10},
 };
-
-/* ---- a clock that does not depend on time ---- */
-
-static double ticks;
-
-static double fixed_clock(void)
-{
-    return ticks += 100;
-}
 
 /* ---- drawing a case ---- */
 
@@ -513,42 +316,6 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
     canvas_free(&c);
 }
 
-/* Measurements that are the same on every machine. */
-static void make_runs(struct session *s, bool timed)
-{
-    static const char *const names[] = {"csr-vector", "sell", "csr-scalar", "csr-openmp", "coo-atomic", "csr-serial"};
-    s->runs = mem_zero(COUNT(names), sizeof *s->runs, "runs", NULL);
-    assert_non_null(s->runs);
-    s->runs_of = s->current;
-    for (int i = 0; i < COUNT(names); i++) {
-        double us = timed ? 2.5 * (1 << 2 * i) : NAN;
-        s->runs[i] = (struct run){.kernel = kernel_find(names[i]),
-                                  .dev = device_open("cpu", NULL),
-                                  .real = i % 2 ? T_F32 : T_F64,
-                                  .us = us,
-                                  .spread_us = us / 50,
-                                  .gbs = 100 / us,
-                                  .gflops = 10 / us,
-                                  .share = i ? 0.4 / us : 0};
-        assert_non_null(s->runs[i].kernel);
-    }
-    s->nruns = COUNT(names);
-}
-
-/* A third of what the device is said to read. */
-static void make_bound(struct solve *v)
-{
-    v->dev->ceilings = (struct ceilings){.measured = true, .read_gbs = 1234};
-    v->us_iteration = (v->solver->bytes(&v->matrix->csr, 8, 0) + v->pre->bytes(v)) / (1234e3 / 3);
-}
-
-/* The true residual no longer falls. */
-static void make_parted(struct solve *v)
-{
-    for (int64_t i = 0; i < v->ntruth; i++) v->truth[i].residual = fmax(v->truth[i].residual, 2e-5);
-    v->parted = 33;
-}
-
 /* What the case shows; to be freed. */
 static char *drawn(const struct screen_case *k)
 {
@@ -558,8 +325,7 @@ static char *drawn(const struct screen_case *k)
     size_t size = 0, before;
     FILE *f = open_memstream(&text, &size);
     assert_non_null(f);
-    ticks = 0;
-    now_replace(fixed_clock);
+    golden_clock(true);
     assert_true(session_new(&s, f, f, OUT_TEXT, &e));
     s.plain = k->plain;
     assert_true(ui_attach(&s, &e));
@@ -576,98 +342,27 @@ static char *drawn(const struct screen_case *k)
     if (k->fix) s.solve->dev->ceilings = (struct ceilings){0};
     ui_detach(&s);
     session_free(&s);
-    now_replace(NULL);
+    golden_clock(false);
     fclose(f);
     memmove(text, text + before, size - before + 1);
     return text;
-}
-
-/* ---- comparing ---- */
-
-static char *read_all(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    if (!f) return NULL;
-    char *text = NULL, buffer[4096];
-    size_t size = 0, n;
-    FILE *to = open_memstream(&text, &size);
-    while (to && (n = fread(buffer, 1, sizeof buffer, f))) fwrite(buffer, 1, n, to);
-    fclose(f);
-    if (to) fclose(to);
-    return text;
-}
-
-static int line_of(const char **text, const char **line)
-{
-    *line = *text;
-    int n = (int)strcspn(*text, "\n");
-    *text += n + ((*text)[n] == '\n');
-    return n;
-}
-
-static void print_difference(const char *name, const char *expected, const char *found)
-{
-    for (int y = 1; *expected || *found; y++) {
-        const char *a, *b;
-        int n = line_of(&expected, &a), m = line_of(&found, &b);
-        if (n == m && !strncmp(a, b, (size_t)n)) continue;
-        print_message("%s:%d: -%.*s\n%s:%d: +%.*s\n", name, y, n, a, name, y, m, b);
-    }
-}
-
-static void write_golden(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
 }
 
 static void screen(void **state)
 {
     const struct screen_case *k = *state;
     char path[256];
-    const char *mode = getenv("WARPSPY_GOLDEN");
     snprintf(path, sizeof path, "tests/golden/%s.txt", k->name);
     char *found = drawn(k);
-    if (mode && !strcmp(mode, "write")) write_golden(path, found);
-    char *expected = read_all(path);
-    bool same = expected && !strcmp(expected, found);
-    if (!expected)
-        print_message("%s is missing; WARPSPY_GOLDEN=write makes it\n", path);
-    else if (!same)
-        print_difference(k->name, expected, found);
-    free(expected);
+    bool same = golden_same(path, found);
     free(found);
     assert_true(same);
 }
 
-/* Every view has a screen here. */
-static void all_views(void **state)
-{
-    (void)state;
-    for (int i = 0; views[i]; i++) {
-        int n = 0;
-        for (int k = 0; k < COUNT(cases); k++) n += !strncmp(cases[k].name, views[i]->name, strlen(views[i]->name));
-        if (!n) fail_msg("the view %s has no golden screen", views[i]->name);
-    }
-}
-
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(cases) + 1];
+    struct CMUnitTest tests[COUNT(cases)];
     for (int i = 0; i < COUNT(cases); i++)
         tests[i] = (struct CMUnitTest){cases[i].name, screen, NULL, NULL, (void *)&cases[i]};
-    tests[COUNT(cases)] = (struct CMUnitTest)cmocka_unit_test(all_views);
-    setlocale(LC_CTYPE, "C.UTF-8");
-    char state[] = "/tmp/warpspy-golden-XXXXXX"; /* of command lines, whose history is not the user's */
-    if (mkdtemp(state)) setenv("XDG_STATE_HOME", state, 1);
-    int failed = cmocka_run_group_tests_name("golden", tests, NULL, NULL);
-    static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
-    for (int i = 0; i < COUNT(made); i++) {
-        char path[80];
-        snprintf(path, sizeof path, "%s%s", state, made[i]);
-        remove(path);
-    }
-    return failed;
+    return golden_run("golden", tests, COUNT(tests));
 }
