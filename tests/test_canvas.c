@@ -80,9 +80,9 @@ static void colours_by_depth(void **state)
         const char *printed;
     } table[] = {
         {COLOURS_NONE, "ab\n"},
-        {COLOURS_16, "a\033[0;36mb\033[0m\n"},
-        {COLOURS_256, "a\033[0;38;5;74mb\033[0m\n"},
-        {COLOURS_24BIT, "a\033[0;38;2;86;180;233mb\033[0m\n"},
+        {COLOURS_16, "a\033[36mb\033[m\n"},
+        {COLOURS_256, "a\033[38;5;74mb\033[m\n"},
+        {COLOURS_24BIT, "a\033[38;2;86;180;233mb\033[m\n"},
     };
     struct canvas c;
     assert_true(canvas_new(&c, 4, 1, false, NULL));

@@ -59,32 +59,56 @@ static void escape_of(enum style st, enum colours colours, char out[40])
     style_escape(st, colours, out, 40);
 }
 
+/* What is on in a terminal; colour: the parameters that turned it on. */
+struct on {
+    bool bold, reverse;
+    char colour[20];
+};
+
+/* Take a sequence ESC [ ... m; returns what follows it. */
+static const char *turn(struct on *on, const char *t)
+{
+    for (t += 2; t[-1] != 'm'; t += strcspn(t, ";m") + 1) {
+        size_t n = strcspn(t, ";m");
+        if (n == 0 || (n == 1 && *t == '0')) *on = (struct on){0};
+        if (n == 1 && *t == '1') on->bold = true;
+        if (n == 1 && *t == '7') on->reverse = true;
+        if (n < 2) continue;
+        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* comes last */
+        snprintf(on->colour, sizeof on->colour, "%.*s", (int)n, t);
+        if (t[2] == ';') t += n - strcspn(t, ";m");
+    }
+    return t;
+}
+
 /* The text with its colours puts each glyph where the canvas has it, in the look of its style. */
 static void check_ansi(const struct canvas *c)
 {
-    char *text = NULL, now[40], want[40], glyph[5];
+    char *text = NULL, escape[40], glyph[5];
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
     canvas_print_ansi(c, f, c->colours);
     fclose(f);
     const char *t = text;
+    struct on now = {0}, want;
     for (int y = 0; *t; y++, t++) {
-        escape_of(ST_PLAIN, c->colours, now);
         for (int x = 0; *t != '\n'; x++) {
             while (x < c->w && !c->cell[y * c->w + x].glyph) x++;
-            for (; *t == '\033'; t += strcspn(t, "m") + 1)
-                snprintf(now, sizeof now, "%.*s", (int)strcspn(t, "m") + 1, t);
+            while (*t == '\033') t = turn(&now, t);
             if (*t == '\n') break;
             assert_true(x < c->w && y < c->h);
             const struct cell *k = &c->cell[y * c->w + x];
             int length = glyph_utf8(k->glyph, glyph);
-            escape_of(k->style, c->colours, want);
-            if (strncmp(t, glyph, (size_t)length) || (k->glyph != ' ' && strcmp(now, want)))
-                fail_msg("column %d, row %d: %s%.*s for %s%s", x, y, now + 1, length, t, want + 1, glyph);
+            escape_of(k->style, c->colours, escape);
+            turn(&want, escape);
+            bool alike = now.bold == want.bold && now.reverse == want.reverse && !strcmp(now.colour, want.colour);
+            if (strncmp(t, glyph, (size_t)length) || (k->glyph != ' ' && !alike))
+                fail_msg("column %d, row %d: %.*s, bold %d, reverse %d, colour %s for %s%s", x, y, length, t, now.bold,
+                         now.reverse, now.colour, escape + 1, glyph);
             t += length;
         }
-        assert_string_equal(now + 1, "[0m");
+        assert_false(now.bold || now.reverse || *now.colour);
     }
     free(text);
 }

@@ -30,8 +30,8 @@ def config(text):
 
 # ---- terminals ----
 
-BASIC, CUBE, ALL = rb"\x1b\[0(;1)?(;7)?;(3[1-7]|9[0-7])m", rb"38;5;", rb"38;2;"
-BRIGHT = rb"\x1b\[0(;1)?(;7)?;9[0-7]m"
+BASIC, CUBE, ALL = rb"\x1b\[([017];)*(3[1-7]|9[0-7])m", rb"38;5;", rb"38;2;"
+BRIGHT = rb"\x1b\[([017];)*9[0-7]m"
 EVERY = {"basic": BASIC, "bright": BRIGHT, "cube": CUBE, "all": ALL}
 
 

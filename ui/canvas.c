@@ -131,25 +131,76 @@ static int cube_level(uint32_t v)
     return v < 48 ? 0 : v < 115 ? 1 : (int)(v - 35) / 40;
 }
 
+/* The parameter of SGR that sets the colour of a look; "": the terminal's own. */
+static void colour_of(const struct look *k, enum colours colours, char *out, size_t size)
+{
+    int r = (int)(k->rgb >> 16), g = (int)(k->rgb >> 8 & 255), b = (int)(k->rgb & 255);
+    *out = 0;
+    if (!k->rgb || colours == COLOURS_NONE) return;
+    if (colours == COLOURS_8) { /* grey would be black */
+        if (k->ansi != 90) snprintf(out, size, "%d", k->ansi > 90 ? k->ansi - 60 : k->ansi);
+    } else if (colours == COLOURS_16) {
+        snprintf(out, size, "%d", k->ansi);
+    } else if (colours == COLOURS_256) {
+        snprintf(out, size, "38;5;%d",
+                 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b));
+    } else {
+        snprintf(out, size, "38;2;%d;%d;%d", r, g, b);
+    }
+}
+
+void inks_mix(struct inks *inks, enum colours colours)
+{
+    for (int i = 0; i < ST_COUNT; i++) {
+        struct ink *k = &inks->of[i];
+        *k = (struct ink){.bold = looks[i].bold, .reverse = looks[i].reverse};
+        colour_of(&looks[i], colours, k->colour, sizeof k->colour);
+    }
+}
+
+bool ink_same(const struct ink *a, const struct ink *b)
+{
+    return a == b || (a->bold == b->bold && a->reverse == b->reverse && !strcmp(a->colour, b->colour));
+}
+
+static char *add_parameter(char *at, const char *text)
+{
+    *at++ = ';';
+    while (*text) *at++ = *text++;
+    return at;
+}
+
+/* To some terminals a bright colour (90 .. 97) is a colour and bold, which the next colour leaves on. */
+static bool is_heavy(const struct ink *k)
+{
+    return k->bold || k->colour[0] == '9';
+}
+
+/* Old terminals cannot turn off one thing alone, and all at once is as short. */
+int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
+{
+    bool off = !was || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
+               (was->reverse && !now->reverse) || (*was->colour && !*now->colour);
+    bool dye = *now->colour && (off || strcmp(was->colour, now->colour) != 0);
+    char *at = out + 1; /* the first ; becomes the [ */
+    if (off) at = add_parameter(at, "0");
+    if (now->bold && (off || !was->bold)) at = add_parameter(at, "1");
+    if (now->reverse && (off || !was->reverse)) at = add_parameter(at, "7");
+    if (dye) at = add_parameter(at, now->colour);
+    if (at == out + 1) return out[0] = 0, 0;
+    if (off && at == out + 3) at--; /* ESC [ m */
+    memcpy(out, "\033[", 2);
+    memcpy(at, "m", 2);
+    return (int)(at - out) + 1;
+}
+
 void style_escape(enum style st, enum colours colours, char *out, size_t size)
 {
-    const struct look *k = &looks[st];
-    int at = snprintf(out, size, "\033[0%s%s", k->bold ? ";1" : "", k->reverse ? ";7" : "");
-    char *rest = out + at;
-    size_t left = size - (size_t)at;
-    int r = (int)(k->rgb >> 16), g = (int)(k->rgb >> 8 & 255), b = (int)(k->rgb & 255);
-    if (!k->rgb || colours == COLOURS_NONE) {
-        snprintf(rest, left, "m");
-    } else if (colours == COLOURS_8) { /* grey would be black */
-        snprintf(rest, left, k->ansi == 90 ? "m" : ";%dm", k->ansi > 90 ? k->ansi - 60 : k->ansi);
-    } else if (colours == COLOURS_16) {
-        snprintf(rest, left, ";%dm", k->ansi);
-    } else if (colours == COLOURS_256) {
-        int index = 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b);
-        snprintf(rest, left, ";38;5;%dm", index);
-    } else {
-        snprintf(rest, left, ";38;2;%d;%d;%dm", r, g, b);
-    }
+    struct inks inks;
+    char text[INK_BYTES];
+    inks_mix(&inks, colours);
+    ink_change(NULL, &inks.of[st], text);
+    snprintf(out, size, "%s", text);
 }
 
 uint32_t style_rgb(enum style st)
@@ -162,51 +213,57 @@ bool style_bold(enum style st)
     return looks[st].bold;
 }
 
-static bool blank(struct cell k)
+bool cell_blank(struct cell k)
 {
-    return k.glyph == ' ' && k.style != ST_CURSOR;
+    return k.glyph == ' ' && !looks[k.style].reverse;
 }
 
-static int line_end(const struct canvas *c, int y)
+int canvas_line_end(const struct canvas *c, int y)
 {
     int end = c->w;
-    while (end > 0 && blank(c->cell[y * c->w + end - 1])) end--;
+    while (end > 0 && cell_blank(c->cell[y * c->w + end - 1])) end--;
     return end;
 }
 
-static void print_line(const struct canvas *c, int y, FILE *f, enum colours colours, bool styled)
+static void print_line(const struct canvas *c, int y, FILE *f, const struct inks *inks)
 {
-    int end = line_end(c, y), style = ST_PLAIN;
-    char text[40];
+    const struct ink *plain = &inks->of[ST_PLAIN], *on = plain;
+    int end = canvas_line_end(c, y);
+    char text[INK_BYTES];
     for (int x = 0; x < end; x++) {
         struct cell k = c->cell[y * c->w + x];
         if (!k.glyph) continue;
-        if (styled && k.style != style) {
-            style_escape(k.style, colours, text, sizeof text);
-            fputs(text, f);
-            style = k.style;
+        if (!cell_blank(k) || on->reverse) {
+            fwrite(text, 1, (size_t)ink_change(on, &inks->of[k.style], text), f);
+            on = &inks->of[k.style];
         }
-        glyph_utf8(k.glyph, text);
-        fputs(text, f);
+        fwrite(text, 1, (size_t)glyph_utf8(k.glyph, text), f);
     }
-    fputs(style == ST_PLAIN ? "\n" : "\033[0m\n", f);
+    fwrite(text, 1, (size_t)ink_change(on, plain, text), f);
+    putc('\n', f);
 }
 
-static void print_cells(const struct canvas *c, FILE *f, enum colours colours, bool styled)
+static void print_cells(const struct canvas *c, FILE *f, const struct inks *inks)
 {
     int last = c->h - 1;
-    while (last >= 0 && !line_end(c, last)) last--;
-    for (int y = 0; y <= last; y++) print_line(c, y, f, colours, styled);
+    while (last >= 0 && !canvas_line_end(c, last)) last--;
+    for (int y = 0; y <= last; y++) print_line(c, y, f, inks);
 }
 
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours)
 {
-    print_cells(c, f, colours, colours != COLOURS_NONE);
+    static const struct inks none;
+    if (colours)
+        canvas_print_ansi(c, f, colours);
+    else
+        print_cells(c, f, &none);
 }
 
 void canvas_print_ansi(const struct canvas *c, FILE *f, enum colours colours)
 {
-    print_cells(c, f, colours, true);
+    struct inks inks;
+    inks_mix(&inks, colours);
+    print_cells(c, f, &inks);
 }
 
 static int chosen = -1;

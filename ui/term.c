@@ -28,6 +28,7 @@ static struct {
     bool bytes;  /* keys are bytes, for a line that is typed */
     bool modern; /* has a mouse, and takes a frame as one where it can */
     bool deaf;   /* the mouse is off */
+    struct moves can;
     int mouse_x, mouse_y;
 } tty;
 
@@ -181,6 +182,13 @@ static int collect(int ch)
     return ch;
 }
 
+/* Is it this sequence, but for pauses that no terminal of today needs? */
+static bool is(const char *capability, const char *sequence)
+{
+    size_t n = strlen(sequence);
+    return capability && !strncmp(capability, sequence, n) && (!capability[n] || !strncmp(capability + n, "$<", 2));
+}
+
 /* Read terminfo once, and what it takes to leave. */
 static bool learn(struct err *e)
 {
@@ -190,10 +198,11 @@ static bool learn(struct err *e)
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return fail(e, E_UNSUPPORTED,
                     "a full screen needs a terminal on input and output; without one leave out `view`");
-    if (setupterm(NULL, STDOUT_FILENO, &status) != OK || !cursor_address || !clear_screen)
+    if (setupterm(NULL, STDOUT_FILENO, &status) != OK || !is(cursor_address, "\033[%i%p1%d;%p2%dH") || !clear_screen)
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot place its cursor; views are shown as text only",
                     name ? name : "");
     tty.modern = key_mouse != NULL;
+    tty.can = (struct moves){.right = is(parm_right_cursor, "\033[%p1%dC"), .erase = is(clr_eol, "\033[K")};
     const char *leave[] = {tty.modern ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
                            exit_ca_mode};
     for (int i = 0; i < COUNT(leave); i++)
@@ -280,53 +289,35 @@ static void fit(const struct canvas *c)
     mem_free(tty.shown);
     tty.w = c->w;
     tty.h = c->h;
-    tty.shown = mem_zero((int64_t)c->w * c->h, sizeof *tty.shown, "the screen's record", NULL);
+    tty.shown = mem_new((int64_t)c->w * c->h, sizeof *tty.shown, "the screen's record", NULL);
+    for (int i = 0; tty.shown && i < c->w * c->h; i++) tty.shown[i] = (struct cell){' ', ST_PLAIN};
     emit(clear_screen);
 }
 
-struct pen {
-    int x, y, style;
-};
-
-static void draw_cell(struct pen *pen, int x, int y, struct cell k)
+/* A line feed would send what stdout holds; a frame goes out as a whole where there is memory for it. */
+static void send_frame(const struct canvas *c)
 {
-    char text[40];
-    if (pen->x != x || pen->y != y) putp(tiparm(cursor_address, y, x));
-    if (pen->style != k.style) {
-        style_escape(k.style, tty.colours, text, sizeof text);
-        fputs(text, stdout);
-    }
-    glyph_utf8(k.glyph, text);
-    fputs(text, stdout);
-    *pen = (struct pen){x + 1, y, k.style};
-}
-
-static bool changed(const struct canvas *c, int i)
-{
-    struct cell k = c->cell[i];
-    return k.glyph && !(tty.shown && tty.shown[i].glyph == k.glyph && tty.shown[i].style == k.style);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    if (f) frame_write(c, tty.shown, tty.can, f);
+    if (f && !fclose(f))
+        fwrite(text, 1, n, stdout);
+    else
+        frame_write(c, tty.shown, tty.can, stdout);
+    free(text);
 }
 
 void term_draw(const struct canvas *c)
 {
-    struct pen pen = {-1, -1, -1};
-    int n = c->w * c->h, first = 0;
     if (!tty.open) return;
     fit(c);
-    while (first < n && !changed(c, first)) first++;
-    if (first == n) {
-        fflush(stdout);
-        return;
+    if (frame_changes(c, tty.shown)) {
+        if (tty.modern) emit(FRAME_BEGIN);
+        send_frame(c);
+        if (tty.modern) emit(FRAME_END);
+        if (tty.shown) memcpy(tty.shown, c->cell, (size_t)(c->w * c->h) * sizeof *c->cell);
     }
-    if (tty.modern) emit(FRAME_BEGIN);
-    for (int i = first; i < n; i++) {
-        if (!changed(c, i)) continue;
-        draw_cell(&pen, i % c->w, i / c->w, c->cell[i]);
-        if (i + 1 < n && !c->cell[i + 1].glyph) pen.x = -1;
-    }
-    if (tty.shown) memcpy(tty.shown, c->cell, (size_t)n * sizeof *c->cell);
-    emit(exit_attribute_mode);
-    if (tty.modern) emit(FRAME_END);
     fflush(stdout);
 }
 

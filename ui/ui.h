@@ -41,6 +41,17 @@ void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
 void canvas_print_ansi(const struct canvas *c, FILE *f, enum colours colours); /* with bold and reverse also without colours */
 /* The escape sequence that turns a style on, whatever was on before. */
 void style_escape(enum style st, enum colours colours, char *out, size_t size);
+
+/* What a style turns on in a terminal. */
+enum { INK_BYTES = 40 };
+struct ink { bool bold, reverse; char colour[20]; }; /* a parameter of SGR; "": the terminal's own colour */
+struct inks { struct ink of[ST_COUNT]; };
+void inks_mix(struct inks *inks, enum colours colours);
+bool ink_same(const struct ink *a, const struct ink *b);
+/* The shortest escape sequence from one to another, NULL: from whatever was on; its bytes, 0: none is needed. */
+int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES]);
+bool cell_blank(struct cell k);                 /* looks like nothing in any style */
+int canvas_line_end(const struct canvas *c, int y);    /* behind the last cell that is not blank */
 uint32_t style_rgb(enum style st); /* 0: the terminal's own colour */
 bool style_bold(enum style st);
 int glyph_utf8(uint32_t glyph, char out[5]);
@@ -167,6 +178,14 @@ bool solve_parted(const struct solve *v);
 /* Iterations left until tol, as the last quarter of them went; NaN: it does not fall. */
 double solve_left(const struct solve *v);
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
+
+/* ---- frame.c: from what a terminal shows to what it is to show ---- */
+
+struct moves { bool right, erase; }; /* beside ESC [ y ; x H it knows ESC [ n C, and ESC [ K to the end of a line */
+/* Is there a cell that would look different? shown: w * h cells, NULL: unknown. */
+bool frame_changes(const struct canvas *c, const struct cell *shown);
+/* Write what changes, in few bytes; the terminal's styles are unknown before and off behind it. */
+void frame_write(const struct canvas *c, const struct cell *shown, struct moves can, FILE *f);
 
 /* ---- term.c: one terminal, borrowed and always given back ---- */
 
