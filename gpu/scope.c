@@ -94,6 +94,11 @@ bool scope_alone(const struct scope_run *run)
     return run->trace || run->sink;
 }
 
+bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e)
+{
+    return watch_tick(run->watch, run->scope.kernel->name, done, blocks, e);
+}
+
 struct scope_thread *scope_thread_of(struct scope_run *run, int t)
 {
     if (t >= THREADS_MOST) return NULL;

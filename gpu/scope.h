@@ -38,6 +38,8 @@ enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
 bool scope_wants_warp(const struct scope_run *run, int warp);
 bool scope_alone(const struct scope_run *run); /* blocks must go one after another */
+/* Called by who launched, now and then, block `done` of so many being the last begun: false, the user has cancelled. */
+bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* The part of host thread t of n; NULL and the error in the run where there is no memory. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
 /* The number of a place, made at its first use. base is an address of the host; for shared memory from its beginning.

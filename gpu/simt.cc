@@ -4,6 +4,7 @@
 #include "scope.h"
 
 #include <cstdarg>
+#include <unistd.h>
 
 #if defined(__x86_64__) && !defined(SIMT_UCONTEXT)
 #define OWN_SWITCH
@@ -135,6 +136,7 @@ enum { RUNNERS = 64 };
 static runner *runners[RUNNERS]; /* by number of the host's thread; the first is that of whoever launches */
 static runner first_runner;
 static thread_local runner *m = &first_runner;
+static std::atomic<bool> halt; /* the user cancels: what goes on ends */
 
 static unsigned warp_start(const lane *l)
 {
@@ -347,13 +349,23 @@ static void merge_warp(unsigned w)
     }
 }
 
+/* The thread that launched asks now and then whether to go on, and tells all others. */
+static void tick()
+{
+    int64_t blocks = static_cast<int64_t>(now.grid_dim.x) * now.grid_dim.y * now.grid_dim.z;
+    if (m == &first_runner && given.scope && !m->broken && !scope_tick(given.scope, m->block, blocks, &m->err))
+        halt = true;
+    if (halt) m->broken = true;
+}
+
 /* Lanes whose notes are full go on once these were put together; false: there are none. */
 static bool make_room()
 {
     bool any = false;
-    for (unsigned k = 0; k < m->threads && m->watch; k++)
+    for (unsigned k = 0; k < m->threads && m->watch && !m->broken; k++)
         if (m->f[k].l.wait == LOG_FULL) {
             merge_warp(k / WARP);
+            tick();
             any = true;
         }
     return any;
@@ -363,7 +375,10 @@ static void end_watch()
 {
     unsigned warps = (m->threads + WARP - 1) / WARP;
     for (unsigned w = 0; w < warps && !m->broken; w++)
-        if (scope_wants_warp(given.scope, static_cast<int>(w))) merge_warp(w);
+        if (scope_wants_warp(given.scope, static_cast<int>(w))) {
+            merge_warp(w);
+            tick();
+        }
     if (!m->broken) scope_block_end(m->watch, m->block, static_cast<int>(warps));
 }
 
@@ -584,6 +599,8 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
     enum scope_block what = watch ? scope_block(watch, b) : SCOPE_RUN;
     if (what == SCOPE_SKIP || m->broken) return;
     m->block = b;
+    tick();
+    if (m->broken) return;
     m->watch = what == SCOPE_WATCH ? scope_thread_of(watch, thread) : nullptr;
     if (what == SCOPE_WATCH && (!m->watch || !make_notes())) {
         if (!m->err.code) fail(&m->err, E_MEMORY, "%s: no memory to watch it", m->kernel);
@@ -619,7 +636,7 @@ static void gather_findings()
     for (int t = 1; t < RUNNERS; t++) {
         runner *r = runners[t];
         if (!r || !r->broken) continue;
-        if (!m->broken || r->block < m->block) m->err = r->err, m->block = r->block;
+        if (!halt && (!m->broken || r->block < m->block)) m->err = r->err, m->block = r->block;
         m->broken = true;
         r->broken = false;
         err_clear(&r->err);
@@ -642,15 +659,24 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
     int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
     int threads = make_runners(host_threads_for(blocks, watch));
     std::atomic<bool> broken(false);
+    std::atomic<int> at_work(0);
+    halt = false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         int t = threads > 1 ? omp_get_thread_num() : 0;
         if (t > 0) m = runners[t], begin(kernel, grid, block);
         m->body = body, m->ctx = ctx;
-#pragma omp for schedule(dynamic, 1)
+#pragma omp single
+        at_work = omp_get_num_threads();
+#pragma omp for schedule(dynamic, 1) nowait
         for (int64_t b = 0; b < blocks; b++) {
             if (!broken) one_block(b, grid, watch, t);
             if (m->broken) broken = true;
+        }
+        at_work--;
+        while (t == 0 && watch && at_work && !halt) { /* the others are not done */
+            usleep(2000);
+            tick();
         }
         now.self = nullptr;
         now.watched = false;
