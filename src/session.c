@@ -3,6 +3,7 @@
 #include "packer.h"
 #include "past.h"
 #include "race.h"
+#include "tracing.h"
 
 #include <signal.h>
 #include <string.h>
@@ -112,6 +113,12 @@ static void forget_steps(struct session *s)
     s->lu = NULL;
 }
 
+static void forget_trace(struct session *s)
+{
+    tracing_free(s->trace);
+    s->trace = NULL;
+}
+
 /* What waits for a command goes with its matrix. */
 static void say_ended(const struct session *s, const struct matrix *m)
 {
@@ -132,6 +139,7 @@ bool session_drop(struct session *s, struct matrix *m)
     if (s->race && s->race->matrix == m) forget_race(s);
     if (s->runs_of == m) forget_runs(s);
     if (s->lu && !strcmp(s->lu->name, m->name)) forget_steps(s);
+    if (s->trace && s->trace->matrix == m) forget_trace(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
     if (!undo_keep(s, m, place)) matrix_free(m);

@@ -155,6 +155,7 @@ enum { OPTIONS_MAX = 8 };
 struct solve; /* solver.h */
 struct lu_steps; /* lu.h */
 struct race;  /* race.h */
+struct tracing; /* tracing.h */
 struct front;
 struct session {
     struct matrix *matrices, *current;
@@ -168,6 +169,7 @@ struct session {
     struct solve *solve;     /* the solve that goes on or went last */
     struct race *race;       /* that goes on or went last */
     struct lu_steps *lu;     /* the factorisation that is stepped through, NULL: none */
+    struct tracing *trace;   /* the warp that is looked at, NULL: none */
     bool plain, batch, quit;
     bool interactive;        /* stdin and stdout are terminals */
     bool terminal;           /* messages go to one: show progress */

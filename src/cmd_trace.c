@@ -1,0 +1,307 @@
+/* trace: what the lanes of one warp do, step by step, as the emulator saw it: a table, numbers, or the whole screen. */
+#include "cmd.h"
+#include "grammar.h"
+#include "tracing.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS_SHOWN = 20 };
+
+static const char *const state_names[] = {
+    [LANE_ACTIVE] = "active", [LANE_WAITS] = "waits", [LANE_DONE] = "done", [LANE_IDLE] = "idle"};
+
+/* ---- one step ---- */
+
+/* "x[3]", "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in their order. */
+static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
+{
+    const struct request *r = &v->t.step[k];
+    int64_t first = r->at[__builtin_ctz(r->mask)], last = first, n = 0;
+    bool run = true;
+    size_t used = (size_t)snprintf(out, size, "%s[", tracing_array(v, k));
+    for (uint32_t left = r->mask & (r->mask - 1); left; left &= left - 1)
+        run &= r->at[__builtin_ctz(left)] == last + 1, last = r->at[__builtin_ctz(left)];
+    if (run && last > first)
+        used += (size_t)snprintf(out + used, size - used, "%lld..%lld", (long long)first, (long long)last);
+    for (uint32_t left = run && last > first ? 0 : r->mask; left && n < 5; left &= left - 1, n++)
+        used += (size_t)snprintf(out + used, size - used,
+                                 n == 4 ? ", ..."
+                                 : n    ? ", %lld"
+                                        : "%lld",
+                                 (long long)r->at[__builtin_ctz(left)]);
+    snprintf(out + used, size - used, "]");
+    return out;
+}
+
+/* "load x", "__shfl_down_sync", "barrier" */
+static char *show_touch(const struct tracing *v, int64_t k, char *out, size_t size)
+{
+    const struct scope_place *p = tracing_place(v, k);
+    snprintf(out, size, "%s%s%s", p->what ? p->what : touch_names[p->touch], *tracing_array(v, k) ? " " : "",
+             tracing_array(v, k));
+    return out;
+}
+
+static void out_head(struct out *o, const struct tracing *v)
+{
+    out_str(o, "matrix", NULL, v->matrix->name);
+    out_str(o, "kernel", NULL, v->kernel->name);
+    out_str(o, "precision", NULL, type_name(v->real));
+    out_int(o, "launch", NULL, v->t.launch);
+    out_int(o, "block", NULL, v->t.block);
+    out_int(o, "warp", NULL, v->t.warp);
+}
+
+static void out_place(struct out *o, const struct tracing *v, int64_t k)
+{
+    const struct scope_place *p = tracing_place(v, k);
+    char text[80];
+    out_int(o, "step", "step", k);
+    out_str(o, "file", NULL, p->file);
+    out_int(o, "line", NULL, p->line);
+    out_int(o, "column", NULL, p->column);
+    snprintf(text, sizeof text, "%s:%d:%d", p->file, p->line, p->column);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "source", text);
+    out_str(o, "touch", NULL, touch_names[p->touch]);
+    out_str(o, "what", NULL, p->what);
+    out_str(o, "array", NULL, p->array < 0 ? NULL : tracing_array(v, k));
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "does", show_touch(v, k, text, sizeof text));
+}
+
+static void out_mask(struct out *o, const char *key, const char *heading, uint32_t mask)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%08x", mask);
+    out_str(o, key, heading, text);
+}
+
+static void out_facts(struct out *o, const struct tracing *v, int64_t k)
+{
+    struct request_facts f;
+    const struct scope_place *p = tracing_place(v, k);
+    bool global = touch_global(p->touch), shared = touch_shared(p->touch);
+    facts_of(&v->t.scope, &v->t.step[k], &f);
+    out_mask(o, "mask", "mask", v->t.step[k].mask);
+    out_mask(o, "alive", NULL, tracing_alive(v, k));
+    out_int(o, "lanes", "lanes", f.lanes);
+    out_num(o, "sectors", "sectors", global ? f.nsectors : NAN, "%.0f");
+    out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].again) : NAN, "%.0f");
+    out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
+    out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
+    out_num(o, "turns", NULL, shared ? f.turns : NAN, NULL);
+    out_num(o, "turns_least", NULL, shared ? f.turns_least : NAN, NULL);
+    out_int(o, "contended", NULL, f.contended);
+    if (!global || out_mode(o) != OUT_JSON) return;
+    double at[2 * LANES];
+    for (int i = 0; i < f.nsectors; i++) at[i] = (double)(f.sector[i] * SECTOR - v->t.scope.array[p->array].base);
+    out_nums(o, "sector_offsets", f.nsectors, at);
+}
+
+/* JSON: an array of 32 for each of what a lane is at. */
+static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
+{
+    const char *state[LANES];
+    double index[LANES], row[LANES], col[LANES], padding[LANES];
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, k, l);
+        state[l] = state_names[at.state];
+        index[l] = at.has_index ? (double)at.index : NAN;
+        row[l] = at.row < 0 ? NAN : (double)at.row;
+        col[l] = at.col < 0 ? NAN : (double)at.col;
+        padding[l] = at.padding;
+    }
+    out_strs(o, "lane_state", LANES, state);
+    out_nums(o, "lane_index", LANES, index);
+    out_nums(o, "lane_row", LANES, row);
+    out_nums(o, "lane_col", LANES, col);
+    out_nums(o, "lane_padding", LANES, padding);
+}
+
+/* CSV: a line for each lane that takes part. */
+static void out_lines(struct out *o, const struct tracing *v, int64_t k)
+{
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, k, l);
+        if (at.state != LANE_ACTIVE) continue;
+        out_row(o);
+        out_head(o, v);
+        out_place(o, v, k);
+        out_facts(o, v, k);
+        out_int(o, "lane", NULL, l);
+        out_num(o, "index", NULL, at.has_index ? (double)at.index : NAN, NULL);
+        out_num(o, "row", NULL, at.row < 0 ? NAN : (double)at.row, NULL);
+        out_num(o, "col", NULL, at.col < 0 ? NAN : (double)at.col, NULL);
+        out_bool(o, "padding_slot", NULL, at.padding);
+    }
+}
+
+static void out_step_of(struct out *o, const struct tracing *v, int64_t k)
+{
+    char text[160] = "";
+    if (out_mode(o) == OUT_CSV) {
+        out_lines(o, v, k);
+        return;
+    }
+    out_row(o);
+    out_str(o, "kind", NULL, "step");
+    out_head(o, v);
+    out_place(o, v, k);
+    out_facts(o, v, k);
+    if (out_mode(o) == OUT_JSON) out_lanes(o, v, k);
+    if (tracing_place(v, k)->array >= 0) show_elements(v, k, text, sizeof text);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "elements", text);
+}
+
+/* ---- all of them ---- */
+
+static double share(int64_t a, int64_t b)
+{
+    return b ? (double)a / (double)b : NAN;
+}
+
+/* JSON: the last row. */
+static void out_totals(struct out *o, const struct tracing *v, const struct trace_sums *t)
+{
+    out_row(o);
+    out_str(o, "kind", NULL, "totals");
+    out_head(o, v);
+    out_int(o, "steps", NULL, t->steps);
+    out_bool(o, "cut", NULL, v->t.cut);
+    out_num(o, "active_mean", NULL, share(t->lanes, t->steps), NULL);
+    out_int(o, "steps_apart", NULL, t->apart);
+    out_int(o, "requests", NULL, t->requests);
+    out_int(o, "sectors", NULL, t->sectors);
+    out_int(o, "sectors_least", NULL, t->least);
+    out_int(o, "sectors_again", NULL, t->again);
+    out_num(o, "sectors_per_request", NULL, share(t->sectors, t->requests), NULL);
+    out_int(o, "bytes_fetched", NULL, t->sectors * SECTOR);
+    out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
+    out_int(o, "bytes_padding", NULL, t->padding);
+    out_int(o, "bytes_unused", NULL, t->sectors * SECTOR - t->bytes);
+    out_int(o, "bytes_again", NULL, t->again * SECTOR);
+    out_int(o, "turns", NULL, t->turns);
+    out_int(o, "turns_least", NULL, t->turns_least);
+    out_int(o, "contended", NULL, t->contended);
+}
+
+static void say_totals(struct out *o, const struct trace_sums *t)
+{
+    char a[32], b[32], d[32], f[32], g[32];
+    out_text(o, "%s, %.1f of 32 lanes active on average; in %s some wait because ways parted",
+             how_many(t->steps, "step").text, share(t->lanes, t->steps), show_count(t->apart, a, sizeof a));
+    if (t->requests)
+        out_text(o, "%s to global memory, %s, %.2f each; what they asked for would fill %s",
+                 how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,
+                 share(t->sectors, t->requests), show_count(t->least, a, sizeof a));
+    if (t->requests)
+        out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched before %s",
+                 show_count(t->sectors * SECTOR, a, sizeof a), show_count(t->bytes - t->padding, b, sizeof b),
+                 show_count(t->padding, d, sizeof d), show_count(t->sectors * SECTOR - t->bytes, f, sizeof f),
+                 show_count(t->again * SECTOR, g, sizeof g));
+    if (t->turns)
+        out_text(o, "shared memory: %s turns of its banks, %s without conflicts", show_count(t->turns, a, sizeof a),
+                 show_count(t->turns_least, b, sizeof b));
+    if (t->contended)
+        out_text(o, "atomics: %s had to wait for another lane at the same address",
+                 show_count(t->contended, a, sizeof a));
+}
+
+static void say_head(struct out *o, const struct tracing *v)
+{
+    const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
+    char count[32], name[64];
+    out_text(o, "%s on %s, %s nonzeros, %s: %s, launch %d of %d, block %lld of %lld, warp %d of %d", v->kernel->name,
+             v->matrix->name, show_count(v->matrix->csr.nnz, count, sizeof count), type_name(v->real),
+             tracing_function(v, name, sizeof name), v->t.launch, v->t.scope.nlaunches, (long long)v->t.block,
+             (long long)l->blocks, v->t.warp, v->t.warps);
+    if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes touches memory");
+    if (v->t.cut) out_text(o, "it goes on: the first %lld steps were kept", (long long)v->t.nsteps);
+}
+
+static void say(struct out *o, const struct tracing *v, int64_t from, int64_t to)
+{
+    say_head(o, v);
+    for (int64_t k = from; k <= to; k++) out_step_of(o, v, k);
+    if (to + 1 < v->t.nsteps) out_text(o, "... step %lld and on: `step N to N`, `view trace`", (long long)to + 1);
+    if (v->t.nsteps && out_mode(o) == OUT_JSON) out_totals(o, v, &v->step[v->t.nsteps - 1].sums);
+    if (v->t.nsteps && out_mode(o) == OUT_TEXT) say_totals(o, &v->step[v->t.nsteps - 1].sums);
+}
+
+void out_trace(struct out *o, const struct tracing *v)
+{
+    say(o, v, 0, v->t.nsteps - 1);
+}
+
+/* ---- what is asked for ---- */
+
+static bool not_negative(const struct args *a, const char *key, int64_t most, int64_t *v, struct err *e)
+{
+    int64_t n = arg_int(a, key, *v);
+    if (arg(a, key) && (n < 0 || n > most))
+        return fail(e, E_USAGE, "expected 0 to %lld after `%s`, found %lld", (long long)most, key, (long long)n);
+    *v = n;
+    return true;
+}
+
+/* The steps to be shown; none at all is no error where there are none. */
+static bool range_of(const struct args *a, struct out *o, const struct tracing *v, int64_t *from, int64_t *to,
+                     struct err *e)
+{
+    int64_t last = v->t.nsteps - 1, many = out_mode(o) == OUT_TEXT ? STEPS_SHOWN : v->t.nsteps;
+    *from = 0;
+    *to = -1;
+    if (last < 0 && !arg(a, "step") && !arg(a, "to")) return true;
+    if (last < 0) return fail(e, E_USAGE, "this warp has no steps: it has nothing to do");
+    if (!not_negative(a, "step", last, from, e)) return false;
+    *to = arg(a, "step") ? *from : many - 1;
+    if (!not_negative(a, "to", INT64_MAX, to, e)) return false;
+    if (*to > last) *to = last;
+    if (*to >= *from) return true;
+    return fail(e, E_USAGE, "expected %lld to %lld after `to`, found %lld", (long long)*from, (long long)last,
+                (long long)*to);
+}
+
+static bool begin(struct session *s, const struct args *a, struct err *e)
+{
+    struct trace_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e),
+                             .kernel = kernel_find(arg(a, "kernel")),
+                             .real = arg_precision(a)};
+    int64_t param[PARAMS_MAX], launch = -1, warp = 0;
+    if (!w.matrix || !arg_params(a, format_find(w.kernel->format)->params, param, e)) return false;
+    if (arg_count(a, "params")) w.param = param;
+    if (!not_negative(a, "launch", INT32_MAX, &launch, e) || !not_negative(a, "warp", INT32_MAX, &warp, e) ||
+        !not_negative(a, "block", INT64_MAX, &w.block, e))
+        return false;
+    w.launch = (int)launch;
+    w.warp = (int)warp;
+    return tracing_begin(s, &w, e);
+}
+
+static bool run_trace(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t from, to;
+    if (!begin(s, a, e) || !range_of(a, s->out, s->trace, &from, &to, e)) return false;
+    tracing_go(s->trace, from);
+    if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
+    if (!s->front || !s->front->show)
+        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use --json for its data");
+    return s->front->show(s, "trace", true, e);
+}
+
+const struct command command_trace = {
+    .name = "trace",
+    .grammar = "KERNEL [PARAMS] [of MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
+    .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
+    .help =
+        "The emulator runs the kernel's real source and notes what each lane touches; a step is what a warp's lanes\n"
+        "do together: one load, store, atomic, shuffle or barrier. The table tells of each where in the source it\n"
+        "is, which lanes take part (mask, lane 0 the lowest bit), the 32-byte sectors it asks for, how many of\n"
+        "them this warp had asked for before (again), and which elements. Without numbers it is warp 0 of block 0\n"
+        "of the launch with most threads. step and to choose what is printed. Parameters are the format's.\n"
+        "view (or `view trace` afterwards) shows it full screen, to step through forwards and backwards; spy and\n"
+        "layout light up the elements that the lanes are at. --json has every lane's element, row and column.\n"
+        "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
+        "    trace sell 4 step 10 to 30 f32",
+    .run = run_trace,
+};

@@ -1,0 +1,327 @@
+/* The trace of a warp that the session keeps: made once, summed up step by step, so that any step is told at once. */
+#include "tracing.h"
+
+#include <string.h>
+
+/* ---- sectors that were fetched before ---- */
+
+struct fetched {
+    uint64_t *bit[SCOPE_ARRAYS]; /* a bit for each sector of an array */
+};
+
+static void fetched_free(struct fetched *f)
+{
+    for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(f->bit[k]);
+}
+
+/* A bit for each sector of the request that was fetched before; from now on all were. */
+static bool fetch(struct fetched *f, const struct scope *s, int array, const struct request_facts *facts,
+                  uint64_t *again, struct err *e)
+{
+    const struct scope_array *a = &s->array[array];
+    uint64_t first = a->base / SECTOR;
+    if (!f->bit[array]) {
+        int64_t words = a->n * a->size / SECTOR / 64 + 2;
+        f->bit[array] = mem_zero(words, sizeof *f->bit[array], "the sectors a warp fetched", e);
+    }
+    if (!f->bit[array]) return false;
+    for (int k = 0; k < facts->nsectors; k++) {
+        uint64_t sector = facts->sector[k] - first, *word = &f->bit[array][sector / 64], bit = 1ull << sector % 64;
+        if (*word & bit) *again |= 1ull << k;
+        *word |= bit;
+    }
+    return true;
+}
+
+/* ---- summing up ---- */
+
+static void find_ends(struct tracing *v)
+{
+    for (int l = 0; l < LANES; l++) v->begins[l] = 0, v->ends[l] = -1;
+    for (int64_t k = v->t.nsteps - 1; k >= 0; k--)
+        for (uint32_t left = v->t.step[k].mask; left; left &= left - 1) {
+            int l = __builtin_ctz(left);
+            v->begins[l] = k;
+            if (v->ends[l] < 0) v->ends[l] = v->t.cut ? v->t.nsteps - 1 : k;
+        }
+}
+
+/* Does the place work on slots of the matrix, not on pointers to them? */
+static bool on_slots(const struct tracing *v, const struct request *r)
+{
+    const struct scope *s = &v->t.scope;
+    int array = s->place[r->place].array;
+    if (array < 0 || s->array[array].stored < 0) return false;
+    return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
+}
+
+static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
+{
+    t->turns += f->turns;
+    t->turns_least += f->turns_least;
+    t->contended += f->contended;
+    if (!touch_global(touch)) return;
+    t->requests++;
+    t->sectors += f->nsectors;
+    t->least += (f->bytes + SECTOR - 1) / SECTOR;
+    t->bytes += f->bytes;
+    t->padding += f->padding;
+    t->again += __builtin_popcountll(again);
+}
+
+static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct err *e)
+{
+    static const int32_t none = -1;
+    const struct scope *s = &v->t.scope;
+    const struct request *r = &v->t.step[k];
+    const struct scope_place *p = &s->place[r->place];
+    struct trace_step *step = &v->step[k], *before = k ? step - 1 : NULL;
+    struct request_facts f;
+    facts_of(s, r, &f);
+    step->again = 0;
+    if (touch_global(p->touch) && !fetch(seen, s, p->array, &f, &step->again, e)) return false;
+    step->sums = before ? before->sums : (struct trace_sums){0};
+    step->sums.steps++;
+    step->sums.lanes += f.lanes;
+    step->sums.apart += r->mask != tracing_alive(v, k);
+    add_facts(&step->sums, &f, p->touch, step->again);
+    bool slots = on_slots(v, r);
+    for (int l = 0; l < LANES; l++)
+        step->slot[l] = slots && r->mask >> l & 1 ? (int32_t)k : before ? before->slot[l] : none;
+    return true;
+}
+
+static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
+{
+    struct fetched seen = {0};
+    v->step = mem_new(v->t.nsteps, sizeof *v->step, "the totals of a trace", e);
+    bool ok = v->step != NULL;
+    find_ends(v);
+    for (int64_t k = 0; ok && k < v->t.nsteps; k++)
+        ok = sum_step(v, k, &seen, e) && (k % 1024 || watch_tick(w, "trace: steps", k, v->t.nsteps, e));
+    fetched_free(&seen);
+    return ok;
+}
+
+/* ---- making one ---- */
+
+static bool can_trace(const struct trace_wanted *w, const struct device *emu, struct err *e)
+{
+    const struct kernel *k = w->kernel;
+    char others[256] = "";
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+    if (kernel_runs_on(k, emu)) return true;
+    for (int i = 0; kernels[i]; i++) {
+        size_t n = strlen(others);
+        if (!strcmp(kernels[i]->format, k->format) && kernel_runs_on(kernels[i], emu))
+            snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
+    }
+    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, which traces; of %s there are %s", k->name,
+                k->format, *others ? others : "none");
+}
+
+static bool trace_it(struct session *s, const struct trace_wanted *w, struct tracing *v, struct err *e)
+{
+    struct device *emu = session_device(s, "emu", e);
+    if (!emu || !can_trace(w, emu, e)) return false;
+    const struct kernel *k = w->kernel;
+    const int64_t *param = w->param ? w->param : k->param;
+    struct product *p = session_product(s, w->matrix, format_find(k->format), param, w->real, false, e);
+    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
+    const struct mat *M = session_mat(s, p, emu, e);
+    if (!M || !trace_warp(k, M, w->launch, w->block, w->warp, &s->watch, &v->t, e)) return false;
+    v->matrix = w->matrix;
+    v->product = p;
+    v->kernel = k;
+    v->real = w->real;
+    return sum_up(v, &s->watch, e);
+}
+
+bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e)
+{
+    struct tracing *v = mem_zero(1, sizeof *v, "a trace", e);
+    if (!v) return false;
+    if (!trace_it(s, w, v, e)) {
+        tracing_free(v);
+        return false;
+    }
+    if (s->trace) v->lane = s->trace->lane;
+    tracing_free(s->trace);
+    s->trace = v;
+    return true;
+}
+
+void tracing_free(struct tracing *v)
+{
+    if (!v) return;
+    trace_free(&v->t);
+    mem_free(v->step);
+    mem_free(v);
+}
+
+/* ---- one step ---- */
+
+uint32_t tracing_alive(const struct tracing *v, int64_t step)
+{
+    uint32_t alive = 0;
+    for (int l = 0; l < LANES; l++)
+        if (v->ends[l] >= step) alive |= 1u << l;
+    return alive;
+}
+
+const struct scope_place *tracing_place(const struct tracing *v, int64_t step)
+{
+    return &v->t.scope.place[v->t.step[step].place];
+}
+
+const char *tracing_array(const struct tracing *v, int64_t step)
+{
+    int array = tracing_place(v, step)->array;
+    return array < 0 ? "" : v->t.scope.array[array].name;
+}
+
+/* The name of the __global__ function that the line is in, *n bytes; NULL: it is in none. */
+static const char *function_at(const struct scope_place *p, int *n)
+{
+    int length = 0;
+    const char *text;
+    for (int line = p->line; line > 0 && (text = kernel_source_line(p->file, line, &length)); line--) {
+        if (length && *text == '}' && line < p->line) return NULL;
+        if (length < 11 || strncmp(text, "__global__ ", 11)) continue;
+        const char *end = memchr(text, '(', (size_t)length), *from = end;
+        while (from && from > text && from[-1] != ' ') from--;
+        *n = (int)(end - from);
+        return from;
+    }
+    return NULL;
+}
+
+char *tracing_function(const struct tracing *v, char *out, size_t size)
+{
+    const struct scope *s = &v->t.scope;
+    snprintf(out, size, "%s", s->launch[v->t.launch].name);
+    for (int k = 0, n; k < s->nplaces; k++) {
+        const char *name = s->place[k].launch == v->t.launch ? function_at(&s->place[k], &n) : NULL;
+        if (!name || !n) continue;
+        snprintf(out, size, "%.*s", n, name);
+        break;
+    }
+    return out;
+}
+
+static enum lane_state state_of(const struct tracing *v, int64_t step, int lane)
+{
+    if (v->t.step[step].mask >> lane & 1) return LANE_ACTIVE;
+    if (v->ends[lane] < 0) return LANE_IDLE;
+    return step > v->ends[lane] ? LANE_DONE : LANE_WAITS;
+}
+
+/* The slot that the lane was at last. */
+static struct place last_slot(const struct tracing *v, int64_t step, int lane)
+{
+    int32_t k = v->step[step].slot[lane];
+    if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
+    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+}
+
+struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
+{
+    struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
+    const struct scope_place *p = tracing_place(v, step);
+    if (at.state != LANE_ACTIVE) return at;
+    at.has_index = p->array >= 0;
+    at.index = at.has_index ? v->t.step[step].at[lane] : -1;
+    struct place here = scope_element(&v->t.scope, p->array, at.index);
+    struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
+    bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
+    /* x is read for padding too, at whatever column. */
+    at.padding = last.kind == SLOT_PADDING && (same || here.row < 0);
+    at.row = here.row;
+    at.col = here.col;
+    if (same) at.row = last.row, at.col = last.col;
+    if (at.padding) at.row = last.row;
+    return at;
+}
+
+/* ---- finding steps ---- */
+
+bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark)
+{
+    static const struct trace_sums none;
+    const struct trace_sums *t = &v->step[step].sums, *b = step ? &v->step[step - 1].sums : &none;
+    if (mark == MARK_APART) return t->apart > b->apart;
+    if (mark == MARK_PADDING) return t->padding > b->padding;
+    return t->sectors - b->sectors > t->least - b->least;
+}
+
+int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark)
+{
+    for (int64_t k = from + by; k >= 0 && k < v->t.nsteps; k += by)
+        if (tracing_is(v, k, mark)) return k;
+    return -1;
+}
+
+int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line)
+{
+    for (int64_t k = from + by; k >= 0 && k < v->t.nsteps; k += by)
+        if (tracing_place(v, k)->line == line) return k;
+    return -1;
+}
+
+void tracing_go(struct tracing *v, int64_t k)
+{
+    if (k >= v->t.nsteps) k = v->t.nsteps - 1;
+    v->at = k < 0 ? 0 : k;
+}
+
+/* The lane that is at the element in that step, -1: none is. */
+static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
+{
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, step, l);
+        if (at.state == LANE_ACTIVE && at.row == row && (col < 0 || (at.col == col && !at.padding))) return l;
+    }
+    return -1;
+}
+
+bool tracing_seek(struct tracing *v, int64_t row, int64_t col)
+{
+    for (int64_t n = 0; n < v->t.nsteps; n++) {
+        int64_t k = (v->at + n) % v->t.nsteps;
+        int lane = lane_on(v, k, row, col);
+        if (lane < 0) continue;
+        v->at = k;
+        v->lane = lane;
+        return true;
+    }
+    return false;
+}
+
+/* ---- for the pictures of the matrix and of its formats ---- */
+
+int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES])
+{
+    const struct tracing *v = s->trace;
+    int n = 0;
+    if (!v || v->matrix != m || !v->t.nsteps) return 0;
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, v->at, l);
+        bool had = at.row < 0 || at.col < 0 || at.padding;
+        for (int k = 0; k < n && !had; k++) had = lit[k].row == at.row && lit[k].col == at.col;
+        if (!had) lit[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
+    }
+    return n;
+}
+
+bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i)
+{
+    const struct tracing *v = s->trace;
+    if (!v || !v->t.nsteps || &v->product->S != S) return false;
+    const struct request *r = &v->t.step[v->at];
+    int array = tracing_place(v, v->at)->array;
+    if (array < 0 || v->t.scope.array[array].stored != a) return false;
+    for (uint32_t left = r->mask; left; left &= left - 1)
+        if (r->at[__builtin_ctz(left)] == i) return true;
+    return false;
+}

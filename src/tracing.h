@@ -1,0 +1,97 @@
+/* One warp's steps as they are looked at: what each lane works on, which sectors it fetched before, running totals. */
+#ifndef TRACING_H
+#define TRACING_H
+
+#include "microscope.h"
+#include "session.h"
+
+/* Of the steps up to one of them, that one included. */
+struct trace_sums {
+    int64_t steps, lanes;      /* of all kinds; lanes over all steps */
+    int64_t apart;             /* steps that some lanes wait out, because their ways parted */
+    int64_t requests, sectors; /* of global memory */
+    int64_t least;             /* sectors that the bytes asked for would fill */
+    int64_t bytes, padding;    /* distinct bytes of each request, those of padding among them */
+    int64_t again;             /* sectors that the warp had fetched before */
+    int64_t turns, turns_least, contended;
+};
+
+struct trace_step {
+    struct trace_sums sums;
+    uint64_t again;      /* bit k: the k-th sector of the request's facts was fetched before */
+    int32_t slot[LANES]; /* the last step, this one included, that took the lane to a matrix slot; -1: none did yet */
+};
+
+/* The trace that the session keeps: what was traced, and which step and lane are looked at. */
+struct tracing {
+    struct matrix *matrix;
+    const struct product *product;
+    const struct kernel *kernel;
+    enum type real;
+    struct trace t;
+    struct trace_step *step;            /* t.nsteps of them */
+    int64_t begins[LANES], ends[LANES]; /* the lane's first and last step; begins > ends: it has none */
+    int64_t at;                         /* 0 .. t.nsteps - 1; 0 if there are none */
+    int lane;
+};
+
+struct trace_wanted {
+    struct matrix *matrix;
+    const struct kernel *kernel;
+    enum type real;
+    const int64_t *param; /* of the kernel's format; NULL: the usual ones */
+    int launch;           /* -1: the largest */
+    int64_t block;
+    int warp;
+};
+
+/* Trace a warp on the emulator; s->trace is the new one, or as it was on failure. Errors: E_USAGE, no such block, warp
+   or launch; E_UNSUPPORTED, the kernel or the matrix is none for the emulator; memory; cancelled. */
+bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e);
+void tracing_free(struct tracing *v); /* NULL is fine */
+
+enum lane_state {
+    LANE_ACTIVE,
+    LANE_WAITS, /* its way parted from that of the others: it goes on later */
+    LANE_DONE,
+    LANE_IDLE /* it does nothing in the whole trace */
+};
+struct lane_at {
+    enum lane_state state;
+    bool padding;   /* of what it touches */
+    bool has_index; /* it touches an element of the step's array: */
+    int64_t index;
+    int64_t row, col; /* of that; where that is no slot of the matrix, of its last slot; -1: none */
+};
+struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
+uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that take part in this step or a later one */
+const struct scope_place *tracing_place(const struct tracing *v, int64_t step);
+const char *tracing_array(const struct tracing *v, int64_t step); /* its name, "" where there is none */
+/* What the launch runs, as its source calls it: "csr_scalar". */
+char *tracing_function(const struct tracing *v, char *out, size_t size);
+
+/* What a step can be looked for by. */
+enum trace_mark { MARK_APART, MARK_UNCOALESCED, MARK_PADDING };
+bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
+/* The nearest one after (by 1) or before (by -1) `from`; -1: there is none. */
+int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
+int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line); /* likewise, by the line of the source */
+/* Make step k the one looked at, or the nearest there is. */
+void tracing_go(struct tracing *v, int64_t k);
+/* Go to the nearest step, from the present one on and then from the first, and to the lane that works on the element;
+   col -1: on the row. false: the warp does not. */
+bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
+
+/* ---- for the pictures of the matrix and of its formats ---- */
+
+/* The elements of m that the lanes are at in the step looked at, each once; how many, 0: none, or another matrix. */
+int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES]);
+/* Does a lane touch slot i of array a of S in that step? */
+bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i);
+
+/* ---- cmd_trace.c ---- */
+
+/* All its steps and totals, as the command says them. */
+void out_trace(struct out *o, const struct tracing *v);
+
+#endif
