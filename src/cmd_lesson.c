@@ -108,7 +108,7 @@ static bool command(struct lesson *L, char *text, struct err *e)
     if (q->line && !q->asked) question_ask(s, q, &L->score);
     if (L->score.left) return true;
     out_text(s->out, "%s", text);
-    L->ended = hear(s, text + 1, &L->heard, e) ? RAN : REFUSED;
+    L->ended = hear(s, text + 1, question_needs_it(q), &L->heard, e) ? RAN : REFUSED;
     out_begin(s->out, "lesson");
     return !e->code;
 }

@@ -15,8 +15,9 @@ struct heard {
     size_t nrows, ntext;
     size_t from; /* in text: behind the last line that was expected and found */
 };
-/* Run the line and hear it. false: it failed, and has said so; or, with e set, it could not be heard. */
-bool hear(struct session *s, const char *line, struct heard *h, struct err *e);
+/* Run the line and hear it; its rows also where it shows them otherwise, if they are wanted. false: it failed, and has said so;
+   or, with e set, it could not be heard. */
+bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e);
 /* The same, saying nothing. A failure is in e. */
 bool hear_silently(struct session *s, const char *line, struct heard *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */

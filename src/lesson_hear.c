@@ -25,17 +25,6 @@ void heard_free(struct heard *h)
     *h = (struct heard){0};
 }
 
-bool hear(struct session *s, const char *line, struct heard *h, struct err *e)
-{
-    if (!open_both(h, e)) return false;
-    fflush(h->text_file);
-    h->from = h->ntext;
-    out_listen(s->out, h->rows_file, h->text_file);
-    bool ok = run_line(s, line);
-    out_listen(s->out, NULL, NULL);
-    return ok;
-}
-
 /* The error that a command has said last. */
 static bool said_error(struct heard *h, const char *line, struct err *e)
 {
@@ -63,6 +52,27 @@ bool hear_silently(struct session *s, const char *line, struct heard *h, struct 
     s->interactive = interactive;
     out_free(quiet);
     return ok || said_error(h, line, e);
+}
+
+/* Does the command draw or write prose where it could say rows? Looking twice changes nothing. */
+static bool has_two_ways(const char *line)
+{
+    static const char *const names[] = {"spy", "rows", "layout", "check"};
+    line += strspn(line, " \t");
+    for (int i = 0; i < COUNT(names); i++)
+        if (strlen(names[i]) == strcspn(line, " ;") && !strncmp(line, names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e)
+{
+    if (!open_both(h, e)) return false;
+    fflush(h->text_file);
+    h->from = h->ntext;
+    out_listen(s->out, h->rows_file, h->text_file);
+    bool ok = run_line(s, line);
+    out_listen(s->out, NULL, NULL);
+    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !has_two_ways(line) || hear_silently(s, line, h, e));
 }
 
 cJSON *heard_rows(struct heard *h, struct err *e)

@@ -1,5 +1,5 @@
-/* Lessons: those that come with the program, what they may hold, what is said of a mistake in one; and the measures
-   that their tables are made of, as other commands show them. */
+/* Lessons: those that come with the program, what they may hold, the questions they ask, what is said of a mistake in
+   one; and the measures that their tables are made of, as other commands show them. */
 #include "../src/cmd.h"
 #include "dev_fake.h"
 #include "talk.h"
@@ -39,10 +39,19 @@ static bool lesson(struct talk *t, const char *text)
     return talk_line(t, line);
 }
 
+/* With the screen's front, so that lessons may hold pictures. */
 static void open_on_cpu(struct talk *t, enum out_mode mode)
 {
+    struct err e = {0};
     talk_open(t, mode);
+    assert_true(ui_attach(&t->s, &e));
     assert_true(talk_line(t, "device cpu"));
+}
+
+static void shut(struct talk *t)
+{
+    ui_detach(&t->s);
+    talk_close(t);
 }
 
 /* The nth object of what was said whose `command` is this one; to be deleted. */
@@ -87,15 +96,16 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
 {
     char line[300];
     struct talk t;
-    /* races and benches name the whole device in a line */
-    bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing");
+    /* races and benches name the whole device in a line, and a large sell is told at length */
+    bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
+                strstr(path, "dense-row");
     open_on_cpu(&t, mode);
     snprintf(line, sizeof line, "device %s; lesson %s reps 1", device, path);
     for (int i = 0; i < times; i++)
         if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
     if (mode == OUT_TEXT && !wide) assert_narrow(t.out);
     if (mode == OUT_JSON) assert_says(t.out, "\"ok\":true,");
-    talk_close(&t);
+    shut(&t);
 }
 
 static void those_that_come_with_the_program_run(void **state)
@@ -131,7 +141,7 @@ static void add32_pads_as_the_paper_says(void **state)
     assert_float_equal(number(&t, "lesson", 0, "ratio"), 1, 0);
     assert_float_equal(number(&t, "lesson", 1, "ratio"), 1, 1e-3);
     assert_float_equal(number(&t, "lesson", 3, "ratio"), 1, 1e-3);
-    talk_close(&t);
+    shut(&t);
 }
 
 /* ---- what a lesson may hold ---- */
@@ -149,7 +159,7 @@ static void prose_is_filled_and_the_rest_stands(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, text));
     if (strncmp(t.out, expected, strlen(expected))) fail_msg("found: %s", t.out);
-    talk_close(&t);
+    shut(&t);
 }
 
 static const char three[] = "> gen poisson2d 4 as P\n> gen poisson2d 6 as Q\n> gen band 20 0 as R\n"
@@ -196,7 +206,7 @@ static void rows_are_answered(void **state)
         same(number(&t, "lesson", i, "ours"), ours);
         same(number(&t, "lesson", i, "ratio"), rows[i].paper ? ours / rows[i].paper : NAN);
     }
-    talk_close(&t);
+    shut(&t);
 }
 
 static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX 260+ |\n| P | csr-vector | us | 51 |\n"
@@ -216,7 +226,7 @@ static void times_need_a_device_that_has_some(void **state)
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, timed));
     assert_says(t.out, "models accesses, not time");
-    talk_close(&t);
+    shut(&t);
     open_on_cpu(&t, OUT_JSON);
     assert_true(lesson(&t, timed));
     for (int i = 0; i < 5; i++) assert_true(number(&t, "lesson", i, "ours") > 0);
@@ -224,7 +234,7 @@ static void times_need_a_device_that_has_some(void **state)
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, timed));
     for (int i = 0; i < 4; i++) assert_true(isnan(number(&t, "lesson", i, "ours")));
-    talk_close(&t);
+    shut(&t);
 }
 
 static const char solved[] = "> gen poisson2d 12 as P\n> gen dense 24 as D\n| matrix | of | what | GTX 260+ |\n"
@@ -253,7 +263,7 @@ static void solvers_and_lu_are_timed(void **state)
         assert_true(isnan(ours[8]) && isnan(ours[9]));
         assert_says(t.out, "lu-paper does not run on cpu");
         assert_says(t.out, "expected an m from 1 to 500");
-        talk_close(&t);
+        shut(&t);
     }
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, solved));
@@ -262,7 +272,7 @@ static void solvers_and_lu_are_timed(void **state)
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, solved));
     assert_says(t.out, "models accesses, not time");
-    talk_close(&t);
+    shut(&t);
 }
 
 /* What a solver or LU does not take is said of its row; the rest is answered. */
@@ -279,7 +289,7 @@ static void a_refusing_solver_spoils_its_row_alone(void **state)
     assert_true(isnan(number(&t, "lesson", 2, "ours")) && isnan(number(&t, "lesson", 3, "ours")));
     assert_says(t.out, "diagonal");
     assert_says(t.out, "square");
-    talk_close(&t);
+    shut(&t);
 }
 
 /* The heading of the paper's column was lost where nothing was timed. */
@@ -290,7 +300,7 @@ static void headings_stay(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | the paper |\n| P | - | rows | 8 |\n"));
     assert_says(t.out, "the paper");
-    talk_close(&t);
+    shut(&t);
 }
 
 static void files_are_named_from_the_lesson(void **state)
@@ -304,7 +314,7 @@ static void files_are_named_from_the_lesson(void **state)
     assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
     assert_non_null(session_matrix(&t.s, "tiny", NULL));
     assert_false(talk_line(&t, "load tiny.mtx")); /* no longer */
-    talk_close(&t);
+    shut(&t);
 }
 
 static void matrices_stay_until_the_next_lesson(void **state)
@@ -321,7 +331,7 @@ static void matrices_stay_until_the_next_lesson(void **state)
     assert_non_null(session_matrix(&t.s, "mine", NULL));
     assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
     assert_says(t.err, "is called mine already");
-    talk_close(&t);
+    shut(&t);
 }
 
 /* ---- mistakes ---- */
@@ -330,7 +340,37 @@ static const struct {
     const char *text, *line, *says;
 } mistakes[] = {
     {"\n> nonsense\n", ":2: ", "no such command"},
-    {"prose\n? a question\n", ":2: ", "means nothing yet"},
+    {"> version\n@ nothing\n", ":2: ", "expected the line `nothing`, found none like it; the nearest is `warpspy"},
+    {"> version\n@ warpspy*\n@ warpspy*\n", ":3: ", "expected the line `warpspy*`"},
+    {"> device cpu\n@ * dev\n", ":2: ", "expected the line"},
+    {"prose\n@ prose\n", ":2: ", "expected a command in the line above"},
+    {"> version\n\n@ warpspy*\n", ":3: ", "expected a command in the line above"},
+    {"> version\n@\n", ":2: ", "found nothing"},
+    {"> version\n@! warpspy*\n", ":2: ", "expected the command to be refused"},
+    {"> nonsense\n@ *no such command*\n", ":1: ", "no such command"},
+    {"> nonsense\n@! something else\n", ":2: ", "expected the line `something else`"},
+    {"= 3\n", ":1: ", "expected a question before its answer"},
+    {"? How many?\n\n= 3\n", ":3: ", "expected a question before its answer"},
+    {"! So it is.\n", ":1: ", "expected a question before what is said"},
+    {"? How many?\n=\n", ":2: ", "expected an answer"},
+    {"? How many?\n= 3 apples\n", ":2: ", "expected a number, or words in quotes, found `3 apples`"},
+    {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or percents behind +-"},
+    {"? How many?\n= 3 +- -1\n", ":2: ", "expected a number or percents behind +-"},
+    {"? Which?\n?  a  this\n?  b  that\n= c\n", ":4: ", "expected one of the question's choices, found `c`"},
+    {"? How many?\n= bandwidth of it\n! Why?\n", ":2: ", "expected a command below the question"},
+    {"? How many?\n= bandwidth of it\n\n> stats\n", ":2: ", "expected a command below the question"},
+    {"> gen poisson2d 4 as P\n? How many?\n= height of stats P\n", ":3: ", "the command says no `height`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows[matrix=Q] of stats P\n", ":3: ", "says no `rows[matrix=Q]`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows rows of stats P\n", ":3: ", "expected + - * / or the end"},
+    {"> gen poisson2d 4 as P\n? How many?\n= (rows of stats P\n", ":3: ", "expected `)`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 2 * matrix of stats P\n", ":3: ", "expected a number, found that"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows / empty_rows of stats P\n", ":3: ", "expected a number, found that"},
+    {"? How many?\n= rows of stats nobody\n", ":2: ", "`stats nobody` fails: "},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n", ":3: ", "written as 15, but found to be 16"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15 +- 5%\n= rows of stats P\n", ":3: ", "found to be 16"},
+    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n", ":3: ", "written as Q, but found to be P"},
+    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n", ":3: ", "written as 4, but found to be P"},
+    {"? 1\n= 1\n= 2\n= 3\n= 4\n= 5\n= 6\n= 7\n= 8\n= 9\n", ":10: ", "expected at most 8 answers"},
     {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "expected a kernel"},
     {"| matrix | of | what |\n", ":1: ", "expected 4 cells between bars"},
     {"| matrix | of | what | GPU | more |\n", ":1: ", "found 5"},
@@ -370,7 +410,244 @@ static void mistakes_name_their_line(void **state)
     snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
     assert_false(talk_line(&t, line));
     assert_says(t.err, "NUL byte");
-    talk_close(&t);
+    shut(&t);
+}
+
+/* One that is longer than a question may be, one with more choices. */
+static void questions_have_limits(void **state)
+{
+    static char text[8192];
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    snprintf(text, sizeof text, "? %3000s?\n", "x");
+    memset(text + 2, 'x', 3000);
+    assert_false(lesson(&t, text));
+    assert_says(t.err, "expected a question of at most 2046 bytes");
+    *text = 0;
+    for (int i = 0; i < 17; i++) strcat(text, "?  a  b\n");
+    assert_false(lesson(&t, text));
+    assert_says(t.err, ":17: expected at most 16 choices");
+    shut(&t);
+}
+
+/* ---- questions ---- */
+
+static const char asking[] =
+    "> gen poisson2d 16 as grid\n\n"
+    "? How many points has\n? the grid?\n= 256\n= rows of stats grid\n! Sixteen by sixteen.\n\n"
+    "? Which is wide?\n?  a  the band\n?  b  the web\n= b | the web\n\n"
+    "? What do you see?\n! A grid.\n\n"
+    "? How many iterations?\n= iterations[solver=cg] +- 20% of it\n"
+    "> race cg of grid\n@ *cg*converged*\n! About twice\n! sixteen.\n"
+    "The end.\n";
+
+static void questions_are_told_where_nobody_is_asked(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, asking));
+    assert_says(t.out, "\n\nQuestion 1: How many points has the grid?\nAnswer: 256.\nSixteen by sixteen.\n\n"
+                       "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
+                       "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
+    assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n"
+                       "Questions: 3. At the prompt of a terminal they are asked.\n");
+    shut(&t);
+}
+
+static void questions_are_rows_of_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, asking));
+    cJSON *j = object(&t, "lesson", 1);
+    assert_string_equal(cJSON_GetObjectItem(j, "kind")->valuestring, "question");
+    assert_string_equal(cJSON_GetObjectItem(j, "question")->valuestring, "Which is wide?");
+    assert_string_equal(cJSON_GetObjectItem(j, "answer")->valuestring, "b");
+    assert_string_equal(cJSON_GetObjectItem(j, "verdict")->valuestring, "shown");
+    assert_string_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(j, "choices"), 1)->valuestring, "b  the web");
+    cJSON_Delete(j);
+    same(number(&t, "lesson", 0, "value"), 256);
+    same(number(&t, "lesson", 0, "line"), 3);
+    same(number(&t, "lesson", 3, "value"), 29);
+    same(number(&t, "lesson", 4, "questions"), 3);
+    same(number(&t, "lesson", 4, "shown"), 3);
+    shut(&t);
+    open_on_cpu(&t, OUT_CSV);
+    assert_true(lesson(&t, asking));
+    assert_says(t.out, "kind,file,line,question,answer,value,verdict\nquestion,");
+    assert_says(t.out, ",Which is wide?,b,,shown\n");
+    shut(&t);
+}
+
+/* What a reader types, a line for each time that something is asked; after the last the input ends. */
+static const char *const *typed;
+static char prompts[256];
+
+static char *type_next(struct session *s, const char *prompt)
+{
+    (void)s;
+    strncat(prompts, prompt, sizeof prompts - strlen(prompts) - 1);
+    return *typed ? mem_str(*typed++, NULL) : NULL;
+}
+
+/* The lesson with these answers. */
+static bool answered(struct talk *t, const char *text, const char *const *lines)
+{
+    open_on_cpu(t, OUT_TEXT);
+    t->s.front->ask = type_next;
+    t->s.interactive = true;
+    typed = lines;
+    *prompts = 0;
+    return lesson(t, text);
+}
+
+static void questions_are_asked(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
+    assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
+    assert_says(t.out, "the grid?\n(Enter alone shows the answer; Ctrl-C leaves the lesson.)\nRight: 256.\nSixteen by");
+    assert_says(t.out, "\nRight: b  the web.\n");
+    assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
+    assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "a", "", " ", NULL}));
+    assert_says(t.out,
+                "A number is expected; Enter alone shows the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
+    assert_says(t.out, "\nNo, it is b  the web.\n");
+    assert_says(t.out, "\nIt is 29.\n");
+    assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"1,000", "b", "", "2", NULL}));
+    assert_says(t.out, "Far off: it is 256. You said 1000, 3.91 times that.\n");
+    assert_says(t.out, "Far off: it is 29. You said 2; it is 14.5 times as much.\n");
+    shut(&t);
+}
+
+/* The third time there is no line: matrices stay, what was answered counts, and what follows does not run. */
+static void a_lesson_can_be_left(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"256", "a", "", NULL}));
+    assert_null(strstr(t.out, "> race"));
+    assert_null(strstr(t.out, "The end."));
+    assert_says(t.out, "How many iterations?\nYou have left the lesson; its matrices stay.\n"
+                       "Questions: 1 right, 1 wrong, 0 skipped.\n");
+    assert_non_null(session_matrix(&t.s, "grid", NULL));
+    assert_null(t.s.folder);
+    assert_true(talk_line(&t, "version"));
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){NULL}));
+    assert_null(strstr(t.out, "Answer"));
+    assert_null(strstr(t.out, "Questions:"));
+    shut(&t);
+}
+
+/* What is typed, and whether it is right. */
+static const struct {
+    const char *answer, *typed;
+    bool right;
+} judged[] = {
+    {"12", "12", true},
+    {"12", "12.0", true},
+    {"12", "12.1", false},
+    {"4054", "4,054", true},
+    {"5.2", "5.15", true},
+    {"5.2", "5.1", false},
+    {"5.2 +- 10%", "4.7", true},
+    {"5.2 +- 10%", "4.6", false},
+    {"-3 +- 1", "-2", true},
+    {"-3 +- 1", "-1.9", false},
+    {"0", "0", true},
+    {"0 +- 2", "-2", true},
+    {"csr", "CSR", true},
+    {"csr", "csc", false},
+    {"a b | c", "a  b", true},
+    {"a b | c", "C!", true},
+    {"a b | c", "a b | c", false},
+    {"yes", "y", true},
+    {"no", "N", true},
+    {"no", "yes", false},
+    {"no", "n't", false},
+    {"\"12 of it\"", "12 OF it", true},
+    {"rows of stats P", "16", true},
+    {"rows of stats P", "15", false},
+    {"row_mean of stats P", "4", true},
+    {"nnz / rows + 1 of stats P", "5", true},
+    {"2 * (rows - 1) / 3 of stats P", "10", true},
+    {"rows - 1 - 1 of stats P", "14", true},
+    {"rows / 2 / 2 of stats P", "4", true},
+    {"matrix of stats P", "p", true},
+    {"pattern_symmetric of stats P", "yes", true},
+    {"pattern_symmetric of stats P", "no", false},
+    {"values[array=ptr][2] of layout csr of P", "7", true},
+    {"length[kind=quantile,share=0.5] of rows P", "4", true},
+    {"rows[kind=bin, length=3] of rows P", "8", false}, /* no blanks */
+    {"rows +- 50% of stats P", "24", true},
+    {"rows +- 50% of stats P", "25", false},
+};
+
+static void answers_are_judged(void **state)
+{
+    char text[256];
+    struct talk t;
+    (void)state;
+    for (int i = 0; i < COUNT(judged); i++) {
+        snprintf(text, sizeof text, "> gen poisson2d 4 as P\n? What?\n= %s\n", judged[i].answer);
+        bool ok = answered(&t, text, (const char *const[]){judged[i].typed, NULL});
+        bool right = ok && strstr(t.out, "Questions: 1 right, 0 wrong");
+        if (right != judged[i].right) fail_msg("= %s: %s: %s%s", judged[i].answer, judged[i].typed, t.out, t.err);
+        shut(&t);
+    }
+}
+
+/* No time on the emulator: such a question has no answer, and that is no mistake. */
+static void what_nobody_knows_is_not_asked_for(void **state)
+{
+    static const char text[] =
+        "> gen poisson2d 4 as P\n? How long?\n= time_us of it\n> spmv P kernel csr-scalar on emu\n";
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, text, (const char *const[]){"3", NULL}));
+    assert_says(t.out, "There is no answer here");
+    assert_null(strstr(t.out, "Questions: 0 right"));
+    shut(&t);
+}
+
+static void a_refusal_can_be_expected(void **state)
+{
+    static const char text[] = "> stats nobody\n@! *found `nobody`*\n> gen poisson2d 3 as P\n";
+    struct talk t;
+    (void)state;
+    for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
+        open_on_cpu(&t, mode);
+        assert_true(lesson(&t, text));
+        assert_non_null(session_matrix(&t.s, "P", NULL));
+        shut(&t);
+    }
+}
+
+/* What depends on the machine is left out; pictures are text like any other. */
+static void pictures_and_lines_are_expected(void **state)
+{
+    static const char text[] = "> gen poisson2d 4 as P\n@ P poisson2d 16 16 64 1 *\n> spy P\n@ spy P 16 x 16*\n"
+                               "> layout ell of P\n@ row 1 0 1 2 5 * -1 4 -1 -1 *\n> rows P\n@ 4 8 *\n@ longest:*\n";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, text));
+    assert_says(t.out, " spy  P  16 x 16");
+    assert_says(t.out, " ell  P  16 x 16");
+    assert_says(t.out, " rows  P  16 x 16");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON); /* there they are rows */
+    assert_true(lesson(&t, text));
+    shut(&t);
 }
 
 static void a_refused_row_says_why(void **state)
@@ -381,7 +658,7 @@ static void a_refused_row_says_why(void **state)
     assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | p |\n| P | csr | variance | 3 |\n"));
     assert_true(isnan(number(&t, "lesson", 0, "ours")));
     assert_says(t.out, "stores no diagonals");
-    talk_close(&t);
+    shut(&t);
 }
 
 /* Either all is well, or memory was what failed; and the session goes on. */
@@ -399,7 +676,7 @@ static void allocations_fail(const char *text)
         mem_fail_at(0);
         assert_true(ok || strstr(t.err, "memory") || strstr(t.out, "memory"));
         assert_true(talk_line(&t, "version"));
-        talk_close(&t);
+        shut(&t);
     }
     assert_true(ok);
 }
@@ -409,6 +686,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     allocations_fail(timed);
     allocations_fail(solved);
+    allocations_fail(asking);
 }
 
 /* ---- the measures elsewhere ---- */
@@ -427,14 +705,14 @@ static void measures_are_shown(void **state)
     double ratio = number(&t, "spmv", 0, "gflops_padded") / number(&t, "spmv", 0, "gflops");
     assert_float_equal(ratio, 16.0 / 15, 1e-9);
     assert_true(isnan(number(&t, "spmv", 1, "operands")) && isnan(number(&t, "spmv", 1, "gflops_padded")));
-    talk_close(&t);
+    shut(&t);
     open_on_cpu(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench reps 1"));
     assert_says(t.out, "16 operands in 3 pieces for thread blocks, of variance 0.8889");
     assert_says(t.out, "format        zero padding  operands  pieces  variance");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
     assert_narrow(t.out);
-    talk_close(&t);
+    shut(&t);
 }
 
 static void totals_hold_the_preparation(void **state)
@@ -446,7 +724,7 @@ static void totals_hold_the_preparation(void **state)
     same(number(&t, "spmv", 0, "ready_us"), 0);
     same(number(&t, "spmv", 0, "total_us"), number(&t, "spmv", 0, "time_us"));
     assert_true(number(&t, "spmv", 1, "ready_us") > 0 && isnan(number(&t, "spmv", 1, "total_us")));
-    talk_close(&t);
+    shut(&t);
     open_on_cpu(&t, OUT_TEXT);
     struct run r[2] = {{.kernel = kernel_find("csr-merge"), .us = 2.5, .ready_us = 30},
                        {.kernel = kernel_find("csr-cusp"), .us = 2.5}};
@@ -456,7 +734,7 @@ static void totals_hold_the_preparation(void **state)
     talk_heard(&t);
     assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
     assert_null(strstr(t.out, "csr-cusp"));
-    talk_close(&t);
+    shut(&t);
 }
 
 /* 0.5 * multiprocessors * 8 blocks * 8 warps. */
@@ -474,7 +752,7 @@ static void segments_suit_the_gpu(void **state)
     assert_true(talk_line(&t, "device like-cuda; convert sc-csr; convert sc-csr nw 7"));
     assert_says(t.out, "(nw 4224)");
     assert_says(t.out, "(nw 7)");
-    talk_close(&t);
+    shut(&t);
 }
 
 static int in_a_folder(void **state)
@@ -508,6 +786,15 @@ int main(void)
         cmocka_unit_test(files_are_named_from_the_lesson),
         cmocka_unit_test(matrices_stay_until_the_next_lesson),
         cmocka_unit_test(mistakes_name_their_line),
+        cmocka_unit_test(questions_have_limits),
+        cmocka_unit_test(questions_are_told_where_nobody_is_asked),
+        cmocka_unit_test(questions_are_rows_of_json),
+        cmocka_unit_test(questions_are_asked),
+        cmocka_unit_test(a_lesson_can_be_left),
+        cmocka_unit_test(answers_are_judged),
+        cmocka_unit_test(what_nobody_knows_is_not_asked_for),
+        cmocka_unit_test(a_refusal_can_be_expected),
+        cmocka_unit_test(pictures_and_lines_are_expected),
         cmocka_unit_test(a_refused_row_says_why),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(measures_are_shown),
