@@ -43,11 +43,11 @@ CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wil
 LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 LIB      := $(BUILD)/libwarpspy.a
 TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
-TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
+TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
-.PHONY: all tests run test check asan fuzz fuzz-programs layers golden check-gpu bench bench-load install uninstall clean deps deps-test format
+.PHONY: all tests run test check asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS)
@@ -107,9 +107,15 @@ deps-test:
 # ---- checks ----
 check: tests layers
 	@tests/run_all.sh $(BUILD)
+ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
 asan:
-	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan CUDA=0 OPT='-O1 -g' \
-	  SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
+	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan $(ASAN)
+# Random keys at the explorer for TIME seconds; a run that fails tells its seed and its keys.
+TIME ?= 600
+fuzz-keys:
+	@$(MAKE) $(JOBS) --no-print-directory $(BUILD)/asan/tests/fuzz_keys BUILD=$(BUILD)/asan $(ASAN)
+	@OMP_WAIT_POLICY=passive ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=256 \
+	  $(BUILD)/asan/tests/fuzz_keys seconds $(TIME)
 # Random files at everything that reads one, for SECONDS: libFuzzer begins with the files in tests, keeps what is new in
 # BUILD/fuzz/found, and leaves an input that fails, or a reader of it that does, in BUILD/fuzz.
 # With AFL: make fuzz-programs FUZZ_CC=afl-clang-fast, then

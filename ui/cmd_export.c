@@ -165,7 +165,7 @@ static bool write_picture(struct session *s, const struct export *x, FILE *f, st
 {
     struct canvas c = {0};
     bool ok = is_spy(x) || cells_of(s, x, &c, e);
-    int h = is_spy(x) ? x->h : lines_of(&c) + 1;
+    int h = is_spy(x) || !ok ? x->h : lines_of(&c) + 1;
     ok = ok && (x->kind == EXPORT_PNG ? paint_png : paint_svg)(s, x, f, &c, h, e);
     canvas_free(&c);
     return ok;

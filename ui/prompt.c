@@ -112,7 +112,7 @@ void prompt_close(struct session *s)
 {
     if (!session || s != session) return;
     if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
-    clear_history();
+    rl_clear_history(); /* with what it keeps of lines that were changed */
     session = NULL;
 }
 
