@@ -253,6 +253,12 @@ static const struct screen_case cases[] = {
     {.name = "solve_refused", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "o"},
     {.name = "solve_count", .setup = "gen poisson2d 20; solve cg step on cpu; step 24", .view = "solve", .keys = "250"},
     {.name = "solve_help", .setup = "", .view = "solve", .keys = "?"},
+    {.name = "lesson_told", .setup = "load samples/thesis4.mtx as four", .script = "lesson tests/golden/short.lesson"},
+    {.name = "lesson_told_ascii",
+     .setup = "load samples/thesis4.mtx as four",
+     .script = "lesson tests/golden/short.lesson",
+     .ascii = true},
+    {.name = "lesson_wrong", .setup = "load samples/thesis4.mtx as four", .script = "lesson tests/golden/wrong.lesson"},
     {.name = "solve_help_small", .setup = "", .view = "solve", .keys = "?", .w = 40, .h = 10},
 };
 

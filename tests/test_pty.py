@@ -599,6 +599,56 @@ def test_go_to_a_row():
     quits(s)
 
 
+ASKING = """> gen poisson2d 16 as grid
+? How many rows?
+= rows of stats grid
+! Sixteen by sixteen.
+? Which is wide?
+?   a  the web
+= a
+? How many iterations?
+= iterations of it
+> solve cg grid
+@ *converged*
+! That was all.
+"""
+
+
+def test_a_lesson_asks():
+    s = at_prompt("--device cpu")
+    with open(os.path.join(s.home, "ask.txt"), "w") as f:
+        f.write(ASKING)
+    s.line(f"lesson {s.home}/ask.txt")
+    s.wait("(Enter alone shows the answer; Ctrl-C leaves the lesson.)")
+    s.wait("answer>")
+    s.line("many")
+    s.wait("A number is expected")
+    s.keys("2", "5", "5", "\x7f", "6", "\r")  # with the keys of the prompt
+    s.wait("Right: 256.")
+    s.wait("Sixteen by sixteen.")
+    s.keys("\t", "b", "\r")  # there is nothing to complete
+    s.wait("No, it is a  the web.")
+    s.wait("your guess>")
+    s.line("")
+    s.wait("It is 29.")
+    s.wait("Questions: 1 right, 1 wrong, 1 skipped.")
+    s.wait("grid [cpu]> ")
+    s.line(f"lesson {s.home}/ask.txt")
+    s.wait_for(lambda: s.text().rstrip().endswith("answer>"))
+    s.keys("1", "\x03")
+    s.wait("You have left the lesson; its matrices stay.")
+    s.line("list")
+    s.wait("*  grid")
+    s.line(f"lesson {s.home}/ask.txt")
+    s.wait_for(lambda: s.text().rstrip().endswith("answer>"))
+    s.keys("\x04")
+    s.wait_for(lambda: s.text().rstrip().endswith("grid [cpu]>"))
+    s.line("!cat $XDG_STATE_HOME/warpspy/history")
+    s.wait_for(lambda: s.text().rstrip().endswith("grid [cpu]>"))
+    assert "\n256\n" not in s.text() and "\nmany\n" not in s.text(), s.text()
+    quits(s)
+
+
 def test_greeting():
     s = at_prompt("--device cpu")
     s.wait("on cpu; begin with `help`")
