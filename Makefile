@@ -97,7 +97,7 @@ test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
-DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect locales zsh groff-base
+DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect python3-jsonschema locales zsh groff-base
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev

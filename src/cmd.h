@@ -92,6 +92,8 @@ const int64_t *params_on(const struct format *f, const struct device *d, int64_t
 bool measure(struct session *s, const struct wanted *w, const struct kernel *k, struct run *out, struct err *e);
 /* The keys of a run; long_form also shows in text what a table has no room for. */
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);
+/* The keys fits and reason of a row of `bench`; NULL: it fits. */
+void out_fitting(struct out *o, const char *why_not);
 /* What to know when reading n runs, in text. */
 void out_remarks(struct out *o, const struct run *r, int n);
 /* Keep n runs, sorted by time, as the session's last ones. */

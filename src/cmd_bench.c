@@ -58,18 +58,19 @@ static bool bench_all(struct session *s, const struct wanted *w, const char *for
 }
 
 /* Text says them below the table; JSON and CSV have rows that do not fit. */
-static void out_refused(struct out *o, const struct matrix *m, const struct refusal *no)
+static void out_refused(struct out *o, const struct wanted *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
         out_text(o, "%s: %s", no->kernel->name, no->why);
         return;
     }
     out_row(o);
-    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "matrix", NULL, w->matrix->name);
     out_str(o, "format", NULL, no->kernel->format);
     out_str(o, "kernel", NULL, no->kernel->name);
-    out_bool(o, "fits", NULL, false);
-    out_str(o, "reason", NULL, no->why);
+    out_str(o, "device", NULL, w->dev->name);
+    out_str(o, "precision", NULL, type_name(w->real));
+    out_fitting(o, no->why);
 }
 
 /* The first `top` of the runs kept, 0 = all. */
@@ -83,12 +84,12 @@ static void out_results(struct session *s, const struct wanted *w, const struct 
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
-        out_bool(s->out, "fits", NULL, true);
+        out_fitting(s->out, NULL);
     }
     out_remarks(s->out, s->runs, shown);
     out_diagonals(s->out, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
-    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, m, &r->refused[i]);
+    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, &r->refused[i]);
 }
 
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
@@ -126,8 +127,8 @@ const struct command command_bench = {
     .about = "every kernel that fits on a device, checked and timed, fastest first",
     .help =
         "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
-        "the host. Bytes are those that must move at least; % top is their rate as a share of the measured\n"
-        "streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare something on\n"
+        "the host. Bytes are those that must move at least; ceiling % is their rate in per cent of the\n"
+        "measured streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare something on\n"
         "the device with the total of that and one product, and what does not fit, and why. using takes the kernels\n"
         "of one format only; top shows the fastest N and no refusals. Ctrl-C keeps what was measured.\n"
         "    bench A on cuda:0 f32; bench using csr top 3",

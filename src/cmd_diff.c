@@ -185,8 +185,8 @@ static void report(struct out *o, const struct matrix *A, const struct matrix *B
     out_int(o, "equal", "in both, equal", f->equal);
     out_int(o, "different", "in both, not equal", f->different);
     out_num(o, "largest", "largest |a - b|", (double)f->largest, "%.6g");
-    out_int(o, "row", any ? "in row" : NULL, f->row);
-    out_int(o, "col", any ? "column" : NULL, f->col);
+    out_num(o, "row", any ? "in row" : NULL, any ? (double)f->row : NAN, "%.0f");
+    out_num(o, "col", any ? "column" : NULL, any ? (double)f->col : NAN, "%.0f");
     out_value(o, "a_value", any ? "where A has" : NULL, "a_imag", f->in_a, any);
     out_value(o, "b_value", any ? "and B has" : NULL, "b_imag", f->in_b, any);
     out_num(o, "relative", "||A - B||_F / ||A||_F", relative(f), "%.6g");

@@ -1,13 +1,21 @@
-/* help: the commands by group, and what is known of one command, format, kernel, solver or the like. */
+/* help: the commands by group, and what is known of one of them, or of anything that a command can name. */
+#include "card.h"
 #include "grammar.h"
 #include "lu.h"
+#include "options.h"
 #include "precond.h"
+#include "reorder.h"
+#include "symmetrize.h"
 
+#include <math.h>
 #include <string.h>
+
+static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 static void out_command(struct out *o, const struct command *c)
 {
     out_row(o);
+    out_str(o, "kind", NULL, "command");
     out_str(o, "name", "command", c->name);
     out_str(o, "group", NULL, command_group(c));
     out_str(o, "grammar", NULL, c->grammar);
@@ -58,12 +66,14 @@ static void help_sources(struct out *o)
 {
     for (int i = 0; i < COUNT(sources); i++) {
         out_row(o);
-        out_str(o, "source", NULL, sources[i].name);
+        out_str(o, "kind", NULL, "source");
+        out_str(o, "name", NULL, sources[i].name);
         out_str(o, "work", NULL, sources[i].work);
         out_text(o, "%-22s  %s", sources[i].name, sources[i].work);
     }
 }
 
+/* What may stand for the words of a usage. */
 static void out_params(struct out *o, const struct param *p)
 {
     for (; p->name; p++)
@@ -71,20 +81,110 @@ static void out_params(struct out *o, const struct param *p)
                  p->usual ? "" : ", that is, chosen to suit");
 }
 
-/* The generators by their usage, for a command that takes one. */
-static void out_generators(struct out *o)
+/* ---- what the values in a command's grammar are ---- */
+
+static void say_choice(struct session *s, const char *name, const char *about)
 {
-    out_text(o, "Generators:");
-    for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
+    out_text(s->out, "  %-*s %s", (int)strlen(name) > 12 ? 30 : 12, name, about);
 }
 
-static void help_command(struct out *o, const struct command *c)
+static void say_generators(struct session *s)
 {
+    for (int i = 0; generators[i]; i++) out_text(s->out, "  %-30s %s", generators[i]->usage, generators[i]->about);
+}
+
+static void say_views(struct session *s)
+{
+    const char *about, *keys;
+    const struct front *f = s->front;
+    for (int i = 0; f && f->about_view && f->views && f->views[i]; i++) {
+        f->about_view(f->views[i], &about, &keys);
+        say_choice(s, f->views[i], about);
+    }
+}
+
+static void say_orderings(struct session *s)
+{
+    for (int i = 0; orderings[i]; i++) say_choice(s, orderings[i]->name, orderings[i]->about);
+}
+
+static void say_symmethods(struct session *s)
+{
+    for (int i = 0; sym_methods[i]; i++) say_choice(s, sym_methods[i]->name, sym_methods[i]->about);
+}
+
+static void say_symmodes(struct session *s)
+{
+    for (int i = 0; i < SYM_MODES; i++) say_choice(s, sym_modes[i].name, sym_modes[i].about);
+}
+
+static void say_solvers(struct session *s)
+{
+    for (int i = 0; solvers[i]; i++) say_choice(s, solvers[i]->name, solvers[i]->about);
+}
+
+static void say_preconds(struct session *s)
+{
+    for (int i = 0; preconds[i]; i++) say_choice(s, preconds[i]->name, preconds[i]->about);
+}
+
+static void say_methods(struct session *s)
+{
+    for (int i = 0; lu_methods[i]; i++) say_choice(s, lu_methods[i]->name, lu_methods[i]->about);
+}
+
+static void say_options(struct session *s)
+{
+    for (const struct setting *o = options; o->name; o++) say_choice(s, o->name, o->about);
+}
+
+/* Formats, kernels and devices have commands that list them. */
+static const struct {
+    const char *kind, *title;
+    void (*say)(struct session *s);
+} choices[] = {
+    {"VIEW", "Views:", say_views},
+    {"ORDERING", "Orderings:", say_orderings},
+    {"SYMMETHOD", "Methods:", say_symmethods},
+    {"SYMMODE", "Modes:", say_symmodes},
+    {"GENERATOR", "Generators:", say_generators},
+    {"SOLVER", "Solvers:", say_solvers},
+    {"PRECOND", "Preconditioners:", say_preconds},
+    {"METHOD", "Methods:", say_methods},
+    {"OPTION", "Options:", say_options},
+};
+
+/* Is it a word of the grammar, and no part of one? */
+static bool names(const char *grammar, const char *kind)
+{
+    size_t n = strlen(kind);
+    for (const char *at = grammar; (at = strstr(at, kind)); at += n)
+        if ((at == grammar || !strchr(capitals, at[-1])) && !(at[n] && strchr(capitals, at[n]))) return true;
+    return false;
+}
+
+static void help_command(struct session *s, const struct command *c)
+{
+    struct out *o = s->out;
     out_text(o, "%s %s", c->name, c->grammar);
     out_text(o, "%s", c->about);
     out_prose(o, c->help);
-    if (strstr(c->grammar, "GENERATOR")) out_generators(o);
+    for (int i = 0; i < COUNT(choices); i++) {
+        if (!names(c->grammar, choices[i].kind)) continue;
+        out_text(o, "%s", choices[i].title);
+        choices[i].say(s);
+    }
     if (out_mode(o) != OUT_TEXT) out_command(o, c);
+}
+
+/* ---- one topic ---- */
+
+static void out_topic(struct out *o, const char *kind, const char *heading, const char *name, const char *about)
+{
+    out_record(o);
+    out_str(o, "kind", NULL, kind);
+    out_str(o, "name", heading, name);
+    out_str(o, "about", "about", about);
 }
 
 static void out_kernels_of(struct out *o, const struct format *f)
@@ -102,99 +202,228 @@ static void out_kernels_of(struct out *o, const struct format *f)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "kernels", line);
 }
 
-static void help_format(struct out *o, const struct format *f)
+static bool help_format(struct session *s, const char *name)
 {
-    out_record(o);
-    out_str(o, "name", "format", f->name);
-    out_str(o, "about", "about", f->about);
+    struct out *o = s->out;
+    const struct format *f = format_find(name);
+    if (!f) return false;
+    out_topic(o, "format", "format", f->name, f->about);
     out_str(o, "source", "source", f->source);
     out_kernels_of(o, f);
     out_params(o, f->params);
+    return true;
 }
 
-static void help_kernel(struct out *o, const struct kernel *k)
+static bool help_kernel(struct session *s, const char *name)
 {
-    out_record(o);
-    out_str(o, "name", "kernel", k->name);
+    struct out *o = s->out;
+    const struct kernel *k = kernel_find(name);
+    if (!k) return false;
+    out_topic(o, "kernel", "kernel", k->name, k->about);
     out_str(o, "format", "format", k->format);
-    out_str(o, "about", "about", k->about);
     out_str(o, "work", "one thread", k->work);
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_str(o, "lesson", NULL, k->lesson);
     out_prose(o, k->lesson);
+    return true;
 }
 
-static void help_solver(struct out *o, const struct solver *v)
+/* What an iteration on the current matrix cannot go without; of one that restarts with a usual m. */
+static void out_moved(struct session *s, const struct solver *v)
 {
-    out_record(o);
-    out_str(o, "name", "solver", v->name);
-    out_str(o, "about", "about", v->about);
+    enum { USUAL_M = 30 };
+    char text[120], size[32];
+    const struct matrix *m = s->current;
+    bool fits = m && !m->csr.imag && m->csr.rows == m->csr.cols;
+    double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), USUAL_M) : NAN;
+    snprintf(text, sizeof text, "%s an iteration at least, in fp64%s", show_bytes(bytes, size, sizeof size),
+             v->restarts ? ", for an m of 30" : "");
+    out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
+    out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
+    if (fits && out_mode(s->out) == OUT_TEXT) {
+        out_str(s->out, NULL, "matrix", m->name);
+        out_str(s->out, NULL, "it moves", text);
+    }
+}
+
+static bool help_solver(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct solver *v = solver_find(name);
+    if (!v) return false;
+    out_topic(o, "solver", "solver", v->name, v->about);
     out_str(o, "needs", "needs", v->needs);
+    out_str(o, "when", "when to take it", v->when);
+    out_str(o, "cost", "an iteration", v->cost);
+    out_moved(s, v);
+    out_bool(o, "precond", "takes a precond", !v->no_precond);
     out_str(o, "source", "source", v->source);
+    return true;
 }
 
-static void help_precond(struct out *o, const struct precond *p)
+static bool help_precond(struct session *s, const char *name)
 {
-    out_record(o);
-    out_str(o, "name", "preconditioner", p->name);
-    out_str(o, "about", "about", p->about);
+    struct out *o = s->out;
+    const struct precond *p = precond_find(name);
+    if (!p) return false;
+    out_topic(o, "precond", "preconditioner", p->name, p->about);
     out_str(o, "needs", "needs", p->needs);
+    out_bool(o, "cg", "cg takes it", p->symmetric);
+    out_bool(o, "blocks", "of blocks", p->blocks);
     out_str(o, "source", "source", p->source);
+    return true;
 }
 
-static void help_method(struct out *o, const struct lu_method *m)
+static bool help_method(struct session *s, const char *name)
 {
-    out_record(o);
-    out_str(o, "name", "method of LU", m->name);
-    out_str(o, "about", "about", m->about);
+    struct out *o = s->out;
+    const struct lu_method *m = lu_find(name);
+    if (!m) return false;
+    out_topic(o, "method", "method of LU", m->name, m->about);
     out_str(o, "source", "source", m->source);
-    out_str(o, "runs_on", "runs on", m->vendor ? "cuda" : m->host ? "cpu" : "cuda, emu");
+    out_words(o, "devices", "runs on", m->vendor ? "cuda" : m->host ? "cpu" : "cuda emu");
     out_str(o, "lesson", NULL, m->lesson);
     out_prose(o, m->lesson);
+    return true;
 }
 
-static void help_generator(struct out *o, const struct generator *g)
+static bool help_ordering(struct session *s, const char *name)
 {
-    out_record(o);
-    out_str(o, "name", "generator", g->name);
-    out_str(o, "usage", "usage", g->usage);
-    out_str(o, "about", "about", g->about);
-    out_params(o, g->params);
+    const struct ordering *r = ordering_find(name);
+    if (!r) return false;
+    out_topic(s->out, "ordering", "ordering", r->name, r->about);
+    out_str(s->out, "source", "source", r->source);
+    out_text(s->out, "`reorder %s` makes a new matrix with it.", r->name);
+    return true;
 }
+
+static bool help_symmethod(struct session *s, const char *name)
+{
+    const struct sym_method *m = sym_find(name);
+    if (!m) return false;
+    out_topic(s->out, "symmetrize", "way to symmetrize", m->name, m->about);
+    out_str(s->out, "source", "source", m->source);
+    return true;
+}
+
+static bool help_symmode(struct session *s, const char *name)
+{
+    int k = sym_mode_find(name);
+    if (k < 0) return false;
+    out_topic(s->out, "mode", "mode of symmetrize", sym_modes[k].name, sym_modes[k].about);
+    return true;
+}
+
+static bool help_generator(struct session *s, const char *name)
+{
+    const struct generator *g = generator_find(name);
+    if (!g) return false;
+    out_topic(s->out, "generator", "generator", g->name, g->about);
+    out_str(s->out, "usage", "usage", g->usage);
+    out_params(s->out, g->params);
+    return true;
+}
+
+static bool help_view(struct session *s, const char *name)
+{
+    const char *about = NULL, *keys;
+    if (s->front && s->front->about_view) s->front->about_view(name, &about, &keys);
+    if (!about) return false;
+    out_topic(s->out, "view", "view", name, about);
+    out_str(s->out, "keys", "keys", keys);
+    return true;
+}
+
+static void join(void *user, const char *word)
+{
+    char *text = user;
+    size_t n = strlen(text);
+    snprintf(text + n, 256 - n, "%s%s", n ? " " : "", word);
+}
+
+static bool help_option(struct session *s, const char *name)
+{
+    char values[256] = "";
+    const struct setting *o = option_find(name);
+    if (!o) return false;
+    option_list(s, o, join, values);
+    out_topic(s->out, "option", "option", o->name, o->about);
+    out_words(s->out, "values", "one of", values);
+    out_str(s->out, "usual", "usually", o->usual);
+    out_text(s->out, "`set %s` shows it, `set %s VALUE` sets and keeps it.", o->name, o->name);
+    return true;
+}
+
+const struct device_sort device_sorts[] = {
+    {"cpu", "plain loops on the host, on one thread or all"},
+    {"emu", "the GPU's kernels lane by lane in an emulator, every access checked; it has no time"},
+    {"cuda", "a GPU by CUDA; cuda:N is the one of that number, cuda the first"},
+    {0},
+};
+
+const struct device_sort *device_sort_find(const char *name)
+{
+    for (const struct device_sort *d = device_sorts; d->name; d++)
+        if (!strcmp(d->name, name)) return d;
+    return NULL;
+}
+
+static bool help_device(struct session *s, const char *name)
+{
+    const struct device_sort *d = device_sort_find(name);
+    if (!d) return false;
+    out_topic(s->out, "device", "device", d->name, d->about);
+    out_text(s->out, "`devices` lists those there are.");
+    return true;
+}
+
+static bool help_card_line(struct session *s, const char *name)
+{
+    const struct card_line *l = card_find(name);
+    if (!l) return false;
+    out_topic(s->out, "line", "line of `check`", l->name, l->about);
+    out_bool(s->out, "costly", "costly", l->costly);
+    out_bool(s->out, "square", "of square matrices alone", l->square);
+    return true;
+}
+
+static bool help_name(struct session *s, const char *name)
+{
+    if (!command_find(name)) return false;
+    help_command(s, command_find(name));
+    return true;
+}
+
+static bool help_source_list(struct session *s, const char *name)
+{
+    if (strcmp(name, "sources")) return false;
+    help_sources(s->out);
+    return true;
+}
+
+/* The same that kinds.c lets TOPIC be. */
+static bool (*const topics[])(struct session *s, const char *name) = {
+    help_source_list, help_name,      help_view,   help_format,   help_kernel,
+    help_solver,      help_precond,   help_method, help_ordering, help_symmethod,
+    help_symmode,     help_generator, help_option, help_device,   help_card_line,
+};
 
 /* A name may be that of several things, as ell is a format and a kernel: say all. */
 static bool run_help(struct session *s, const struct args *a, struct err *e)
 {
     const char *name = arg(a, "topic");
     (void)e;
-    if (!name) {
-        help_all(s->out);
-        return true;
-    }
-    const struct command *c = command_find(name);
-    const struct format *f = format_find(name);
-    const struct kernel *k = kernel_find(name);
-    const struct solver *v = solver_find(name);
-    const struct precond *p = precond_find(name);
-    const struct lu_method *l = lu_find(name);
-    const struct generator *g = generator_find(name);
-    if (!strcmp(name, "sources")) help_sources(s->out);
-    if (c) help_command(s->out, c);
-    if (f) help_format(s->out, f);
-    if (k) help_kernel(s->out, k);
-    if (v) help_solver(s->out, v);
-    if (p) help_precond(s->out, p);
-    if (l) help_method(s->out, l);
-    if (g) help_generator(s->out, g);
+    if (!name) help_all(s->out);
+    for (int i = 0; name && i < COUNT(topics); i++) topics[i](s, name);
     return true;
 }
 
 const struct command command_help = {
     .name = "help",
     .grammar = "[TOPIC]",
-    .about = "the commands, or one command, format, kernel, solver or the like",
+    .about = "the commands, or one command, view, format, kernel, solver or the like",
     .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
-            "    help spmv; help ell; help sources",
+            "    help spmv; help ell; help rcm; help sources",
     .run = run_help,
 };

@@ -8,7 +8,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_row(o);
     out_str(o, "name", "kernel", k->name);
     out_str(o, "format", "format", k->format);
-    out_str(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : "emu cuda");
+    out_words(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : "emu cuda");
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_fit(o, fit);
     out_str(o, "work", fit ? NULL : "one thread's work", k->work);

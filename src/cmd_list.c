@@ -36,7 +36,7 @@ static void out_listed(struct session *s, const struct matrix *m)
     out_int(o, "nnz", "nonzeros", m->csr.nnz);
     out_str(o, "field", "field", m->info.field);
     out_bytes(o, "bytes", "memory", bytes_of(m));
-    out_str(o, "formats", "converted to", formats_of(m, held, sizeof held));
+    out_words(o, "formats", "converted to", formats_of(m, held, sizeof held));
     out_str(o, "file", "from", m->info.file);
 }
 

@@ -17,18 +17,19 @@ struct timed {
 
 /* ---- one method ---- */
 
-static void say_parts(struct out *o, const struct lu *v)
+/* `sampled`: it is known where the time went. */
+static void say_parts(struct out *o, const struct lu *v, bool sampled)
 {
     char text[128] = "";
     double all = 0;
-    for (int i = 0; i < LU_PARTS; i++) all += v->part_us[i];
+    for (int i = 0; sampled && i < LU_PARTS; i++) all += v->part_us[i];
+    out_strs(o, "parts", all > 0 ? LU_PARTS : 0, lu_part_name);
+    out_nums(o, "part_us", all > 0 ? LU_PARTS : 0, v->part_us);
     if (!(all > 0)) return;
     for (int i = 0; i < LU_PARTS; i++) {
         size_t at = strlen(text);
         snprintf(text + at, sizeof text - at, "%s%s %.0f%%", i ? ", " : "", lu_part_name[i], 100 * v->part_us[i] / all);
     }
-    out_strs(o, "parts", LU_PARTS, lu_part_name);
-    out_nums(o, "part_us", LU_PARTS, v->part_us);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", text);
 }
 
@@ -69,17 +70,17 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_str(o, "device", "device", t->dev->name);
     out_str(o, "precision", "precision", type_name(v->real));
     out_int(o, "rows", "rows", v->n);
-    if (v->b) out_int(o, "b", "b", v->b);
-    if (t->method->vendor) out_str(o, "version", "version", lu_version(t->method));
+    out_num(o, "b", v->b ? "b" : NULL, v->b ? v->b : NAN, "%.0f");
+    out_str(o, "version", t->method->vendor ? "version" : NULL, lu_version(t->method));
     out_time(o, "time_us", "time", t->us);
     out_time(o, "spread_us", "+-", t->spread);
     out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
     out_time(o, "put_us", t->dev->kind == DEV_CUDA ? "copied there in" : NULL,
              t->dev->kind == DEV_EMU ? NAN : v->put_us);
     out_time(o, "solve_us", "substitution", t->dev->kind == DEV_EMU ? NAN : v->solve_us);
-    if (t->dev->kind != DEV_EMU) say_parts(o, v);
+    say_parts(o, v, t->dev->kind != DEV_EMU);
     out_bool(o, "singular", NULL, v->singular >= 0);
-    if (v->singular >= 0) out_int(o, "singular_column", NULL, v->singular);
+    out_num(o, "singular_column", NULL, v->singular >= 0 ? (double)v->singular : NAN, NULL);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "singular", says_singular(v, text, sizeof text));
     say_determinant(o, v);
     out_num(o, "growth", "growth", v->growth, "%.4g");
@@ -112,7 +113,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_str(o, "device", "device", t->dev->name);
     out_str(o, "precision", NULL, type_name(v->real));
     out_int(o, "rows", NULL, v->n);
-    out_int(o, "b", NULL, v->b);
+    out_num(o, "b", NULL, v->b ? v->b : NAN, NULL);
     out_str(o, "version", NULL, lu_version(t->method));
     out_time(o, "time_us", "time", t->us);
     out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
@@ -221,7 +222,7 @@ static void say_step(struct out *o, const struct lu_steps *v)
     out_int(o, "column", "column", k);
     out_int(o, "pivot_row", "pivot's row", v->pivot);
     out_num(o, "pivot", "pivot", pivot, "%.6g");
-    if (v->n <= STEP_NUMBERS) out_nums(o, "state", v->n * v->n, v->a);
+    out_nums(o, "state", v->n <= STEP_NUMBERS ? v->n * v->n : 0, v->a);
 }
 
 static bool check_steps(const struct matrix *m, bool force, struct err *e)

@@ -169,7 +169,7 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
 {
     const struct solve *v = x->v;
     bool timed = v && r->dev->kind != DEV_EMU;
-    out_int(o, "m", NULL, v && x->solver->restarts ? v->m : 0);
+    out_num(o, "m", NULL, v && x->solver->restarts ? (double)v->m : NAN, "%.0f");
     out_str(o, "precond", NULL, v && v->pre ? v->pre->name : NULL);
     out_num(o, "precond_us", NULL, timed && v->pre ? v->pre_us : NAN, NULL);
     out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->omega : NAN, NULL);
@@ -184,7 +184,7 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
     out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
     out_num(o, "residual_true", "residual", v ? v->residual_true : NAN, "%.2e");
     out_num(o, "error_known", "error", v && v->known ? v->error_known : NAN, "%.2e");
-    if (v) out_nums(o, "history", v->iterations + 1, v->hist);
+    out_nums(o, "history", v ? v->iterations + 1 : 0, v ? v->hist : NULL);
 }
 
 static void out_kernel(struct out *o, const struct race *r, const struct racer *x)

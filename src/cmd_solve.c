@@ -143,8 +143,9 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "device", "device", v->dev->name);
     out_str(o, "kernel", "kernel", v->kernel ? v->kernel->name : NULL);
     out_str(o, "precision", "precision", type_name(v->real));
-    if (v->solver->restarts) out_int(o, "m", "restarts after", v->m);
-    if (v->solver->omega > 0) out_num(o, "omega", "omega", v->omega, "%.4g");
+    bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
+    out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->m : NAN, "%.0f");
+    out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->omega : NAN, "%.4g");
     say_precond(o, v);
     out_num(o, "tol", NULL, v->tol, NULL);
     out_int(o, "maxit", NULL, v->maxit);

@@ -70,8 +70,7 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
     out_bytes(o, "bytes", "bytes", r->bytes);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
-    out_num(o, "share", NULL, r->share > 0 ? r->share : NAN, NULL);
-    out_num(o, NULL, long_form ? "% of the ceiling" : "% top", r->share > 0 ? 100 * r->share : NAN, "%.0f");
+    out_num(o, "ceiling_percent", "ceiling %", r->share > 0 ? 100 * r->share : NAN, "%.0f");
     out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
 }
 
@@ -100,6 +99,12 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
     out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
     out_diagonal_keys(o, r, long_form);
+}
+
+void out_fitting(struct out *o, const char *why_not)
+{
+    out_bool(o, "fits", NULL, !why_not);
+    out_str(o, "reason", NULL, why_not);
 }
 
 void out_remarks(struct out *o, const struct run *r, int n)

@@ -72,11 +72,12 @@ static void out_times(struct out *o, const struct sym *v, const struct took *t)
     struct device *d = v->o.dev;
     bool emu = d->kind == DEV_EMU;
     double all = t->run_us + v->fingerprint_us;
-    if (d->kind == DEV_CUDA) out_time(o, "put_us", "copied there in", v->put_us);
+    bool away = d->kind == DEV_CUDA, back = away && !v->copied;
+    out_time(o, "put_us", away ? "copied there in" : NULL, away ? v->put_us : NAN);
     out_time(o, "fingerprint_us", emu ? NULL : "fingerprint", emu ? NAN : v->fingerprint_us);
     out_steps(o, v, emu);
     out_time(o, "time_us", emu ? NULL : v->copied ? "copying" : "method", t->run_us);
-    if (d->kind == DEV_CUDA && !v->copied) out_time(o, "get_us", "copied back in", t->get_us);
+    out_time(o, "get_us", back ? "copied back in" : NULL, back ? t->get_us : NAN);
     out_time(o, "spmv_us", NULL, t->spmv_us);
     out_num(o, "spmvs", isfinite(t->spmv_us) ? "in products A x" : NULL, emu ? NAN : all / t->spmv_us, "%.1f");
 }

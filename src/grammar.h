@@ -111,6 +111,12 @@ void args_expected(struct args *a, struct session *s, const struct command *c, s
 
 /* ---- command.c ---- */
 
+/* The sorts of devices there can be, for `help`; ended by a NULL name. cmd_help.c. */
+struct device_sort {
+    const char *name, *about;
+};
+extern const struct device_sort device_sorts[];
+const struct device_sort *device_sort_find(const char *name);
 /* The title of the group that a command stands in, for `help`. */
 const char *command_group(const struct command *c);
 /* The next line of f without its end, in line[LINE_LIMIT + 2]. One that is too long or has a NUL byte is read to its

@@ -1,4 +1,5 @@
 /* The kinds of values that grammars name: how one is checked and which there are to choose from. */
+#include "card.h"
 #include "grammar.h"
 #include "lu.h"
 #include "options.h"
@@ -274,23 +275,86 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
     if (name && option_find(name)) option_list(s, option_find(name), give, user);
 }
 
+static bool check_listed_view(const struct session *s, const char *text)
+{
+    return s->front && s->front->views && check_view(s, text);
+}
+
+static bool check_named_precond(const struct session *s, const char *text)
+{
+    return (void)s, precond_find(text) != NULL;
+}
+
+static void list_card_lines(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; card_lines[i]; i++) give(user, card_lines[i]->name);
+}
+
+static bool check_card_line(const struct session *s, const char *text)
+{
+    return (void)s, card_find(text) != NULL;
+}
+
+static void list_sorts(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; device_sorts[i].name; i++) give(user, device_sorts[i].name);
+}
+
+static bool check_sort(const struct session *s, const char *text)
+{
+    return (void)s, device_sort_find(text) != NULL;
+}
+
+static void list_sources(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    give(user, "sources");
+}
+
+static bool check_sources(const struct session *s, const char *text)
+{
+    return (void)s, !strcmp(text, "sources");
+}
+
+/* All that `help` knows: whatever the grammar of a command can name. */
+static const struct {
+    bool (*check)(const struct session *s, const char *text);
+    void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
+} topics[] = {{check_command, list_commands}, {check_listed_view, list_views},    {check_format, list_formats},
+              {check_kernel, list_kernels},   {check_solver, list_solvers},       {check_named_precond, list_preconds},
+              {check_method, list_methods},   {check_ordering, list_orderings},   {check_symmethod, list_symmethods},
+              {check_symmode, list_symmodes}, {check_generator, list_generators}, {check_option, list_options},
+              {check_sort, list_sorts},       {check_card_line, list_card_lines}, {check_sources, list_sources}};
+
+/* Where a list of topics goes, without those that an earlier kind of topic has as well. */
+struct anew {
+    const struct session *session;
+    int before;
+    give_fn *give;
+    void *user;
+};
+
+static void give_anew(void *user, const char *word)
+{
+    const struct anew *n = user;
+    for (int i = 0; i < n->before; i++)
+        if (topics[i].check(n->session, word)) return;
+    if (topics[n->before].check(n->session, word)) n->give(n->user, word);
+}
+
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    list_commands(s, a, give, user);
-    list_formats(s, a, give, user);
-    list_kernels(s, a, give, user);
-    list_solvers(s, a, give, user);
-    for (int i = 0; preconds[i]; i++)
-        if (!solver_find(preconds[i]->name)) give(user, preconds[i]->name);
-    list_methods(s, a, give, user);
-    list_generators(s, a, give, user);
-    give(user, "sources");
+    (void)a;
+    for (int i = 0; i < COUNT(topics); i++) topics[i].list(s, NULL, give_anew, &(struct anew){s, i, give, user});
 }
 
 static bool check_topic(const struct session *s, const char *text)
 {
-    return check_command(s, text) || check_format(s, text) || check_kernel(s, text) || check_solver(s, text) ||
-           check_method(s, text) || check_generator(s, text) || precond_find(text) || !strcmp(text, "sources");
+    for (int i = 0; i < COUNT(topics); i++)
+        if (topics[i].check(s, text)) return true;
+    return false;
 }
 
 const struct param *params_of(const struct args *a)
@@ -334,7 +398,7 @@ const struct kind kinds[] = {
     {"COMMAND", "command", "a command", NULL, check_command, list_commands},
     {"VIEW", "view", "a view", NULL, check_view, list_views},
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
-    {"TOPIC", "topic", "a command, format, kernel, solver, preconditioner, method of LU, generator or `sources`", NULL,
+    {"TOPIC", "topic", "a command, or what a command can name: a view, format, kernel, solver and the like", NULL,
      check_topic, list_topics},
     {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
     {"FILE", "file", "a file", NULL, any, NULL},

@@ -329,6 +329,17 @@ void out_strs(struct out *o, const char *key, int n, const char *const *values)
     json_put(o, key, list);
 }
 
+void out_words(struct out *o, const char *key, const char *heading, const char *words)
+{
+    char text[512];
+    const char *word[64];
+    int n = 0;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *at = text, *one; n < COUNT(word) && (one = strtok_r(at, " ", &at)); n++) word[n] = one;
+    if (o->mode != OUT_JSON) cell(o, key, heading, words, false);
+    out_strs(o, key, n, word);
+}
+
 enum { LINE_MOST = 4096 };
 
 /* A line of prose with whatever foreign text it quotes made safe. */

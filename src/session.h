@@ -39,6 +39,8 @@ void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
 void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
+/* Words with a blank between them; in JSON an array of them. */
+void out_words(struct out *o, const char *key, const char *heading, const char *words);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
 /* Lines of prose: on a terminal those that begin without a blank flow together. */
 void out_prose(struct out *o, const char *text);
@@ -216,6 +218,8 @@ struct front {
     bool ascii;              /* no braille, no boxes */
     bool covered;            /* a full screen is open: no line of progress */
     const char *const *views; /* names of the views for completion, ended by NULL; may be NULL */
+    /* What one of them shows, and its keys. */
+    void (*about_view)(const char *name, const char **about, const char **keys);
 };
 
 /* ui/loop.c; declared here because main.c is the only caller */

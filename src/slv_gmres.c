@@ -196,6 +196,11 @@ const struct solver solver_gmres = {
     .source = "THESIS 3.3",
     .needs = "a square matrix, and memory for m vectors",
     .advice = "a larger m may help; gmres restarted stands still where A is indefinite or far from normal",
+    .cost = "one product with A, one more at each restart, and 2 m + 13 vectors read or written on average, to be "
+            "orthogonal to all before; m + 3 vectors",
+    .when = "for any square matrix, when the others break down or jump: within a cycle the residual never grows. A "
+            "larger m "
+            "takes fewer iterations, each of which costs more",
     .vectors = 1,
     .window = 100, /* and a cycle that spans all rows gains all at its end */
     .window_a_row = 1,

@@ -81,6 +81,11 @@ const struct solver solver_gs = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Gauss-Seidel converges surely where the diagonal dominates every row (see `stats`) or A is symmetric "
               "positive definite; then cg is faster",
+    .cost =
+        "a sweep through A and a product for the residual, so A is read twice; 3 vectors, and the rows of A once more",
+    .when =
+        "where jacobi converges, for about half the iterations. On cpu rows go in their order; on a GPU all rows of a "
+        "colour at once, so a matrix that needs many colours is slow there",
     .vectors = 1,
     .window = 1000,
     .diff = true,
@@ -99,6 +104,11 @@ const struct solver solver_sor = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
               "cg needs none",
+    .cost =
+        "a sweep through A and a product for the residual, so A is read twice; 3 vectors, and the rows of A once more",
+    .when =
+        "where a good omega is known: on a grid the iterations then grow with its width, not with the square of it; "
+        "omega 1 is gs",
     .vectors = 1,
     .window = 1000,
     .diff = true,

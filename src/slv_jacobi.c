@@ -66,6 +66,10 @@ const struct solver solver_jacobi = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Jacobi converges surely only where the diagonal dominates every row (see `stats`); "
               "for a symmetric positive definite matrix take cg",
+    .cost = "one product with A and one pass over the vectors; 5 vectors",
+    .when = "to see what the simplest method does, or where the diagonal dominates strongly. All rows go at once, "
+            "which suits "
+            "a GPU, but on a grid the iterations grow with the square of its width",
     .vectors = 3,
     .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
     .diff = true,
@@ -84,6 +88,9 @@ const struct solver solver_wjacobi = {
     .source = "textbook",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "a smaller omega damps more; for a symmetric positive definite matrix take cg",
+    .cost = "one product with A and one pass over the vectors; 5 vectors",
+    .when =
+        "as a smoother: with omega 2/3 what oscillates is gone after a few iterations, what is smooth hardly shrinks",
     .vectors = 3,
     .window = 1000,
     .diff = true,

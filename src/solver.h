@@ -98,6 +98,7 @@ struct solver {
     const char *name, *about, *source;
     const char *needs;        /* "a square matrix with no zero on the diagonal" */
     const char *advice;       /* when it diverges or stands still */
+    const char *cost, *when;  /* what an iteration does and how many vectors that takes; when to take it: for `help` */
     int vectors;              /* device vectors besides x and b */
     /* It has stagnated after so many iterations without a gain of 1%: window, for a matrix of many rows more, namely
        rows * window_a_row up to window_most. */

@@ -87,6 +87,29 @@ char *show_bytes(double bytes, char *out, size_t size)
     return out;
 }
 
+/* The ending of a noun when there are many of it, and how many letters it takes the place of. */
+static const char *ending(const char *noun, size_t n, int *drop)
+{
+    *drop = 1;
+    if (n > 1 && noun[n - 1] == 'y' && !strchr("aeiou", noun[n - 2])) return "ies";
+    if (n > 1 && noun[n - 1] == 'x' && noun[n - 2] == 'i') return "ces";
+    *drop = 0;
+    return n && strchr("sx", noun[n - 1]) ? "es" : "s";
+}
+
+struct counted how_many(int64_t n, const char *noun)
+{
+    struct counted out;
+    char digits[32];
+    int drop, len = (int)strlen(noun);
+    const char *end = ending(noun, (size_t)len, &drop);
+    if (n == 1)
+        snprintf(out.text, sizeof out.text, "1 %s", noun);
+    else
+        snprintf(out.text, sizeof out.text, "%s %.*s%s", show_count(n, digits, sizeof digits), len - drop, noun, end);
+    return out;
+}
+
 char *show_count(int64_t n, char *out, size_t size)
 {
     char digits[24];

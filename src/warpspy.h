@@ -81,6 +81,11 @@ size_t text_fit(const char *text, int columns, int *taken);
 char *show_bytes(double bytes, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
 char *show_count(int64_t n, char *out, size_t size);
+/* "1 row", "1,234 rows", "2 entries", "3 matrices": whatever counts things says it by this. noun: of one. */
+struct counted {
+    char text[80];
+};
+struct counted how_many(int64_t n, const char *noun);
 
 /* ---- csr.c: the interchange form ---- */
 

@@ -62,7 +62,7 @@ CONTRACT = [
                          "reason": str, "residual_recursive": float, "residual_true": float, "time_ms": float,
                          "us_per_iteration": float, "history": list}),
     ("race cg gmres 2 on cpu", {"place": int, "matrix": str, "solver": str, "device": str, "precision": str,
-                                "refused": None, "m": int, "omega": None, "precond": None, "converged": bool,
+                                "refused": None, "omega": None, "precond": None, "converged": bool,
                                 "status": str, "reason": str, "iterations": int, "time_us": float,
                                 "us_per_iteration": float, "residual_recursive": float, "residual_true": float,
                                 "error_known": float, "history": list}),

@@ -66,7 +66,7 @@ static bool say_lines(struct out *o, const struct counts *c, struct err *e)
         out_int(o, "y", NULL, y);
         out_int(o, "row_begin", NULL, first_of(c->A->rows, c->h, y));
         out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
-        out_int(o, "columns", NULL, c->A->cols);
+        out_int(o, "cols", NULL, c->A->cols);
         out_nums(o, "counts", c->w, line);
     }
     mem_free(line);
@@ -327,8 +327,8 @@ const struct command command_view = {
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
     .help =
-        "spy, rows, layout, bench, solve, and race and lu when there are some. Tab or a digit goes to another one, ?\n"
-        "tells the keys, : takes a command, q leaves. The mouse clicks and zooms; m switches it off.\n"
+        "Tab or a digit goes to another one, ? tells the keys, : takes a command, q leaves. The mouse clicks and\n"
+        "zooms; m switches it off. race and lu are there when there is one.\n"
         "    view spy",
     .run = run_view,
 };

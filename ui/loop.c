@@ -447,6 +447,13 @@ static void echo(struct session *s, bool on)
 
 /* ---- for main ---- */
 
+static void about_view(const char *name, const char **about, const char **keys)
+{
+    const struct view *v = view_find(name);
+    *about = v ? v->about : NULL;
+    *keys = v ? v->keys : NULL;
+}
+
 bool ui_attach(struct session *s, struct err *e)
 {
     struct screen *sc = mem_zero(1, sizeof *sc, "the screen", e);
@@ -457,6 +464,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.ascii = s->plain || !utf8_locale();
     for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
     sc->front.views = sc->names;
+    sc->front.about_view = about_view;
     s->front = &sc->front;
     sc->front.restyle = front_restyle;
     front_restyle(s);

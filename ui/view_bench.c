@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 3, NAME = 22, RIGHT = 44, NOTE = 2 };
+enum { TOP = 3, NAME = 22, RIGHT = 46, NOTE = 2 };
 
 /* The columns' room at the right of a screen: of all of them, of the first three, or of the time. */
 static int right_of(const struct canvas *c)
@@ -45,9 +45,9 @@ static void draw_run(struct canvas *c, const struct run *r, double fastest, int 
     column(c, 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
     figure(c, 14, y, ST_DIM, "%.0f%%", 100 * r->spread_us / r->us);
     figure(c, 22, y, ST_PLAIN, "%.1f", r->gbs);
-    figure(c, 28, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
-    figure(c, 36, y, ST_PLAIN, "%.2f", r->gflops);
-    column(c, 42, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
+    figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
+    figure(c, 38, y, ST_PLAIN, "%.2f", r->gflops);
+    column(c, 44, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
 }
 
 static void draw_heading(struct canvas *c)
@@ -56,7 +56,7 @@ static void draw_heading(struct canvas *c)
         int end;
         const char *text;
     } heading[] = {
-        {8, "time"}, {14, "+/-"}, {22, "GB/s"}, {28, "share"}, {36, "GFLOP/s"}, {42, "type"},
+        {8, "time"}, {14, "+/-"}, {22, "GB/s"}, {30, "ceiling"}, {38, "GFLOP/s"}, {44, "type"},
     };
     canvas_text(c, 1, TOP - 1, ST_DIM, "kernel");
     if (c->w - right_of(c) > NAME + 8) canvas_text(c, NAME + 1, TOP - 1, ST_DIM, "speed");
@@ -108,13 +108,14 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     for (int i = 0; i < s->nruns; i++) {
         out_row(s->out);
         out_run(s->out, s->runs_of, &s->runs[i], false);
+        out_fitting(s->out, NULL);
     }
     return true;
 }
 
 const struct view view_bench = {
     .name = "bench",
-    .about = "the kernels measured last, fastest first: time, spread, bandwidth, share of the ceiling",
+    .about = "the kernels measured last, fastest first: time, spread, bandwidth in per cent of the ceiling",
     .keys = "? help  q leave  up/down choose a kernel  g first",
     .any = true,
     .draw = draw,

@@ -560,7 +560,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
         out_str(s->out, "device", NULL, v->dev->name);
         out_int(s->out, "iteration", NULL, i);
         out_num(s->out, "residual", NULL, v->hist[i], NULL);
-        out_num(s->out, "us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
+        out_num(s->out, "time_us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
     }
     return true;
 }
