@@ -19,6 +19,7 @@ struct out {
     bool records;       /* the pending rows come alone */
     bool html;          /* text is written as HTML */
     cJSON *json;        /* JSON: the row not printed yet */
+    cJSON *within;      /* the object in one of its arrays that is being filled, or NULL */
     bool said;          /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
     FILE *rows, *text;  /* who listens, or NULL */
@@ -106,7 +107,8 @@ static cJSON *json_string(const char *text)
 /* Put value in the pending object; it belongs to the object, or is freed. */
 static void json_put(struct out *o, const char *key, cJSON *value)
 {
-    if (value && o->json && cJSON_AddItemToObject(o->json, key, value)) return;
+    cJSON *to = o->within ? o->within : o->json;
+    if (value && to && cJSON_AddItemToObject(to, key, value)) return;
     cJSON_Delete(value);
     no_memory(o);
 }
@@ -120,6 +122,7 @@ static void json_start(struct out *o, bool ok)
 
 static void json_flush(struct out *o)
 {
+    o->within = NULL;
     if (!o->json) return;
     char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
     if (!line) no_memory(o);
@@ -226,7 +229,7 @@ void out_record(struct out *o)
 
 static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)
 {
-    if (o->table.rows) table_add(&o->table, key, heading, text, right, o->mode == OUT_CSV, &o->err);
+    if (o->table.rows && !o->within) table_add(&o->table, key, heading, text, right, o->mode == OUT_CSV, &o->err);
 }
 
 static const char *nothing(const struct out *o)
@@ -303,7 +306,7 @@ void out_bool(struct out *o, const char *key, const char *heading, bool value)
 /* Append item to list; both are the caller's again on failure. */
 static bool append(struct out *o, cJSON *list, cJSON *item)
 {
-    if (item && cJSON_AddItemToArray(list, item)) return true;
+    if (list && item && cJSON_AddItemToArray(list, item)) return true;
     cJSON_Delete(item);
     return no_memory(o);
 }
@@ -338,6 +341,26 @@ void out_words(struct out *o, const char *key, const char *heading, const char *
     for (char *at = text, *one; n < COUNT(word) && (one = strtok_r(at, " ", &at)); n++) word[n] = one;
     if (o->mode != OUT_JSON) cell(o, key, heading, words, false);
     out_strs(o, key, n, word);
+}
+
+void out_list(struct out *o, const char *key)
+{
+    o->within = NULL;
+    if (makes_json(o)) json_put(o, key, cJSON_CreateArray());
+}
+
+bool out_within(struct out *o, const char *key)
+{
+    o->within = NULL;
+    if (!makes_json(o)) return false;
+    cJSON *one = cJSON_CreateObject();
+    if (append(o, cJSON_GetObjectItemCaseSensitive(o->json, key), one)) o->within = one;
+    return o->within != NULL;
+}
+
+void out_without(struct out *o)
+{
+    o->within = NULL;
 }
 
 enum { LINE_MOST = 4096 };

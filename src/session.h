@@ -41,6 +41,11 @@ void out_nums(struct out *o, const char *key, int64_t n, const double *values); 
 void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
 /* Words with a blank between them; in JSON an array of them. */
 void out_words(struct out *o, const char *key, const char *heading, const char *words);
+/* An array of objects, JSON only: an empty one; then for each object out_within, false: no JSON is made, and its keys by
+   the functions above, which print nothing meanwhile. out_without: the keys that follow are the row's again. */
+void out_list(struct out *o, const char *key);
+bool out_within(struct out *o, const char *key);
+void out_without(struct out *o);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
 /* Lines of prose: on a terminal those that begin without a blank flow together. */
 void out_prose(struct out *o, const char *text);
