@@ -714,7 +714,8 @@ double counts_error(const struct counts *c)
         const struct launch_counts *s = &c->launch[l];
         if (n < 1) continue;
         total += s->sectors_sum / n * N;
-        if (n < 2 || n == N) continue;
+        if (n == N) continue;
+        if (n < 2) return NAN;
         double mean = s->sectors_sum / n, around = (s->sectors_sum2 - n * mean * mean) / (n - 1);
         variance += N * N * (1 - n / N) * (around > 0 ? around : 0) / n;
     }

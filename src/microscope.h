@@ -162,7 +162,7 @@ bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, c
    from the watched blocks to all of them. */
 struct tally counts_of(const struct counts *c, enum touch t, int array, int launch);
 /* Half the width of the 95 % interval of the scaled number of global sectors, as a share of it; 0 where all blocks were
-   watched. */
+   watched, NaN where one of several. */
 double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, as it was compiled ---- */
