@@ -311,6 +311,7 @@ void random_keys_begin(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     omp_set_num_threads(1);
+    session_catch_interrupt(false);
     if (!mkdtemp(folder)) abort();
     link_here("samples");
     link_here("tests");

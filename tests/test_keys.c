@@ -194,6 +194,65 @@ static void nothing_is_exported_as_a_picture(void **state)
     close_talk(&t);
 }
 
+/* ---- 10,000 sizes, a key at each ---- */
+
+enum { STORM = 10000 };
+
+struct storm {
+    struct session *s;
+    uint64_t random;
+    int sizes;
+    bool key; /* comes next, at the new size */
+    const char *typed;
+};
+
+/* Lines are left again: nothing typed here may run, but for stats. */
+static const char *const storm_keys[] = {
+    "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
+static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};
+
+static bool storm_next(void *user, struct press *p)
+{
+    struct storm *x = user;
+    const struct stage *g = stage_now();
+    const struct explorer *e = front_explorer(x->s);
+    if (e->w != g->w || e->h != g->h) fail_msg("drawn at %dx%d, the size is %dx%d", e->w, e->h, g->w, g->h);
+    if (x->sizes == STORM && !*x->typed) return false;
+    bool named = random_next(&x->random) % 3 == 0;
+    uint64_t size = random_next(&x->random) % 20, most = size < 6 ? 25 : size < 19 ? 110 : 300;
+    if (x->typed[0]) {
+        *p = (struct press){*x->typed == '\n' ? UI_ENTER : *x->typed == '\t' ? UI_TAB : *x->typed, 0, 0};
+        x->typed++;
+    } else if ((x->key = !x->key)) {
+        x->sizes++;
+        *p = (struct press){UI_RESIZE, 1 + (int)(random_next(&x->random) % most),
+                            1 + (int)(random_next(&x->random) % (most * 2 / 5))};
+    } else if (named) {
+        *p = (struct press){storm_named[random_next(&x->random) % COUNT(storm_named)], 0, 0};
+    } else {
+        x->typed = storm_keys[random_next(&x->random) % COUNT(storm_keys)];
+        return storm_next(user, p);
+    }
+    return true;
+}
+
+static void a_storm_of_sizes(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    (void)state;
+    open_talk(&t);
+    talk_line(&t, "gen rmat 12 8 seed 3; race cg jacobi maxit 20 force on cpu");
+    struct storm x = {.s = &t.s, .random = 6, .typed = ""};
+    struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = storm_next, .user = &x};
+    stage_begin(&g);
+    while (x.sizes < STORM) assert_true(explore(&t.s, "spy", &e));
+    stage_end();
+    close_talk(&t);
+}
+
+/* ---- random keys ---- */
+
 static void on_death(int sig)
 {
     random_keys_tell();
@@ -231,6 +290,7 @@ int main(void)
         cmocka_unit_test(screens_become_files),
         cmocka_unit_test(a_view_is_drawn_again),
         cmocka_unit_test(nothing_is_exported_as_a_picture),
+        cmocka_unit_test(a_storm_of_sizes),
         cmocka_unit_test(a_seed_repeats_its_run),
         cmocka_unit_test(random_keys_do_no_harm),
     };

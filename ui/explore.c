@@ -163,14 +163,15 @@ static void run(struct session *s, const char *line, const char *title)
     if (!refresh(s, x->pane, &e)) say(x, true, e.text);
 }
 
-void explore_go_on(struct session *s)
+bool explore_go_on(struct session *s)
 {
     struct explorer *x = front_explorer(s);
     if (x->pending || strcmp(x->pane->name, "solve") || !s->solve || s->solve->reason != RUNNING || x->typing ||
         x->said)
-        return;
+        return false;
     live_pane(s, x->pane);
     run(s, NULL, "solve");
+    return true;
 }
 
 /* "200" or "200 220" goes to that row, as behind the / of a pane. */

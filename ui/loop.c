@@ -170,8 +170,7 @@ static bool explore_keys(struct session *s, struct err *e)
     struct explorer *x = front_explorer(s);
     for (;;) {
         if (!draw_screen(s, x->pane, e)) return false;
-        explore_go_on(s);
-        if (!x->pending && !draw_screen(s, x->pane, e)) return false;
+        if (explore_go_on(s) && !x->pending && !draw_screen(s, x->pane, e)) return false;
         if (!explore_key(s, x->pending ? x->pending : next_key(s, -1))) return true;
     }
 }

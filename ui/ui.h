@@ -296,7 +296,7 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e); /* s
 void explore_draw(struct canvas *c, struct session *s);
 bool explore_key(struct session *s, int key);        /* false: leave */
 bool explore_takes(struct session *s, int key);      /* is it the explorer's, not the pane's? */
-void explore_go_on(struct session *s);               /* drive the solve that goes on, if its pane is shown */
+bool explore_go_on(struct session *s);               /* drive the solve that goes on, if its pane is shown */
 void explore_end(struct session *s);
 
 /* ---- loop.c ---- */
