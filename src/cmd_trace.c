@@ -13,18 +13,23 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
-/* "x[3]", "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in their order. */
+/* "x[3]" for one or all at the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in their order. */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];
     int64_t first = r->at[__builtin_ctz(r->mask)], last = first, n = 0;
-    bool run = true;
+    bool run = true, same = true;
     size_t used = (size_t)snprintf(out, size, "%s[", tracing_array(v, k));
-    for (uint32_t left = r->mask & (r->mask - 1); left; left &= left - 1)
-        run &= r->at[__builtin_ctz(left)] == last + 1, last = r->at[__builtin_ctz(left)];
-    if (run && last > first)
-        used += (size_t)snprintf(out + used, size - used, "%lld..%lld", (long long)first, (long long)last);
-    for (uint32_t left = run && last > first ? 0 : r->mask; left && n < 5; left &= left - 1, n++)
+    for (uint32_t left = r->mask & (r->mask - 1); left; left &= left - 1) {
+        int64_t next = r->at[__builtin_ctz(left)];
+        run &= next == last + 1;
+        same &= next == first;
+        last = next;
+    }
+    if (same || run)
+        used +=
+            (size_t)snprintf(out + used, size - used, same ? "%lld" : "%lld..%lld", (long long)first, (long long)last);
+    for (uint32_t left = same || run ? 0 : r->mask; left && n < 5; left &= left - 1, n++)
         used += (size_t)snprintf(out + used, size - used,
                                  n == 4 ? ", ..."
                                  : n    ? ", %lld"

@@ -121,6 +121,23 @@ static bool can_trace(const struct trace_wanted *w, const struct device *emu, st
                 k->format, *others ? others : "none");
 }
 
+/* The warp, of the largest launch where none is named; of several that are as large the one where it has most to do. */
+static bool trace_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
+                         struct err *e)
+{
+    if (!trace_warp(w->kernel, M, w->launch, w->block, w->warp, watch, t, e)) return false;
+    for (int l = 0; w->launch < 0 && l < t->scope.nlaunches; l++) {
+        const struct scope_launch *a = &t->scope.launch[l], *b = &t->scope.launch[t->launch];
+        struct trace other;
+        if (l == t->launch || a->blocks != b->blocks || a->threads != b->threads) continue;
+        if (!trace_warp(w->kernel, M, l, w->block, w->warp, watch, &other, e)) return false;
+        bool better = other.nsteps > t->nsteps;
+        trace_free(better ? t : &other);
+        if (better) *t = other;
+    }
+    return true;
+}
+
 static bool trace_it(struct session *s, const struct trace_wanted *w, struct tracing *v, struct err *e)
 {
     struct device *emu = session_device(s, "emu", e);
@@ -130,7 +147,7 @@ static bool trace_it(struct session *s, const struct trace_wanted *w, struct tra
     struct product *p = session_product(s, w->matrix, format_find(k->format), param, w->real, false, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     const struct mat *M = session_mat(s, p, emu, e);
-    if (!M || !trace_warp(k, M, w->launch, w->block, w->warp, &s->watch, &v->t, e)) return false;
+    if (!M || !trace_launch(w, M, &s->watch, &v->t, e)) return false;
     v->matrix = w->matrix;
     v->product = p;
     v->kernel = k;
@@ -189,7 +206,8 @@ static const char *function_at(const struct scope_place *p, int *n)
     for (int line = p->line; line > 0 && (text = kernel_source_line(p->file, line, &length)); line--) {
         if (length && *text == '}' && line < p->line) return NULL;
         if (length < 11 || strncmp(text, "__global__ ", 11)) continue;
-        const char *end = memchr(text, '(', (size_t)length), *from = end;
+        const char *bounds = strstr(text, "__launch_bounds__("), *close = bounds ? strchr(bounds, ')') : NULL;
+        const char *end = strchr(close && close < text + length ? close : text, '('), *from = end;
         while (from && from > text && from[-1] != ' ') from--;
         *n = (int)(end - from);
         return from;
@@ -200,8 +218,10 @@ static const char *function_at(const struct scope_place *p, int *n)
 char *tracing_function(const struct tracing *v, char *out, size_t size)
 {
     const struct scope *s = &v->t.scope;
-    snprintf(out, size, "%s", s->launch[v->t.launch].name);
-    for (int k = 0, n; k < s->nplaces; k++) {
+    const char *launched = s->launch[v->t.launch].name;
+    bool named = strchr(launched, '<'); /* else by a pointer to it */
+    snprintf(out, size, "%.*s", (int)strcspn(launched, "<"), launched);
+    for (int k = 0, n; k < s->nplaces && !named; k++) {
         const char *name = s->place[k].launch == v->t.launch ? function_at(&s->place[k], &n) : NULL;
         if (!name || !n) continue;
         snprintf(out, size, "%.*s", n, name);
@@ -235,12 +255,10 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     struct place here = scope_element(&v->t.scope, p->array, at.index);
     struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
     bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
-    /* x is read for padding too, at whatever column. */
-    at.padding = last.kind == SLOT_PADDING && (same || here.row < 0);
-    at.row = here.row;
-    at.col = here.col;
-    if (same) at.row = last.row, at.col = last.col;
-    if (at.padding) at.row = last.row;
+    bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
+    at.padding = last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* that reads x at any column */
+    at.row = same || at.padding ? last.row : here.row;
+    at.col = same ? last.col : here.col;
     return at;
 }
 

@@ -16,6 +16,7 @@ static bool is_there(const struct session *s, const struct view *v)
     if (v == front_explorer((struct session *)s)->pane) return true;
     if (!strcmp(v->name, "race")) return s->race;
     if (!strcmp(v->name, "lu")) return s->lu;
+    if (!strcmp(v->name, "trace")) return s->trace;
     return true;
 }
 
@@ -378,11 +379,13 @@ void explore_draw(struct canvas *c, struct session *s)
 
 /* ---- keys ---- */
 
-/* A solve that waits counts with digits and restarts with m. */
+/* A solve that waits counts with digits and restarts with m; a trace counts. */
 static bool is_own(struct session *s, int key)
 {
-    bool solve = !strcmp(front_explorer(s)->pane->name, "solve") && s->solve && s->solve->reason == RUNNING;
-    return solve && ((key >= '0' && key <= '9') || key == 'm');
+    const char *pane = front_explorer(s)->pane->name;
+    bool solve = !strcmp(pane, "solve") && s->solve && s->solve->reason == RUNNING;
+    bool trace = !strcmp(pane, "trace") && s->trace;
+    return ((solve || trace) && key >= '0' && key <= '9') || (solve && key == 'm');
 }
 
 bool explore_takes(struct session *s, int key)
