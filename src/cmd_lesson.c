@@ -30,7 +30,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { WIDTH_MOST = 100, WIDTH_USUAL = 80 };
+enum { WIDTH_MOST = 100, WIDTH_USUAL = 80, WIDTH_LEAST = 20 };
 
 struct lesson {
     struct session *session;
@@ -229,6 +229,13 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
+/* Of prose: the terminal's, or what the front says where there is none. */
+static int width_of(const struct session *s)
+{
+    int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_USUAL;
+    return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
+}
+
 /* Read f as the session's script, in the folder of `path`; an error without a place is given that of the line. */
 static bool teach(struct session *s, FILE *f, const char *path, int reps, struct err *e)
 {
@@ -237,8 +244,7 @@ static bool teach(struct session *s, FILE *f, const char *path, int reps, struct
     int64_t outer_line = s->script_line;
     struct lesson *L = mem_zero(1, sizeof *L, "a lesson", e);
     if (!L) return false;
-    *L = (struct lesson){.session = s, .papers = {.reps = reps}, .width = s->front ? s->front->width : WIDTH_USUAL};
-    if (L->width > WIDTH_MOST) L->width = WIDTH_MOST;
+    *L = (struct lesson){.session = s, .papers = {.reps = reps}, .width = width_of(s)};
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     s->folder = folder;
     s->script = path;

@@ -193,7 +193,7 @@ static const char *distance(double given, double value, char *out, size_t size)
 static void say(struct session *s, const struct question *q, enum outcome v)
 {
     static const char *const heads[] = {
-        [RIGHT] = "Right: ", [WRONG] = "No, it is ", [SKIPPED] = "It is ", [SHOWN] = "Answer: "};
+        [RIGHT] = "Right: ", [WRONG] = "Wrong: it is ", [SKIPPED] = "It is ", [SHOWN] = "Answer: "};
     const struct answer *a = told(q);
     char text[256], off[128] = "";
     double given;
@@ -251,7 +251,7 @@ static void say_score(struct out *o, const struct score *n)
     char unknown[64] = "";
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer here", n->of[UNKNOWN]);
-    if (n->left) out_text(o, "You have left the lesson; its matrices stay.");
+    out_text(o, "%s", n->left ? "You have left the lesson; its matrices stay." : "");
     if (asked)
         out_text(o, "Questions: %d right, %d wrong, %d skipped%s.", n->of[RIGHT], n->of[WRONG], n->of[SKIPPED],
                  unknown);
@@ -262,8 +262,9 @@ static void say_score(struct out *o, const struct score *n)
 
 void score_say(struct session *s, const struct score *n)
 {
-    if (out_mode(s->out) == OUT_TEXT) say_score(s->out, n);
-    if (out_mode(s->out) == OUT_TEXT || !n->questions) return;
+    if (!n->questions && !n->left) return;
+    say_score(s->out, n);
+    if (out_mode(s->out) == OUT_TEXT) return;
     out_row(s->out);
     out_str(s->out, "kind", NULL, "score");
     out_str(s->out, "file", NULL, s->script);

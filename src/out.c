@@ -149,6 +149,11 @@ static int columns(const struct out *o)
     return ioctl(fileno(o->data), TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
 }
 
+int out_columns(const struct out *o)
+{
+    return columns(o);
+}
+
 /* Print the rows gathered so far. */
 static void flush(struct out *o)
 {

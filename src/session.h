@@ -19,6 +19,7 @@ FILE *out_file(const struct out *o);
 /* What is said goes to two more files too, NULL: not: rows as JSON lines; text, errors with it, as into a pipe. */
 void out_listen(struct out *o, FILE *rows, FILE *text);
 FILE *out_listener(const struct out *o); /* of text; for who draws on out_file by hand */
+int out_columns(const struct out *o);    /* of the terminal that text goes to; 0: it goes elsewhere */
 /* What would be text becomes HTML: tables and paragraphs. */
 void out_html(struct out *o);
 /* Called by dispatch around each command; out_end prints what is pending (aligned in text), and in JSON

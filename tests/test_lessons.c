@@ -451,7 +451,7 @@ static void questions_are_told_where_nobody_is_asked(void **state)
     assert_says(t.out, "\n\nQuestion 1: How many points has the grid?\nAnswer: 256.\nSixteen by sixteen.\n\n"
                        "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
                        "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
-    assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n"
+    assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n\n"
                        "Questions: 3. At the prompt of a terminal they are asked.\n");
     shut(&t);
 }
@@ -518,7 +518,7 @@ static void questions_are_asked(void **state)
     assert_true(answered(&t, asking, (const char *const[]){"many", "250", "a", "", " ", NULL}));
     assert_says(t.out,
                 "A number is expected; Enter alone shows the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
-    assert_says(t.out, "\nNo, it is b  the web.\n");
+    assert_says(t.out, "\nWrong: it is b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
     assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
     shut(&t);

@@ -627,7 +627,7 @@ def test_a_lesson_asks():
     s.wait("Right: 256.")
     s.wait("Sixteen by sixteen.")
     s.keys("\t", "b", "\r")  # there is nothing to complete
-    s.wait("No, it is a  the web.")
+    s.wait("Wrong: it is a  the web.")
     s.wait("your guess>")
     s.line("")
     s.wait("It is 29.")

@@ -8,6 +8,7 @@
 
 /* A solve shows its line after and every so many microseconds, its screen three times as often. */
 static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
+enum { TOLD_WIDTH = 80, TOLD_HEIGHT = 24 };
 
 /* The session's front, and what it remembers. */
 struct screen {
@@ -203,6 +204,19 @@ bool explore(struct session *s, const char *view, struct err *e)
     return run_full(s, v, e);
 }
 
+/* Who listens hears the same whatever the size of the terminal. */
+static bool tell_listener(struct session *s, const struct view *v, struct view_state *st, struct err *e)
+{
+    FILE *f = out_listener(s->out);
+    struct canvas c;
+    if (!f) return true;
+    if (!canvas_new(&c, st->w ? st->w : TOLD_WIDTH, st->h ? st->h : TOLD_HEIGHT, s->front->ascii, e)) return false;
+    view_draw(v, &c, s, st);
+    canvas_print(&c, f, COLOURS_NONE);
+    canvas_free(&c);
+    return true;
+}
+
 /* Size and colours of text: the terminal's, or what the front says where there is none. */
 static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
@@ -212,12 +226,12 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     int w = s->front->width, h = s->front->height;
     if (terminal) term_size(&w, &h), h--;
     struct canvas c;
+    if (!tell_listener(s, v, st, e)) return false;
     if (!canvas_new(&c, st->w ? st->w : w, st->h ? st->h : h, s->front->ascii, e)) return false;
     c.colours = s->plain ? COLOURS_NONE : colours_of_env(terminal);
     view_draw(v, &c, s, st);
     out_progress_clear(s->out);
     canvas_print(&c, f, c.colours);
-    if (out_listener(s->out)) canvas_print(&c, out_listener(s->out), COLOURS_NONE);
     canvas_free(&screen_of(s)->canvas);
     screen_of(s)->canvas = c;
     screen_of(s)->seen = v;
