@@ -1,6 +1,8 @@
 /* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
 #include "ui.h"
 
+#include "../src/tracing.h"
+
 #include <string.h>
 
 enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, TOP = 2 };
@@ -16,12 +18,15 @@ struct block {
 };
 
 struct page {
+    const struct session *s;
     const struct stored *S;
     const struct view_state *st;
     struct block block[ARRAYS_MAX];
     int n;
-    int label;           /* columns for the names at the left */
-    struct place chosen; /* of the slot under the cursor */
+    int label;               /* columns for the names at the left */
+    struct place chosen;     /* of the slot under the cursor */
+    struct place lit[LANES]; /* elements that the lanes of the trace are at */
+    int nlit;
 };
 
 static struct place place_of(const struct stored *S, int k, int64_t i)
@@ -131,9 +136,10 @@ static int label_width(const struct stored *S)
     return w < LABEL_MOST ? w : LABEL_MOST;
 }
 
-static struct page page_of(const struct stored *S, const struct view_state *st, int w)
+static struct page page_of(const struct session *s, const struct stored *S, const struct view_state *st, int w)
 {
-    struct page g = {.S = S, .st = st, .label = label_width(S)};
+    struct page g = {.s = s, .S = S, .st = st, .label = label_width(S)};
+    g.nlit = trace_lit(s, s->current, g.lit);
     for (int k = 0; k < S->narrays; k++) {
         struct block *last = g.n ? &g.block[g.n - 1] : NULL;
         bool grid = is_grid(S, k);
@@ -149,6 +155,15 @@ static struct page page_of(const struct stored *S, const struct view_state *st, 
 
 /* ---- drawing ---- */
 
+/* Is a lane of the trace at this slot, or at the element that it holds? */
+static bool is_lit(const struct page *g, int k, int64_t i)
+{
+    struct place p = place_of(g->S, k, i);
+    for (int n = 0; n < g->nlit && p.kind == SLOT_ENTRY; n++)
+        if (g->lit[n].row == p.row && g->lit[n].col == p.col) return true;
+    return trace_slot_lit(g->s, g->S, k, i);
+}
+
 /* The style of a slot: the colour of its row; the cursor for the chosen one and all that hold the same entry. */
 static enum style slot_style(const struct page *g, int k, int64_t i)
 {
@@ -156,6 +171,7 @@ static enum style slot_style(const struct page *g, int k, int64_t i)
     bool same =
         p.kind == SLOT_ENTRY && g->chosen.kind == SLOT_ENTRY && p.row == g->chosen.row && p.col == g->chosen.col;
     if (g->st->full && (same || (k == g->st->array && i == g->st->item))) return ST_CURSOR;
+    if (is_lit(g, k, i)) return ST_BAD;
     if (p.kind == SLOT_PADDING) return ST_PAD;
     return p.row < 0 ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS);
 }
@@ -163,7 +179,9 @@ static enum style slot_style(const struct page *g, int k, int64_t i)
 static void draw_slot(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
 {
     char text[32];
-    draw_right(c, x, y, slot_style(g, k, i), slot_text(g->S, k, i, text, sizeof text));
+    slot_text(g->S, k, i, text, sizeof text);
+    draw_right(c, x, y, slot_style(g, k, i), text);
+    if (is_lit(g, k, i)) canvas_put(c, x - text_width(text) - 1, y, ST_BAD, '>');
 }
 
 static void draw_row_number(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
@@ -322,16 +340,16 @@ static const struct stored *shown(struct session *s, const struct view_state *st
     return NULL;
 }
 
-static void title(struct canvas *c, struct session *s, const struct stored *S)
+static void title(struct canvas *c, struct session *s, const struct stored *S, bool lit)
 {
     char bytes[32], padding[32], params[128] = "";
     size_t at = 0;
     for (int i = 0; i < PARAMS_MAX && S->format->params[i].name; i++)
         at += (size_t)snprintf(params + at, sizeof params - at, " %s %lld", S->format->params[i].name,
                                (long long)S->param[i]);
-    draw_title(c, S->format->name, s->current, "%s  %s  %s padding", params + (params[0] == ' '),
+    draw_title(c, S->format->name, s->current, "%s  %s  %s padding%s", params + (params[0] == ' '),
                show_bytes((double)stored_bytes(S), bytes, sizeof bytes),
-               show_count(stored_slots(S) - S->nnz, padding, sizeof padding));
+               show_count(stored_slots(S) - S->nnz, padding, sizeof padding), lit ? "  > at work in trace" : "");
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
@@ -340,7 +358,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     char more[32];
     if (!S || c->w < label_width(S) + 8) return;
     int room = c->h - TOP - (st->full ? 2 : 1);
-    struct page g = page_of(S, st, c->w);
+    struct page g = page_of(s, S, st, c->w);
     int64_t total = 0;
     for (int i = 0; i < g.n; i++) {
         const struct block *b = &g.block[i];
@@ -355,7 +373,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         st->scroll = 0;
     bool whole = st->full || total <= room + 1;
     if (!whole) cut(&g, room);
-    title(c, s, S);
+    title(c, s, S, g.nlit);
     int end = draw_lines(c, &g, room);
     if (st->full)
         draw_status(c, &g);

@@ -538,7 +538,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct request_facts facts;
     if (!v) {
         draw_title(c, "trace", NULL, "%s", "");
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, nothing_text);
+        draw_wrapped(c, 1, 2, 4, ST_PLAIN, st->message[0] ? st->message : nothing_text);
         return;
     }
     title(c, v);
@@ -557,15 +557,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_chosen(c, v, st->full ? c->h - 2 : c->h - 1);
 }
 
-/* Of whatever is there first: the plainest kernel. */
+/* Where nothing was traced yet the plainest kernel is, on the current matrix; if that cannot be, draw says why. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
-    (void)st;
     struct err why = {0};
     struct trace_wanted w = {
         .matrix = s->current, .kernel = kernel_find("csr-scalar"), .real = s->single ? T_F32 : T_F64, .launch = -1};
-    if (s->trace || !s->current || tracing_begin(s, &w, &why) || why.code != E_MEMORY) return true;
-    return fail_at(e, why.code, why.where, "%s", why.text);
+    if (s->trace || !s->current || tracing_begin(s, &w, &why)) return true;
+    snprintf(st->message, sizeof st->message, "%.119s", why.text);
+    return why.code != E_MEMORY || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 /* ---- keys ---- */
@@ -786,7 +786,7 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 
 static const char *nothing(const struct session *s)
 {
-    return s->trace ? NULL : nothing_text;
+    return s->trace || s->current ? NULL : nothing_text;
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
