@@ -16,6 +16,8 @@ void emu_order(uint64_t seed);
 void emu_name(const char *kernel);
 /* May the blocks of what is launched from now on go side by side, on all threads of the host? */
 void emu_side_by_side(bool on);
+/* Look for races within blocks (races.h) in what is launched from now on: each is a finding. */
+void emu_races(bool on);
 void emu_close(void);
 
 #ifdef __cplusplus

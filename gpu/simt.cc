@@ -2,6 +2,7 @@
 #include "kernel.h"
 #include "emu.h"
 #include "scope.h"
+#include "races.h"
 
 #include <cstdarg>
 #include <unistd.h>
@@ -107,7 +108,7 @@ struct warp {
 struct orders {
     uint64_t seed;
     const char *name;
-    bool side_by_side;
+    bool side_by_side, races;
     scope_run *scope;
     bool scope_kernel;
 };
@@ -309,6 +310,7 @@ static void note(enum touch what, bool shared, uint64_t base, int64_t at, int64_
                  source from)
 {
     lane *l = now.self;
+    if (!m->watch) return;
     if (!scope_wants_warp(given.scope, static_cast<int>(l->number / WARP))) return;
     scope_log &log = m->log[l->number];
     if (log.n == SCOPE_LOG) {
@@ -320,8 +322,29 @@ static void note(enum touch what, bool shared, uint64_t base, int64_t at, int64_
                       at};
 }
 
+/* Is there an earlier touch of the element by another thread of the block that nothing orders before this one? */
+static void look_for_race(enum touch what, const void *base, int64_t k, unsigned size, const char *name, source at)
+{
+    static const char *const does[] = {"reads", "writes", "changes"}, *const did[] = {"read", "wrote", "changed"};
+    uint64_t address = reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(k) * size;
+    enum race_kind kind = what == TOUCH_STORE ? RACE_WRITE : what == TOUCH_ATOMIC ? RACE_ATOMIC : RACE_READ;
+    race_seen o;
+    enum race_answer answer =
+        races_touch(address, now.self->number, kind, at.file_name(), static_cast<int>(at.line()), &o);
+    if (answer == RACE_NONE) return;
+    if (answer == RACE_NO_MEMORY) found(at, "no memory to look for races");
+    bool elsewhere = strcmp(o.file, at.file_name()) != 0, both = kind == RACE_WRITE && o.kind == RACE_WRITE;
+    const char *why = both && !elsewhere && o.line == static_cast<int>(at.line()) ? "whose value stays is chance"
+                      : o.thread / WARP == now.self->number / WARP ? "lockstep is relied on, __syncwarp() is missing"
+                                                                   : "__syncthreads() is missing";
+    found(at, "%s %s[%lld], which thread %u %s at %s%s%d, with no barrier between: %s", does[kind], name,
+          static_cast<long long>(k), o.thread, did[o.kind], elsewhere ? base_name(o.file) : "",
+          elsewhere ? ":" : "line ", o.line, why);
+}
+
 void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, const char *name, source at)
 {
+    if (given.races) look_for_race(what, base, k, size, name, at);
     const char *p = static_cast<const char *>(base);
     bool shared = p >= now.shared && p < now.shared + SHARED_MOST;
     if (!shared) return note(what, false, reinterpret_cast<uint64_t>(base), k, n, size, name, at);
@@ -462,6 +485,7 @@ static void give_out(const lane *l)
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
     }
+    if (given.races && !strcmp(l->x.what, "__syncwarp")) races_meet(l->number / WARP, l->x.mask);
 }
 
 void exchange_with_warp(source at)
@@ -539,6 +563,7 @@ static void open_barrier()
         }
         o.wait = RUNS;
     }
+    if (given.races) races_barrier();
 }
 
 static void start_lanes()
@@ -564,7 +589,7 @@ static void run_block()
         if (count(RETURNED) == m->threads) break;
         open_barrier();
     }
-    if (now.watched) end_watch();
+    if (m->watch) end_watch();
 }
 
 /* The order in which lanes get their turn: as numbered, or dealt by the seed. */
@@ -607,7 +632,8 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
         m->broken = true;
         return;
     }
-    now.watched = m->watch != nullptr;
+    now.watched = m->watch || given.races;
+    if (given.races) races_block(m->threads);
     int64_t row = b / grid.x;
     now.block = dim3(static_cast<unsigned>(b % grid.x), static_cast<unsigned>(row % grid.y),
                      static_cast<unsigned>(row / grid.y));
@@ -649,7 +675,7 @@ enum { THREADS_ALONE = 1 << 12 };
 
 static int host_threads_for(int64_t blocks, const scope_run *watch)
 {
-    bool alone = !given.side_by_side || given.seed || (watch && scope_alone(watch)) || omp_in_parallel();
+    bool alone = !given.side_by_side || given.seed || given.races || (watch && scope_alone(watch)) || omp_in_parallel();
     if (alone || blocks < 2 || blocks * m->threads < THREADS_ALONE) return 1;
     return min(omp_get_max_threads(), +RUNNERS);
 }
@@ -735,8 +761,14 @@ void emu_scope_kernel(bool on)
     given.scope_kernel = on;
 }
 
+void emu_races(bool on)
+{
+    given.races = on;
+}
+
 void emu_close(void)
 {
+    races_close();
     simt::runner_free(m);
     for (auto *&r : simt::runners) {
         if (r) simt::runner_free(r);

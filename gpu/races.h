@@ -1,0 +1,36 @@
+/* Races between the threads of a block: who touched what, and whether anything orders two touches of one element. */
+#ifndef RACES_H
+#define RACES_H
+
+#include "../src/microscope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum race_kind { RACE_READ, RACE_WRITE, RACE_ATOMIC };
+
+/* Where a thread touched an element. */
+struct race_seen {
+    const char *file; /* as the compiler names it */
+    int line;
+    unsigned thread;
+    enum race_kind kind;
+    uint32_t clock, epoch; /* the thread's own, among its warp; barriers of the block before it */
+};
+
+/* A block of so many threads begins; what was seen before is forgotten. */
+void races_block(unsigned threads);
+/* All threads of the block have met; lanes of one warp have, at a __syncwarp. */
+void races_barrier(void);
+void races_meet(unsigned warp, uint32_t mask);
+/* The touch of the element at this address; *other is the earlier touch that nothing orders before it. */
+enum race_answer { RACE_NONE, RACE_FOUND, RACE_NO_MEMORY };
+enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
+                             struct race_seen *other);
+void races_close(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
