@@ -15,8 +15,8 @@ struct heard {
     size_t nrows, ntext;
     size_t from; /* in text: behind the last line that was expected and found */
 };
-/* Run the line and hear it; its rows also where it shows them otherwise, if they are wanted. false: it failed, and has said so;
-   or, with e set, it could not be heard. */
+/* Run the line and hear it; its rows also where it shows something else, if they are wanted. false: it failed, and has
+   said so; or, with e set, it could not be heard. */
 bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e);
 /* The same, saying nothing. A failure is in e. */
 bool hear_silently(struct session *s, const char *line, struct heard *h, struct err *e);
@@ -29,9 +29,8 @@ void heard_free(struct heard *h);
 /* ---- lesson_answer.c: an answer, and what is taken for it ---- */
 
 struct answer {
-    char text[256]; /* as in the lesson */
-    char *expression,
-        *of; /* in text: the answer is computed from what that command says; `it`: which follows. or NULL */
+    char text[256];        /* as in the lesson */
+    char *expression, *of; /* in text: it is computed from what that command says, `it` the one below; NULL: written */
     int64_t line;
     bool number;  /* else words */
     bool unknown; /* computed, and nobody knows here */

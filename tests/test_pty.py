@@ -649,6 +649,20 @@ def test_a_lesson_asks():
     quits(s)
 
 
+def test_a_lesson_on_a_small_terminal():
+    """What is expected of a picture is found whatever part of it the screen has room for."""
+    s = Session("--device cpu", rows=12, cols=40)
+    s.wait("]> ")
+    with open(os.path.join(s.home, "small.txt"), "w") as f:
+        f.write("> gen band 60 20 as band\n> rows band\n"
+                "@ longest: row 20 (41), row 21 (41), row 22 (41), row 23 (41), row 24 (41)\n"
+                "This prose is filled to the width of a terminal of forty columns.\n")
+    s.line(f"lesson {s.home}/small.txt")
+    s.wait("This prose is filled to the width of a\nterminal of forty columns.")
+    assert "row 24" not in s.text()
+    quits(s)
+
+
 def test_greeting():
     s = at_prompt("--device cpu")
     s.wait("on cpu; begin with `help`")
