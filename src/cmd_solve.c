@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double slice_us = 16000; /* between two looks at the keyboard: a frame of the screen */
+static const double slice_us = 8000; /* between two looks at the keyboard: half a frame of the screen */
 
 /* ---- the vectors ---- */
 

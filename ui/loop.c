@@ -380,6 +380,8 @@ static enum turn live_screen(struct session *s, const struct view *v)
             s->solve->steps_left = 0;
             return TURN_LEAVE;
         }
+        due = key >= 0 && !s->solve->paused; /* what it changed is seen before the solve goes on */
+        if (due && !draw_screen(s, v, NULL)) return TURN_STOP;
     } while (s->solve->paused && s->solve->reason == RUNNING);
     return TURN_ON;
 }
