@@ -47,7 +47,7 @@ TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c $(wildcar
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
-.PHONY: all tests run test check asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load install uninstall clean deps deps-test format
+.PHONY: all tests run test check asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load bench-screen install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS)
@@ -164,6 +164,9 @@ check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run_all.sh $(BUILD) gpu
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench.sh $(BUILD)
+# The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said.
+bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench_screen)
+	@$(BUILD)/tests/bench_screen $(SCREEN)
 # Loading, beside fast_matrix_market if PYTHON has it; LOAD='MB ROUNDS'.
 bench-load: $(BUILD)/tests/bench_load
 	@$< $(LOAD)
