@@ -1,13 +1,17 @@
 """The full-screen explorer in a pseudo terminal: panes, commands, mouse, sizes, and every way to end. The kit is that of
-test_pty.py; WARPSPY_STORM says through how many sizes the resize storm goes."""
+test_pty.py; WARPSPY_STORM says through how many sizes the resize storm goes (10,000 of them are in test_keys.c, without
+a terminal), WARPSPY_TOGETHER how many tests run at a time: most of their time is waiting."""
+import functools
+import multiprocessing
 import os
 import random
 import re
 import signal
 import sys
 import time
+import traceback
 
-from test_pty import DOWN, RIGHT, UP, Session, at_prompt, main, quits
+from test_pty import BIN, DOWN, RIGHT, UP, Session, at_prompt, main, quits
 
 VIEWS = "spy", "rows", "layout", "bench", "solve", "race", "lu"
 
@@ -63,21 +67,21 @@ def test_a_file_behind_v():
 def test_commands():
     s = explorer()
     s.keys(":")
-    s.keys(*"gen pois", "\t", *"2d 9 as nine", "\r")
+    s.keys("gen pois", "\t", "2d 9 as nine", "\r")
     s.wait("81 x 81, 369 nnz")
     s.keys("q")
     s.keys(":", UP)
     s.wait(":gen poisson2d 9 as nine")
     s.keys("\x1b")
     s.wait("q leave")
-    s.keys(":", *"gen ", "\t", "\t")
+    s.keys(":gen ", "\t", "\t")
     s.wait("poisson3d")
     s.keys("\x03")
-    s.keys(":", *"nonsense", "\r")
+    s.keys(":nonsense\r")
     s.wait("nonsense: there is no such command")
     s.keys(DOWN)
-    assert "no such command" not in s.text()
-    s.keys(":", *"use thesis4; quit", "\r")
+    s.wait_for(lambda: "no such command" not in s.text(), "no error any more")
+    s.keys(":use thesis4; quit\r")
     s.restored()
     assert "gen poisson2d 9 as nine" in open(os.path.join(s.home, "warpspy", "history")).read()
     s.close()
@@ -98,11 +102,11 @@ def test_command_line_edits():
 
 def test_what_is_said_scrolls():
     s = explorer()
-    s.keys(":", *"help", "\r")
+    s.keys(":help\r")
     s.wait("Matrices")
     s.wait("lines, to 2")
     s.keys("G")
-    assert "Matrices" not in s.text(), s.text()
+    s.wait_for(lambda: "Matrices" not in s.text(), "the end of what was said")
     s.keys("g")
     s.wait("Matrices")
     s.keys("x")
@@ -114,7 +118,7 @@ def test_the_prompt_is_as_before():
     s = at_prompt("samples/thesis4.mtx")
     s.line("view")
     s.wait("[1 spy]")
-    s.keys(":", *"list", "\r", "q", "q")
+    s.keys(":list\r", "q", "q")
     s.wait("thesis4 [")
     s.keys("versio", "\t")
     s.wait("> version")
@@ -126,7 +130,7 @@ def test_the_prompt_is_as_before():
 def test_shell_in_panes():
     s = explorer()
     mark = len(s.raw)
-    s.keys(":", *"!stty -a | grep -c ' icanon iexten echo '; echo sh''ell", "\r")
+    s.keys(":!stty -a | grep -c ' icanon iexten echo '; echo sh''ell\r")
     s.wait("shell")
     s.wait("Enter goes back")
     assert re.search("1\r\nshell", s.said(mark)), s.said(mark)
@@ -137,7 +141,7 @@ def test_shell_in_panes():
 
 def test_solve_in_panes():
     s = explorer("--device cpu -v samples/thesis4.mtx")
-    s.keys(":", *"gen poisson2d 20", "\r", "q", ":", *"solve cg step", "\r")
+    s.keys(":gen poisson2d 20\r", "q", ":solve cg step\r")
     s.wait("paused")
     s.keys("s", "1", "2", "n")
     s.wait("iteration 13 ")
@@ -146,7 +150,7 @@ def test_solve_in_panes():
     s.wait("paused at iteration 13")
     s.keys("5", "s")
     s.wait("iteration 14 ")
-    s.keys(":", *"change tol 1e-4", "\r", "j")
+    s.keys(":change tol 1e-4\r", "j")
     s.wait("iteration 14 ")
     s.keys("f")
     s.wait("converged")
@@ -170,7 +174,7 @@ def test_left_with_a_paused_solve():
 
 def test_long_solve_gets_its_pane():
     s = explorer("--device cpu -v samples/thesis4.mtx")
-    s.keys(":", *"gen poisson2d 300", "\r", ":", *"solve jacobi tol 0 maxit 100000000 force", "\r")
+    s.keys(":gen poisson2d 300\r", ":solve jacobi tol 0 maxit 100000000 force\r")
     s.wait("[5 solve]")
     s.wait("running")
     s.keys("x")
@@ -182,7 +186,7 @@ def test_long_solve_gets_its_pane():
 
 def test_race_in_panes():
     s = explorer("--device cpu -v samples/thesis4.mtx")
-    s.keys(":", *"gen poisson2d 300", "\r", ":", *"race jacobi cg tol 0 maxit 100000000 force", "\r")
+    s.keys(":gen poisson2d 300\r", ":race jacobi cg tol 0 maxit 100000000 force\r")
     s.wait("6 race]")
     s.keys("1")
     s.wait("[1 spy]")
@@ -196,7 +200,7 @@ def test_drop_in_panes():
     s = at_prompt("samples/thesis4.mtx")
     s.line("gen poisson2d 5 as five; view spy thesis4")
     s.wait("[1 spy]")
-    s.keys("3", "\r", ":", *"drop all", "\r")
+    s.keys("3", "\r", ":drop all\r")
     s.wait("there is no matrix to show")
     s.keys("1", RIGHT, "5", "q")
     s.wait("warpspy [")
@@ -221,10 +225,10 @@ def test_mouse():
     s.keys("m")
     s.wait("the mouse is off")
     assert s.raw.rindex(b"\x1b[?1006l") > s.raw.rindex(b"\x1b[?1006h")
-    s.keys("1", ":", *"gen poisson2d 30 as large", "\r", "q")
+    s.keys("1", ":gen poisson2d 30 as large\r", "q")
     s.wait("899")
     click(s, 20, 10, 64)
-    assert not re.search("^ *0│", s.text(), re.M), s.text()
+    s.wait_for(lambda: not re.search("^ *0│", s.text(), re.M), "a part without the first row")
     click(s, 20, 10, 65)
     s.wait_for(lambda: re.search("^ *0│", s.text(), re.M), "the first row")
     s.keys("\x1b[<0;1", ";1M", "\x1b[<99;99;99M")  # in pieces, or of no button known
@@ -265,7 +269,7 @@ def test_a_frame_that_changes_nothing_is_not_sent():
     s.keys("g")
     assert s.raw[mark:] == b"", s.raw[mark:]
     s.keys(RIGHT)
-    assert s.raw[mark:].startswith(b"\x1b[?2026h") and s.raw[mark:].endswith(b"\x1b[?2026l"), s.raw[mark:]
+    s.wait_for(lambda: s.raw[mark:].startswith(b"\x1b[?2026h") and s.raw[mark:].endswith(b"\x1b[?2026l"), "one frame")
     leaves(s)
 
 
@@ -281,9 +285,9 @@ def test_small_screens():
 
 
 def test_resize_storm():
-    sizes, chance = int(os.environ.get("WARPSPY_STORM", "600")), random.Random(6)
+    sizes, chance = int(os.environ.get("WARPSPY_STORM", "150")), random.Random(6)
     s = explorer(ASAN_OPTIONS="detect_leaks=0")
-    s.keys(":", *"gen rmat 12 8 seed 3", "\r", "q", ":", *"race cg jacobi maxit 20 force", "\r", "q")
+    s.keys(":gen rmat 12 8 seed 3\r", "q", ":race cg jacobi maxit 20 force\r", "q")
     s.child.delaybeforesend = None
     pid = s.pid()
     # Lines are left again: nothing typed here may run.
@@ -325,29 +329,24 @@ def ended(s):
     s.screen.reset()
 
 
-def test_every_ending_of_every_view():
-    signals = "TERM", "HUP", "INT", "QUIT", "SEGV", "ABRT", "BUS", "KILL"
+def every_ending(view):
     s = Session("--version")
     s.wait("warpspy 0")
     s.child.sendline("ulimit -c 0")
-    wrong = []
-    for view in VIEWS:
-        for name in signals:
-            s.screen.reset()
-            s.start(f"--device cpu -v {view} samples/thesis4.mtx")
-            s.wait("q leave")
-            os.kill(s.pid(), getattr(signal, "SIG" + name))
-            try:
-                ended(s)
-            except AssertionError as e:
-                wrong.append(f"{name} in {view}: {e}")
-                raise
-    assert not wrong, "\n".join(wrong)
+    for name in "TERM", "HUP", "INT", "QUIT", "SEGV", "ABRT", "BUS", "KILL":
+        s.screen.reset()
+        s.start(f"--device cpu -v {view} samples/thesis4.mtx")
+        s.wait("q leave")
+        os.kill(s.pid(), getattr(signal, "SIG" + name))
+        try:
+            ended(s)
+        except AssertionError as e:
+            raise AssertionError(f"{name} in {view}: {e}") from e
     s.close()
 
 
 def test_killed_on_a_command_line_or_in_a_solve():
-    for keys in (":", *"gen "), (":", *"gen poisson2d 300", "\r", ":", *"solve jacobi tol 0 maxit 100000000 force", "\r"):
+    for keys in (":gen ",), (":gen poisson2d 300\r", ":solve jacobi tol 0 maxit 100000000 force\r"):
         for name in "KILL", "TERM", "SEGV":
             s = explorer("--device cpu -v samples/thesis4.mtx")
             s.keys(*keys)
@@ -387,20 +386,48 @@ def terminal_of(pid):
         return ""
 
 
-def test_stop_and_go_on_at_another_size():
-    for view in VIEWS:
-        s = explorer(f"--device cpu -v {view} samples/thesis4.mtx", view + "]")
-        s.child.send("\x1a")
-        s.wait("shell$ ")
-        s.settle(0.5)
-        assert s.raw.rfind(b"\x1b[?1006l") > s.raw.rfind(b"\x1b[?1006h")
-        resize(s, 30, 100)
-        s.screen.reset()
-        s.child.sendline("fg")
-        s.wait_for(lambda: "q leave" in s.screen.display[29], "the bottom line")
-        s.wait(view + "]")
-        leaves(s)
+def stop_and_go_on(view):
+    s = explorer(f"--device cpu -v {view} samples/thesis4.mtx", view + "]")
+    s.child.send("\x1a")
+    s.wait("shell$ ")
+    s.wait_for(lambda: s.raw.rfind(b"\x1b[?1006l") > s.raw.rfind(b"\x1b[?1006h"), "the mouse off")
+    s.settle()
+    resize(s, 30, 100)
+    s.screen.reset()
+    s.child.sendline("fg")
+    s.wait_for(lambda: "q leave" in s.screen.display[29], "the bottom line")
+    s.wait(view + "]")
+    leaves(s)
+
+
+for each in VIEWS:
+    globals()[f"test_every_ending_of_{each}"] = functools.partial(every_ending, each)
+    globals()[f"test_stop_and_go_on_in_{each}_at_another_size"] = functools.partial(stop_and_go_on, each)
+
+
+def outcome(name):
+    """What went wrong in a test, or None; in a process of its own."""
+    try:
+        globals()[name]()
+    except Exception:
+        return name, traceback.format_exc()
+    return name, None
+
+
+def together():
+    """As main of test_pty.py, several at a time; the longest begin first."""
+    tests = sorted((n for n in globals() if n.startswith("test_") and (len(sys.argv) < 2 or sys.argv[1] in n)),
+                   key=lambda n: not ("ending" in n or "storm" in n or "idle" in n or "killed" in n))
+    wrong = 0
+    with multiprocessing.get_context("fork").Pool(int(os.environ.get("WARPSPY_TOGETHER", "6")), maxtasksperchild=1) as pool:
+        for name, what in pool.imap_unordered(outcome, tests):
+            print(what + f"[  FAILED  ] {name}" if what else f"[       OK ] {name}", flush=True)
+            wrong += what is not None
+    print(f"[  PASSED  ] {len(tests) - wrong} test(s).")
+    if wrong:
+        print(f" {wrong} FAILED TEST(S)")
+    return wrong != 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(globals()))
+    sys.exit(together() if os.access(BIN, os.X_OK) else main(globals()))
