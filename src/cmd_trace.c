@@ -97,7 +97,6 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     out_num(o, "turns", NULL, shared ? f.turns : NAN, NULL);
     out_num(o, "turns_least", NULL, shared ? f.turns_least : NAN, NULL);
     out_int(o, "contended", NULL, f.contended);
-    if (!global || out_mode(o) != OUT_JSON) return;
     double at[2 * LANES];
     for (int i = 0; i < f.nsectors; i++) at[i] = (double)(f.sector[i] * SECTOR - v->t.scope.array[p->array].base);
     out_nums(o, "sector_offsets", f.nsectors, at);
@@ -179,7 +178,7 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
     out_int(o, "sectors", NULL, t->sectors);
     out_int(o, "sectors_least", NULL, t->least);
     out_int(o, "sectors_again", NULL, t->again);
-    out_num(o, "sectors_per_request", NULL, share(t->sectors, t->requests), NULL);
+    out_num(o, "sectors_per_request", NULL, t->requests ? share(t->sectors, t->requests) : 0, NULL);
     out_int(o, "bytes_fetched", NULL, t->sectors * SECTOR);
     out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
     out_int(o, "bytes_padding", NULL, t->padding);

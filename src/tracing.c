@@ -111,6 +111,7 @@ static bool can_trace(const struct trace_wanted *w, const struct device *emu, st
     char others[256] = "";
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+    if (!w->matrix->csr.rows) return fail(e, E_USAGE, "%s has no rows: %s launches nothing", w->matrix->name, k->name);
     if (kernel_runs_on(k, emu)) return true;
     for (int i = 0; kernels[i]; i++) {
         size_t n = strlen(others);
