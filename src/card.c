@@ -163,6 +163,14 @@ static bool wanted(const struct card *c, const struct card_line *l, bool all, co
     return all || !l->costly || (A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL);
 }
 
+/* Formats, kernels and solvers take real matrices alone, so what a line advises of them is of no use to others. */
+static void leave_out_advice(struct card_row *r)
+{
+    char *last = NULL;
+    for (char *at = r->text; (at = strstr(at, ": ")); at++) last = at;
+    if (last) *last = 0;
+}
+
 static void run_line_of(struct card *c, struct card_row *r)
 {
     struct err e = {0};
@@ -179,6 +187,7 @@ static void run_line_of(struct card *c, struct card_row *r)
         memset(r->known, 0, sizeof r->known);
         snprintf(r->text, sizeof r->text, "%.*s", COUNT(r->text) - 1, e.text);
     }
+    if (ok && c->A->imag && r->line->real) leave_out_advice(r);
     c->stopped = r->state == CARD_STOPPED;
 }
 

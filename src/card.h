@@ -40,6 +40,7 @@ struct card_line {
     struct card_key keys[CARD_KEYS + 1];
     bool costly; /* on large matrices only run when asked for */
     bool square; /* of square matrices alone */
+    bool real;   /* its advice, behind the last colon, is for real matrices: of a complex one it is left out */
     bool finite; /* nothing follows for a matrix with NaN or inf, but that they are there */
     /* Fill in r by card_set and card_say. E_CANCELLED ends the card, any other failure this line alone. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);

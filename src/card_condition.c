@@ -168,7 +168,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     else if (direct)
         card_say(r, "about %.2g, 1-norm (Hager)", condition);
     else if (krylov && l.low > 0)
-        card_say(r, "at least %.2g, 2-norm (Lanczos, %lld steps)", condition = l.high / l.low, (long long)l.steps);
+        card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", condition = l.high / l.low, how_many(l.steps, "step").text);
     else
         card_say(r, "not estimated: too large for LU, not known to be definite");
     if (isfinite(condition)) say_digits(r, condition);

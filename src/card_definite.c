@@ -108,7 +108,7 @@ static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
     }
     if (!card_lanczos(c, &l, e)) return false;
     if (!l.indefinite) {
-        card_say(r, "not proved: too large to factor; %lld steps of cg found nothing against", (long long)l.steps);
+        card_say(r, "not proved: too large to factor; %s of cg found nothing against", how_many(l.steps, "step").text);
         return true;
     }
     card_say(r, "not positive definite: p'Ap <= 0 in step %lld of cg: not cg", (long long)l.steps);

@@ -41,8 +41,8 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR are out", card_count(d.zero).text,
                  (long long)d.first);
     else if (d.negative)
-        card_say(r, "full, %s of %s entries negative: Jacobi, GS and SOR can run", card_count(d.negative).text,
-                 card_count(c->A->rows).text);
+        card_say(r, "full, %s of %s negative: Jacobi, GS and SOR can run", card_count(d.negative).text,
+                 how_many(c->A->rows, "entry").text);
     else
         card_say(r, "full, no zero: Jacobi, GS and SOR can run");
     return true;
@@ -97,7 +97,7 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
 static void say_weak(struct card_row *r, const struct dominance *d)
 {
     if (d->count[2])
-        card_say(r, "strict in %s rows, weak in %s: Jacobi if irreducible", card_count(d->count[2]).text,
+        card_say(r, "strict in %s, weak in %s: Jacobi if irreducible", how_many(d->count[2], "row").text,
                  card_count(d->count[1]).text);
     else
         card_say(r, "weak in all rows: singular perhaps, as a graph's Laplacian is");
@@ -124,8 +124,8 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     else if (!d.count[0])
         say_weak(r, &d);
     else
-        card_say(r, "fails in %s row%s, first %lld, and %s column%s: Jacobi may diverge", card_count(d.count[0]).text,
-                 d.count[0] == 1 ? "" : "s", (long long)d.first, card_count(cols[0]).text, cols[0] == 1 ? "" : "s");
+        card_say(r, "fails in %s, first %lld, and %s: Jacobi may diverge", how_many(d.count[0], "row").text,
+                 (long long)d.first, how_many(cols[0], "column").text);
     return true;
 }
 
@@ -206,6 +206,7 @@ static bool run_signs(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_diagonal = {
     .name = "diagonal",
+    .real = true,
     .about = "entries of the diagonal that are missing, zero or negative",
     .keys = {{"zero_diagonal", CARD_INT},
              {"zero_diagonal_row", CARD_INT},
@@ -216,6 +217,7 @@ const struct card_line card_line_diagonal = {
 };
 const struct card_line card_line_dominance = {
     .name = "dominance",
+    .real = true,
     .about =
         "|a_ii| against the sum of the others of its row and its column: strict, weak (equal to 12 digits) or failing",
     .keys = {{"rows_strict", CARD_INT},

@@ -98,7 +98,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "fill_flops", f->flops);
     card_set(r, "fill_longest", (double)f->longest);
     card_set(r, "fill_ratio", ratio);
-    card_say(r, "L by AMD: %s entries, %.2g flops: ", card_count((int64_t)f->nnz).text, f->flops);
+    card_say(r, "L by AMD: %s, %.2g flops: ", how_many((int64_t)f->nnz, "entry").text, f->flops);
     if (f->flops < 1e9)
         card_say(r, "a direct solver is quick");
     else
@@ -108,6 +108,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_fill = {
     .name = "fill",
+    .real = true,
     .about = "entries of the Cholesky factor L of A + A' in AMD's order, and what it costs to find it; LU of a matrix "
              "that needs no pivoting has twice as many",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},

@@ -237,6 +237,7 @@ const struct card_line card_line_band = {
 };
 const struct card_line card_line_rows = {
     .name = "rows",
+    .real = true,
     .about = "entries of a row: the least, the median, what 90% and 99% do not exceed, the most",
     .keys = {{"row_min", CARD_INT},
              {"row_median", CARD_INT},
@@ -248,6 +249,7 @@ const struct card_line card_line_rows = {
 };
 const struct card_line card_line_columns = {
     .name = "columns",
+    .real = true,
     .about = "entries of a column, likewise",
     .keys = {{"col_min", CARD_INT},
              {"col_median", CARD_INT},
@@ -259,6 +261,7 @@ const struct card_line card_line_columns = {
 };
 const struct card_line card_line_blocks = {
     .name = "blocks",
+    .real = true,
     .about = "dense blocks of 2 x 2 to 8 x 8: those that take the fewest bytes, and the share of entries in them",
     .keys = {{"block", CARD_INT},
              {"block_fill", CARD_NUM},

@@ -156,6 +156,7 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_pattern = {
     .name = "pattern",
+    .real = true,
     .about = "share of the entries off the diagonal that have a mirror image",
     .keys = {{"pattern_symmetric", CARD_BOOL}, {"mirrored", CARD_NUM}},
     .square = true,
@@ -163,6 +164,7 @@ const struct card_line card_line_pattern = {
 };
 const struct card_line card_line_values = {
     .name = "values",
+    .real = true,
     .about = "is A its transpose; ||A - A'|| / ||A|| in the Frobenius norm, twice the share of the skew part",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,

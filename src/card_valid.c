@@ -31,31 +31,26 @@ static void merge(void *sum, const void *part)
 /* Of a matrix that is fit for nothing; briefly where more is to be told. */
 static void say_worst(const struct card_values *v, bool brief, struct card_row *r)
 {
-    const char *s = v->empty == 1 ? "" : "s";
     if (v->bad)
         card_say(r,
                  brief ? "%s NaN or inf, first (%lld, %lld): no solver"
                        : "%s NaN or inf, first at (%lld, %lld): no solver can use it",
                  card_count(v->bad).text, (long long)v->bad_row, (long long)v->bad_col);
     else if (v->empty)
-        card_say(r,
-                 brief ? "%s empty row%s, first %lld: rows idle"
-                       : "%s empty row%s, first %lld: singular if square; rows idle",
-                 card_count(v->empty).text, s, (long long)v->empty_row);
+        card_say(r, brief ? "%s, first %lld: rows idle" : "%s, first %lld: singular if square; rows idle",
+                 how_many(v->empty, "empty row").text, (long long)v->empty_row);
     else
         card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
 }
 
 static void say_zeros(const struct card_values *v, bool brief, struct card_row *r)
 {
-    const char *s = v->zeros == 1 ? "" : "s";
-    if (brief) {
-        card_say(r, "; %s zero%s", card_count(v->zeros).text, s);
-        return;
-    }
-    card_say(r, "; %s stored zero%s, first at (%lld, %lld)", card_count(v->zeros).text, s, (long long)v->zero_row,
-             (long long)v->zero_col);
-    card_add(r, ": work for nothing");
+    if (brief)
+        card_say(r, "; %s", how_many(v->zeros, "zero").text);
+    else
+        card_say(r, "; %s, first at (%lld, %lld)", how_many(v->zeros, "stored zero").text, (long long)v->zero_row,
+                 (long long)v->zero_col);
+    card_add(r, ": `prune`");
 }
 
 static void say_valid(const struct card *c, const struct card_values *v, struct card_row *r)
@@ -66,7 +61,7 @@ static void say_valid(const struct card *c, const struct card_values *v, struct 
     else
         say_worst(v, v->zeros || twice, r);
     if (v->zeros) say_zeros(v, v->bad || v->empty || twice, r);
-    if (twice) card_say(r, "; %s duplicate%s summed", card_count(twice).text, twice == 1 ? "" : "s");
+    if (twice) card_say(r, "; %s summed", how_many(twice, "duplicate").text);
 }
 
 const struct card_values *card_values(struct card *c, struct err *e)

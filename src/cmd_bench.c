@@ -76,11 +76,10 @@ static void out_refused(struct out *o, const struct wanted *w, const struct refu
 /* The first `top` of the runs kept, 0 = all. */
 static void out_results(struct session *s, const struct wanted *w, const struct results *r, int top)
 {
-    char count[40];
     const struct matrix *m = w->matrix;
     int shown = top && top < s->nruns ? top : s->nruns;
-    out_text(s->out, "%s, %s nonzeros, %s, on %s (%s)", m->name, show_count(m->csr.nnz, count, sizeof count),
-             type_name(w->real), w->dev->name, w->dev->about);
+    out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text, type_name(w->real),
+             w->dev->name, w->dev->about);
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
@@ -128,7 +127,8 @@ const struct command command_bench = {
     .help =
         "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
         "the host. Bytes are those that must move at least; ceiling % is their rate in per cent of the\n"
-        "measured streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare something on\n"
+        "measured streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare "
+        "something on\n"
         "the device with the total of that and one product, and what does not fit, and why. using takes the kernels\n"
         "of one format only; top shows the fastest N and no refusals. Ctrl-C keeps what was measured.\n"
         "    bench A on cuda:0 f32; bench using csr top 3",

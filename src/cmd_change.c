@@ -85,7 +85,8 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
     out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->omega : NAN, "%g");
     out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->m : NAN, "%.0f");
     out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : "none");
-    out_num(o, "block", arg(a, "block") ? "block" : NULL, v->pre && v->pre->blocks ? (double)v->pre_block : NAN, "%.0f");
+    out_num(o, "block", arg(a, "block") ? "block" : NULL, v->pre && v->pre->blocks ? (double)v->pre_block : NAN,
+            "%.0f");
     if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);
 }
 

@@ -71,8 +71,8 @@ static void out_left(struct out *o, const struct card *c)
 static void out_lines(struct out *o, const struct matrix *m, const struct card *c, const char *only)
 {
     const struct csr *A = &m->csr;
-    out_text(o, "%s: %s x %s, %s nonzeros, %s; rows counted from 0", m->name, card_count(A->rows).text,
-             card_count(A->cols).text, card_count(A->nnz).text, A->imag ? "complex" : "real");
+    out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
+             how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_told(r, only))
@@ -81,6 +81,9 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
             out_text(o, "%-9s  %s", only, A->rows && A->cols ? "for square matrices alone" : "no rows or no columns");
     }
     if (!only) out_left(o, c);
+    if (only || !A->imag) return;
+    out_text(o, "A complex matrix can be reordered, transposed, scaled, cut, compared and saved;");
+    out_text(o, "formats, kernels and solvers are for real ones.");
 }
 
 static void out_about(struct out *o)

@@ -49,9 +49,9 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
     const struct stored *S = &p->S;
     int64_t slots = stored_slots(S), padding = slots - S->nnz;
     show_params(S, params, sizeof params);
-    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %lld slots padding (%.1f%%), packed %s", m->name, S->format->name,
+    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %s padding (%.1f%%), packed %s", m->name, S->format->name,
              *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
-             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), (long long)padding, (long long)slots,
+             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), (long long)padding, how_many(slots, "slot").text,
              slots ? 100 * (double)padding / (double)slots : 0.0, time);
 }
 
@@ -59,11 +59,9 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
 static void say_balance(struct out *o, const struct stored *S)
 {
     struct measures m;
-    char operands[40], pieces[40];
     if (format_measures(S, &m, NULL))
-        out_text(o, "%s operands in %s pieces for thread blocks, of variance %.4g",
-                 show_count(m.operands, operands, sizeof operands), show_count(m.pieces, pieces, sizeof pieces),
-                 m.variance);
+        out_text(o, "%s in %s for thread blocks, of variance %.4g", how_many(m.operands, "operand").text,
+                 how_many(m.pieces, "piece").text, m.variance);
 }
 
 /* ---- the cost ---- */

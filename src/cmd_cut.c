@@ -1,7 +1,8 @@
-/* scale and extract: new matrices with another's entries, scaled or only some of them. */
+/* scale, extract and prune: new matrices with another's entries, scaled or only some of them. */
 #include "cmd.h"
 #include "cut.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- scale ---- */
@@ -121,4 +122,46 @@ const struct command command_extract = {
             "are counted from 0 in the new matrix again, which is the current one, called A-part if no name is given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",
     .run = run_extract,
+};
+
+/* ---- prune ---- */
+
+static void report_prune(struct out *o, const struct matrix *made, const struct matrix *of, double below)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of->name);
+    out_num(o, "below", below > 0 ? "dropped |a| below" : NULL, below, "%g");
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "cols", "columns", made->csr.cols);
+    out_int(o, "nnz_before", "nonzeros before", of->csr.nnz);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_int(o, "dropped", "dropped", of->csr.nnz - made->csr.nnz);
+    out_time(o, "time_us", "time", 1000 * made->info.ms);
+}
+
+static bool run_prune(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    double below = arg_real(a, "below", 0), begin = now_us();
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    if (!(below >= 0) || isinf(below)) return fail(e, E_USAGE, "expected 0 or more after `below`, found %g", below);
+    if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
+    bool ok = add_made(s, a, m, "pruned", &B, now_us() - begin, e);
+    csr_free(&B);
+    if (ok) report_prune(s->out, s->current, m, below);
+    return ok;
+}
+
+const struct command command_prune = {
+    .name = "prune",
+    .grammar = "[MATRIX] [below R] [as NAME]",
+    .about = "a new matrix: without the zeros that are stored, and what is smaller than wanted",
+    .help =
+        "A file may store zeros; they are entries then, for every kernel and for the structural rank, the parts and\n"
+        "the components that `check` tells. With below, entries whose |a| is less are left out too. NaN stays.\n"
+        "The new matrix is the current one, called A-pruned if no name is given.\n"
+        "    prune A; prune below 1e-12 as B",
+    .run = run_prune,
 };

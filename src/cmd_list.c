@@ -92,8 +92,9 @@ const struct command command_drop = {
     .name = "drop",
     .grammar = "[MATRIX...] [all]",
     .about = "forget matrices and all that was made of them",
-    .help = "Frees its memory on every device and all its formats. The oldest one left becomes current. The matrix itself\n"
-            "stays for `undo` while there is memory to spare.\n"
-            "    drop A B; drop all",
+    .help =
+        "Frees its memory on every device and all its formats. The oldest one left becomes current. The matrix itself\n"
+        "stays for `undo` while there is memory to spare.\n"
+        "    drop A B; drop all",
     .run = run_drop,
 };

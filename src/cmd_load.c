@@ -7,12 +7,12 @@
 static void say_loaded(struct out *o, const struct matrix *m)
 {
     const struct load_info *info = &m->info;
-    char rows[32], cols[32], nnz[32], stored[32], summed[64] = "", kept[64] = "";
-    if (info->duplicates) snprintf(summed, sizeof summed, ", %lld duplicates summed", (long long)info->duplicates);
-    if (info->explicit_zeros) snprintf(kept, sizeof kept, ", %lld explicit zeros", (long long)info->explicit_zeros);
-    out_text(o, "%s: %s x %s, %s nonzeros (%s in the file, %s %s)%s%s, %.1f ms", m->name,
+    char rows[32], cols[32], stored[32], summed[100] = "", kept[100] = "";
+    if (info->duplicates) snprintf(summed, sizeof summed, ", %s summed", how_many(info->duplicates, "duplicate").text);
+    if (info->explicit_zeros) snprintf(kept, sizeof kept, ", %s", how_many(info->explicit_zeros, "explicit zero").text);
+    out_text(o, "%s: %s x %s, %s (%s in the file, %s %s)%s%s, %.1f ms", m->name,
              show_count(m->csr.rows, rows, sizeof rows), show_count(m->csr.cols, cols, sizeof cols),
-             show_count(m->csr.nnz, nnz, sizeof nnz), show_count(info->nnz_stored, stored, sizeof stored), info->field,
+             how_many(m->csr.nnz, "nonzero").text, show_count(info->nnz_stored, stored, sizeof stored), info->field,
              info->symmetry, summed, kept, info->ms);
 }
 

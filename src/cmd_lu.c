@@ -180,7 +180,7 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     ok = ok && run_on(s, m, o, reps, t, &n, e);
     for (int i = 0; i < n; i++)
         if (!strcmp(t[i].method->name, "lu-serial")) serial = t[i].us;
-    if (n) out_text(s->out, "%s, %lld rows, dense, %s", m->name, (long long)m->csr.rows, type_name(o.real));
+    if (n) out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text, type_name(o.real));
     for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], serial);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
@@ -231,8 +231,8 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
     if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
-    return fail(e, E_LIMIT, "%s has %lld rows; steps are shown of matrices of up to %d", m->name, (long long)A->rows,
-                +STEP_MOST);
+    return fail(e, E_LIMIT, "%s has %s; steps are shown of matrices of up to %d", m->name,
+                how_many(A->rows, "row").text, +STEP_MOST);
 }
 
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)

@@ -221,12 +221,10 @@ static void out_reasons(struct out *o, const struct race *r)
 
 void out_race(struct out *o, const struct race *r)
 {
-    char count[40];
     const struct precond *pre = NULL;
     for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre ? r->racer[i].v->pre : pre;
-    out_text(o, "%s, %s nonzeros, %s%s%s, on %s (%s)", r->matrix->name,
-             show_count(r->matrix->csr.nnz, count, sizeof count), type_name(r->real), pre ? ", precond " : "",
-             pre ? pre->name : "", r->dev->name, r->dev->about);
+    out_text(o, "%s, %s, %s%s%s, on %s (%s)", r->matrix->name, how_many(r->matrix->csr.nnz, "nonzero").text,
+             type_name(r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name, r->dev->about);
     for (int i = 0; i < r->n; i++) {
         const struct racer *x = &r->racer[r->place[i]];
         out_head(o, r, x, i + 1);
@@ -276,15 +274,14 @@ static bool finish(struct session *s, struct err *e)
 
 bool race_continue(struct session *s, struct err *e)
 {
-    char done[40];
     struct race *r = s->race;
     if (!run_turns(s, r, e)) {
         forget(s);
         return false;
     }
     if (!r->paused) return finish(s, e);
-    out_note(s->out, "paused after %s %s: `continue`, `view race` or `stop`",
-             show_count(race_done(r), done, sizeof done), r->kernels ? "products" : "iterations");
+    out_note(s->out, "paused after %s of all %s together: `continue`, `view race` or `stop`",
+             how_many(race_done(r), r->kernels ? "product" : "iteration").text, r->kernels ? "kernels" : "solvers");
     return true;
 }
 

@@ -333,8 +333,12 @@ struct solve *solve_waiting(struct session *s, struct err *e)
     bool there = s->solve && s->solve->reason == RUNNING;
     if (there && s->race) s->race->behind = true;
     if (there) return s->solve;
-    fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
-         s->solve && s->solve->x ? ", and `change` goes on with the one that ended" : "");
+    if (s->race && !s->race->behind)
+        fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` begins another",
+             s->race->matrix->name);
+    else
+        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
+             s->solve && s->solve->x ? ", and `change` goes on with the one that ended" : "");
     return NULL;
 }
 

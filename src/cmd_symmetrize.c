@@ -123,21 +123,32 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     return ok;
 }
 
-/* Matrices are made on the host, whatever multiplies by them, unless told otherwise. */
-static const char *on(const struct args *a)
+/* Make the matrix on the device after `on`, or the session's; there on cpu where that has no room for it. */
+typedef bool make_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e);
+
+static bool make_somewhere(struct session *s, const struct args *a, struct matrix *m, make_on *makes, struct err *e)
 {
-    return arg(a, "on") ? arg(a, "on") : "cpu";
+    struct err why = {0};
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (!d || makes(s, a, m, d, &why)) return d != NULL;
+    if (why.code != E_MEMORY || arg(a, "on") || d->kind == DEV_CPU)
+        return fail_at(e, why.code, why.where, "%s", why.text);
+    out_note(s->out, "%s; it is made on cpu", why.text);
+    return (d = session_device(s, "cpu", e)) && makes(s, a, m, d, e);
+}
+
+static bool symmetrize_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e)
+{
+    struct sym_options o = {.watch = &s->watch, .method = sym_methods[0], .dev = d};
+    if (arg(a, "method")) o.method = sym_find(arg(a, "method"));
+    if (arg(a, "mode")) o.mode = (enum sym_mode)sym_mode_find(arg(a, "mode"));
+    return make(s, a, m, &o, e);
 }
 
 static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
 {
-    struct sym_options o = {.watch = &s->watch, .method = sym_methods[0]};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m) return false;
-    if (arg(a, "method")) o.method = sym_find(arg(a, "method"));
-    if (arg(a, "mode")) o.mode = (enum sym_mode)sym_mode_find(arg(a, "mode"));
-    o.dev = session_device(s, on(a), e);
-    return o.dev && make(s, a, m, &o, e);
+    return m && make_somewhere(s, a, m, symmetrize_on, e);
 }
 
 const struct command command_symmetrize = {
@@ -150,20 +161,18 @@ const struct command command_symmetrize = {
         "that are stored. The method sym (usual) sorts by columns and merges rows; sym-paper sorts all triples and\n"
         "their mirror images by 64-bit keys, as the patent does; both give the same to the bit. A fingerprint of\n"
         "64 bits first tells whether A is symmetric already: then it is copied. The new matrix is the current\n"
-        "one, called A-sym if no name is given. It is made on cpu if no device is named.\n"
+        "one, called A-sym if no name is given. A device without room for it leaves it to cpu.\n"
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
 
 /* ---- transpose ---- */
 
-static bool run_transpose(struct session *s, const struct args *a, struct err *e)
+static bool transpose_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e)
 {
     struct csr T = {0};
     double us = NAN;
-    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct device *d = m ? session_device(s, on(a), e) : NULL;
-    if (!d || !sym_transpose(&T, &m->csr, d, &us, e)) return false;
+    if (!sym_transpose(&T, &m->csr, d, &us, e)) return false;
     bool ok = add_made(s, a, m, "t", &T, us, e);
     csr_free(&T);
     if (!ok) return false;
@@ -178,14 +187,20 @@ static bool run_transpose(struct session *s, const struct args *a, struct err *e
     return true;
 }
 
+static bool run_transpose(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    return m && make_somewhere(s, a, m, transpose_on, e);
+}
+
 const struct command command_transpose = {
     .name = "transpose",
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
     .help =
         "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
-        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. It is\n"
-        "made on cpu if no device is named.\n"
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. A\n"
+        "device without room for it leaves it to cpu.\n"
         "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

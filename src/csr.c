@@ -29,9 +29,8 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
     if (mem_take_spare() && bytes <= mem_available()) return true;
     char need[32], have[32];
-    return fail(e, E_MEMORY,
-                "%lld rows and %lld entries need %s, about %s can be had; drop a matrix or use a smaller one",
-                (long long)rows, (long long)nnz, show_bytes((double)bytes, need, sizeof need),
+    return fail(e, E_MEMORY, "%s and %s need %s, about %s can be had; drop a matrix or use a smaller one",
+                how_many(rows, "row").text, how_many(nnz, "entry").text, show_bytes((double)bytes, need, sizeof need),
                 show_bytes((double)mem_available(), have, sizeof have));
 }
 

@@ -97,6 +97,42 @@ static bool maxima(struct scaling *s, struct err *e)
     return true;
 }
 
+/* ---- prune ---- */
+
+static bool stays(const struct csr *A, int64_t k, double below)
+{
+    double size = A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+    return isnan(size) || (size > 0 && size >= below);
+}
+
+static int64_t count_staying(const struct csr *A, double below)
+{
+    int64_t n = 0;
+#pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
+    for (int64_t k = 0; k < A->nnz; k++) n += stays(A, k, below);
+    return n;
+}
+
+bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e)
+{
+    int64_t n = 0;
+    if (!csr_new(out, A->rows, A->cols, count_staying(A, below), A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (!stays(A, k, below)) continue;
+            out->col[n] = A->col[k];
+            out->val[n] = A->val[k];
+            if (A->imag) out->imag[n] = A->imag[k];
+            n++;
+        }
+        out->rowptr[i + 1] = (int)n;
+        if (!look(w, "prune", i, A->rows, e)) return csr_free(out), false;
+    }
+    return true;
+}
+
+/* ---- scale ---- */
+
 /* From maxima to what to divide by; how many lines have nothing to scale by. */
 static int64_t divisors(double *most, int64_t n, bool side, bool root)
 {

@@ -7,6 +7,9 @@
 /* The rows and columns of win, which lies within A (E_USAGE if not); they are counted anew from 0. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
+/* The entries that are not 0, and whose |a| is not below that; NaN stays. */
+bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e);
+
 enum { SCALE_ROWS = 1, SCALE_COLS = 2, SCALE_BOTH = 3, SCALE_ROUNDS = 10 };
 
 /* Smallest and largest |a| of the entries that are finite and not 0; NaN where there are none. */

@@ -211,7 +211,7 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
         return file_bad(s, e, "expected a square matrix with this symmetry, found %lld x %lld", (long long)C->cols,
                         (long long)C->rows);
     if (!one_triangle(s, C, how, &upper, &lower, e)) return false;
-    if (upper) file_note(info, "%lld entries above the diagonal mirrored", (long long)upper);
+    if (upper) file_note(info, "%s above the diagonal mirrored", how_many(upper, "entry").text);
     int64_t n = C->nnz + upper + lower;
     if (!file_sizes(s, C->rows, C->cols, n, e) || !csr_new(&T, C->rows, C->cols, n, C->imag != NULL, e)) return false;
     for (int64_t r = 0; r < C->rows; r++)

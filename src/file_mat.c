@@ -307,9 +307,35 @@ static bool read_pipe(struct mat_reader *r, struct csr *A, struct load_info *inf
     return file_finish(r->s, &C, true, MIRROR_NOT, r->watch, A, info, e);
 }
 
+static bool isalpha_ascii(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Level 4 has no head, but begins with a matrix: five 32-bit integers, the first of which is type + 10 * precision +
+   1000 * byte order, with type 0 full, 1 text, 2 sparse, and the length of a name that follows. */
+static bool is_level_4(const char *begin, int64_t n)
+{
+    uint32_t head[5];
+    if (n < (int64_t)sizeof head + 2) return false;
+    memcpy(head, begin, sizeof head);
+    bool turned = head[0] > 5000;
+    for (int i = 0; turned && i < 5; i++) head[i] = __builtin_bswap32(head[i]);
+    uint32_t type = head[0] % 10, precision = head[0] / 10 % 10, zero = head[0] / 100 % 10, order = head[0] / 1000;
+    const char *name = begin + sizeof head;
+    return type <= 2 && precision <= 5 && !zero && order <= 1 && head[1] < 1u << 31 && head[2] < 1u << 31 &&
+           head[3] <= 1 && head[4] > 1 && head[4] <= 64 && n >= (int64_t)(sizeof head + head[4]) &&
+           strnlen(name, head[4]) == head[4] - 1 && isalpha_ascii(*name);
+}
+
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     int ends[2];
+    if (is_level_4(s->begin, s->n))
+        return file_bad(
+            s, e,
+            "expected a .mat file of level 5 or 7.3, found one of level 4; in MATLAB or Octave, load it and "
+            "`save -v7 NEW.mat`; in Python, scipy.io.loadmat and savemat");
     if (pipe2(ends, O_CLOEXEC))
         return fail_at(e, E_IO, s->where, "expected a pipe to libmatio, found: %s", strerror(errno));
     pid_t pid = fork();
@@ -331,7 +357,8 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 
 static bool recognises(const char *begin, int64_t n)
 {
-    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || (n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8));
+    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || (n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8)) ||
+           is_level_4(begin, n);
 }
 
 const struct file_kind file_mat = {

@@ -490,14 +490,25 @@ static const char *field_of(char kind)
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
 }
 
+/* NumPy's .npy: one array, which is dense. */
+static bool is_array(const char *begin, int64_t n)
+{
+    return n >= 6 && !memcmp(begin, "\x93NUMPY", 6);
+}
+
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     struct npz z = {.s = s, .watch = w};
+    if (is_array(s->begin, s->n))
+        return file_bad(
+            s, e,
+            "expected a sparse matrix, found one array of NumPy (.npy); in Python, "
+            "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\"))) makes one of it");
     bool ok = open_zip(&z, e) && read_members(&z, e) && finish_any(&z, A, info, e);
     if (ok) {
         const char *field = field_of(z.data.kind);
         snprintf(info->field, sizeof info->field, "%s", field);
-        if (z.rounded) file_note(info, "%lld integers beyond 2^53 rounded", (long long)z.rounded);
+        if (z.rounded) file_note(info, "%s beyond 2^53 rounded", how_many(z.rounded, "integer").text);
     }
     npz_free(&z);
     return ok;
@@ -505,7 +516,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 
 static bool recognises(const char *begin, int64_t n)
 {
-    return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4));
+    return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4) || is_array(begin, n));
 }
 
 /* ---- writing ---- */

@@ -223,7 +223,7 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
 
 static void describe(const struct wsb *h, struct load_info *info)
 {
-    char source[160], notes[48] = "";
+    char source[160], notes[120] = "";
     memcpy(info->field, h->field, sizeof info->field);
     memcpy(info->symmetry, h->symmetry, sizeof info->symmetry);
     memcpy(info->object, h->object, sizeof info->object);
@@ -231,8 +231,7 @@ static void describe(const struct wsb *h, struct load_info *info)
     info->duplicates = h->duplicates;
     info->explicit_zeros = h->explicit_zeros;
     if (!h->source[0]) return;
-    if (h->warnings)
-        snprintf(notes, sizeof notes, ", which was read with %u note%s", h->warnings, h->warnings == 1 ? "" : "s");
+    if (h->warnings) snprintf(notes, sizeof notes, ", which was read with %s", how_many(h->warnings, "note").text);
     print_safe(h->source, strlen(h->source), 100, source, sizeof source);
     file_note(info, "a copy of %s%s", source, notes);
 }

@@ -38,9 +38,9 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
     if (S->param[0] == 0) S->param[0] = longest;
     if (S->param[0] < longest)
         return fail(e, E_USAGE,
-                    "ell: width %lld is less than the longest row, which has %lld entries; use width 0 (the longest "
+                    "ell: width %lld is less than the longest row, which has %s; use width 0 (the longest "
                     "row) or the format hyb, which keeps what overflows",
-                    (long long)S->param[0], (long long)longest);
+                    (long long)S->param[0], how_many(longest, "entry").text);
     plan_array(S, "col", T_I32, S->rows * S->param[0]);
     plan_array(S, "val", S->real, S->rows * S->param[0]);
     return true;

@@ -60,8 +60,8 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; LU takes real matrices only");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "LU needs a square matrix, this one has %lld rows and %lld columns",
-                    (long long)A->rows, (long long)A->cols);
+        return fail(e, E_UNSUPPORTED, "LU needs a square matrix, this one has %s and %s", how_many(A->rows, "row").text,
+                    how_many(A->cols, "column").text);
     if (A->rows == 0) return fail(e, E_UNSUPPORTED, "the matrix has no rows: there is nothing to factor");
     if (A->rows > N_MOST)
         return fail(e, E_LIMIT, "dense LU goes up to %d rows, this matrix has %lld", +N_MOST, (long long)A->rows);

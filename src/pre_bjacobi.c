@@ -146,7 +146,7 @@ static double bytes(const struct solve *v)
 
 static void note(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size, "blocks of %lld rows", (long long)v->pre_note[NOTE_BLOCK]);
+    snprintf(out, size, "blocks of %s", how_many(v->pre_note[NOTE_BLOCK], "row").text);
 }
 
 const struct precond precond_bjacobi = {

@@ -19,6 +19,13 @@ const struct precond *precond_find(const char *name)
     return NULL;
 }
 
+/* What to do where a row has no diagonal entry to divide by. */
+static const char *without_diagonal(const struct csr *A, int64_t row)
+{
+    return csr_row_length(A, row) ? "gmres and bicgstab without a preconditioner need no diagonal"
+                                  : "that row is empty, so A is singular";
+}
+
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
 {
     int64_t zeros = 0, first = 0;
@@ -28,7 +35,7 @@ bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err 
         if (diag[i] == 0) zeros++, first = i;
     }
     if (!zeros) return true;
-    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %lld such row%s",
-                who, (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero", (long long)zeros,
-                zeros == 1 ? "" : "s");
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %s; %s", who,
+                (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
+                how_many(zeros, "such row").text, without_diagonal(A, first));
 }

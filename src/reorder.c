@@ -67,10 +67,9 @@ bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err
     int64_t edges;
     *g = (struct graph){0};
     if (A->rows != A->cols)
-        return fail(
-            e, E_UNSUPPORTED,
-            "an ordering moves rows and columns alike: expected a square matrix, found %lld rows and %lld columns",
-            (long long)A->rows, (long long)A->cols);
+        return fail(e, E_UNSUPPORTED,
+                    "an ordering moves rows and columns alike: expected a square matrix, found %s and %s",
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     bool ok = graph_room(&T, A->rows, A->nnz, e);
     if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
     ok = ok && pass(NULL, A, &T, &edges, w, e);

@@ -47,8 +47,8 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
 {
     static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
     snprintf(out, size,
-             "broke down: %s = %.2e is 0 but for rounding, after iteration %lld; begin again from this x, or take "
-             "another solver; a singular matrix does this",
+             "broke down: %s = %.2e is 0 but for rounding, after iteration %lld; a singular matrix does this "
+             "(`check only rank`). gmres does not divide by it; `change maxit` and `continue` begin again from this x",
              what[(int)v->mirror[S_WHAT]], v->mirror[S_PQ], (long long)v->iterations);
 }
 

@@ -62,15 +62,24 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
+/* What to take instead, where it is known whether A is symmetric. */
+static const char *instead(const struct matrix *m)
+{
+    if (!m->has_stats) return "cg needs a symmetric positive definite matrix";
+    return m->stats.value_symmetric ? "A is symmetric, but cg needs more: take gmres"
+                                    : "A is not symmetric, as cg needs it: take bicgstab or gmres";
+}
+
 static void explain(const struct solve *v, char *out, size_t size)
 {
     if (v->mirror[S_WHAT] == BROKE_RHO)
-        snprintf(out, size, "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld",
+        snprintf(out, size,
+                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; take another one or "
+                 "none, or bicgstab, which does not mind",
                  v->pre->name, v->mirror[S_PQ], (long long)v->iterations);
     else
-        snprintf(out, size,
-                 "not positive definite: p'Ap = %.2e at iteration %lld; cg needs a symmetric positive definite matrix",
-                 v->mirror[S_PQ], (long long)v->iterations + 1);
+        snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->mirror[S_PQ],
+                 (long long)v->iterations + 1, instead(v->matrix));
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

@@ -180,7 +180,7 @@ static void explain(const struct solve *v, char *out, size_t size)
 {
     snprintf(out, size,
              "broke down after iteration %lld: A maps the Krylov space to a smaller one, which does not reach b; the "
-             "matrix is singular",
+             "matrix is singular (`check only rank` and `lu` tell more)",
              (long long)v->iterations);
 }
 

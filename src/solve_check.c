@@ -17,8 +17,8 @@ static bool check_shape(const struct csr *A, const struct solver *solver, struct
     if (A->imag)
         return fail(e, E_UNSUPPORTED, "%s: the matrix is complex; the solvers take real matrices only", solver->name);
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "%s: a solve needs a square matrix, this one has %lld rows and %lld columns",
-                    solver->name, (long long)A->rows, (long long)A->cols);
+        return fail(e, E_UNSUPPORTED, "%s: a solve needs a square matrix, this one has %s and %s", solver->name,
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     return true;
 }
 

@@ -128,13 +128,24 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
 /* Where the residuals have parted, more iterations of the same kind gain nothing. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
-    int n = snprintf(out, size, "stopped at the limit of %lld iterations, residual %.2e", (long long)v->iterations,
+    int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
     if (v->parted > v->base && v->residual_true > v->residual)
         snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` begins anew from this x; or loosen tol",
                  v->residual_true);
     else
         snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
+}
+
+/* Why the solver broke down, and whether it could not but do so. */
+static void explain_broken(const struct solve *v, char *out, size_t size)
+{
+    const struct csr *A = &v->matrix->csr;
+    int64_t row = 0;
+    v->solver->explain(v, out, size);
+    while (row < A->rows && csr_row_length(A, row)) row++;
+    size_t n = strlen(out);
+    if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
@@ -148,14 +159,14 @@ static void explain(const struct solve *v, char *out, size_t size)
         explain_limit(v, out, size);
         break;
     case BROKE_DOWN:
-        v->solver->explain(v, out, size);
+        explain_broken(v, out, size);
         break;
     case DIVERGED:
         snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
         break;
     case STAGNATED:
-        snprintf(out, size, "%s: less than 1%% gained in %lld iterations, at iteration %lld; %s", text,
-                 (long long)v->window, (long long)v->iterations, advice);
+        snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
+                 how_many(v->window, "iteration").text, (long long)v->iterations, advice);
         break;
     case STOPPED:
         snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);

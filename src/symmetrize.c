@@ -297,8 +297,8 @@ static bool suits(const struct csr *A, const struct sym_method *m, struct err *e
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "symmetrize: a real matrix is expected, this one is complex");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "symmetrize: a square matrix is expected, found %lld rows and %lld columns",
-                    (long long)A->rows, (long long)A->cols);
+        return fail(e, E_UNSUPPORTED, "symmetrize: a square matrix is expected, found %s and %s",
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     if (!strcmp(m->name, "sym-paper") && 2 * A->nnz >= INT32_MAX)
         return fail(e, E_LIMIT, "sym-paper: at most %d entries can be mirrored, found %lld; take sym", INT32_MAX / 2,
                     (long long)A->nnz);

@@ -19,10 +19,11 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
         if (diag[i] < 0) missing++, first = i;
     }
     if (!missing) return true;
-    return fail(
-        e, E_NUMERIC,
-        "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %lld such row%s", who,
-        (long long)first, (long long)missing, missing == 1 ? "" : "s");
+    return fail(e, E_NUMERIC,
+                "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %s; gmres and "
+                "bicgstab "
+                "without a preconditioner need none",
+                who, (long long)first, how_many(missing, "such row").text);
 }
 
 bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e)
@@ -120,12 +121,11 @@ double triangles_bytes(const struct solve *v)
 /* On cpu there are no levels. */
 void triangles_note(const struct solve *v, char *out, size_t size)
 {
-    char down[32], up[32];
+    char up[32];
     size_t n = 0;
     *out = 0;
     if (v->dev->kind != DEV_CPU)
-        n = (size_t)snprintf(out, size, "%s levels down, %s up",
-                             show_count(v->pre_note[TRI_LEVELS_LOWER], down, sizeof down),
+        n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre_note[TRI_LEVELS_LOWER], "level").text,
                              show_count(v->pre_note[TRI_LEVELS_UPPER], up, sizeof up));
     if (v->pre_note[TRI_SHIFT] && n < size)
         snprintf(out + n, size - n, "%s%.3g%% more on the diagonal", n ? ", " : "",

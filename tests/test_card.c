@@ -233,7 +233,7 @@ static void test_claims(void **state)
     csr_free(&A);
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 2}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
     card_of(&c, &A);
-    check_text(&c, "dominance", "strict in 1 rows, weak in 1: Jacobi if irreducible");
+    check_text(&c, "dominance", "strict in 1 row, weak in 1: Jacobi if irreducible");
     card_free(&c);
     csr_free(&A);
     for (int strict = 0; strict < 2;

@@ -100,7 +100,7 @@ def test_every_command_keeps_its_keys():
         mine = []
         while said and said[0]["command"] == name and (not mine or set(said[0]) == set(mine[0])):
             mine.append(said.pop(0))
-            if name in ("spmv", "help"):
+            if name in ("spmv", "help") or command.startswith("lu on"):
                 break
         assert mine, f"{command}: no line"
         for row in mine:

@@ -11,7 +11,7 @@
 /* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR is 46 * 12 + 12 * 4 = 600 bytes, a
    vector 96. An application of jacobi reads the diagonal and r and writes z: 288; bjacobi by 4 rows reads 4 numbers a
    row: 576. */
-static const struct counted {
+static const struct tally {
     const char *solver, *precond;
     double bytes;
 } counted[] = {
@@ -47,7 +47,7 @@ static void test_bytes(void **state)
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 4 3"));
     for (int i = 0; i < COUNT(counted); i++) {
-        const struct counted *c = &counted[i];
+        const struct tally *c = &counted[i];
         double said = bytes_said(&t, c->solver, c->precond, strcmp(c->precond, "bjacobi") ? "" : "block 4");
         if (fabs(said - c->bytes) > 0.5)
             fail_msg("%s with %s: expected %.1f bytes, found %.1f", c->solver, c->precond, c->bytes, said);
@@ -243,7 +243,7 @@ static void test_race_of_kernels_waits(void **state)
     open_watched(&t, &front);
     looks = 1;
     assert_true(talk_line(&t, "gen poisson2d 150 as A; race csr-serial coo-serial on cpu reps 100000"));
-    assert_non_null(strstr(t.err, " products: `continue`"));
+    assert_non_null(strstr(t.err, " products of all kernels together: `continue`"));
     talk_says(&t, "stop", "products/s");
     looks = 1;
     assert_true(talk_line(&t, "race csr-serial on cpu reps 100000"));

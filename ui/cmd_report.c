@@ -36,7 +36,7 @@ static bool put_command(struct session *s, struct out *o, const char *command, c
 
 static void put_head(FILE *f, const struct matrix *m, const struct device *d)
 {
-    char date[64] = "", rows[32], cols[32], nnz[32];
+    char date[64] = "", rows[32], cols[32];
     time_t now = time(NULL);
     struct tm t;
     if (localtime_r(&now, &t)) strftime(date, sizeof date, "%Y-%m-%d %H:%M", &t);
@@ -46,8 +46,8 @@ static void put_head(FILE *f, const struct matrix *m, const struct device *d)
     put_escaped(f, m->name);
     fprintf(f, " - warpspy</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
     put_escaped(f, m->name);
-    fprintf(f, "</h1>\n<p>%s x %s, %s nonzeros", show_count(m->csr.rows, rows, sizeof rows),
-            show_count(m->csr.cols, cols, sizeof cols), show_count(m->csr.nnz, nnz, sizeof nnz));
+    fprintf(f, "</h1>\n<p>%s x %s, %s", show_count(m->csr.rows, rows, sizeof rows),
+            show_count(m->csr.cols, cols, sizeof cols), how_many(m->csr.nnz, "nonzero").text);
     if (*m->info.file && strcmp(m->info.file, m->name)) fputs(", of ", f), put_escaped(f, m->info.file);
     fprintf(f, "</p>\n<p class=\"by\">warpspy %s, on ", WARPSPY_VERSION);
     put_escaped(f, d->name);

@@ -94,8 +94,8 @@ static bool say_cells(struct out *o, const struct counts *c, struct err *e)
 static void say_density(struct out *o, const struct csr *A)
 {
     double all = (double)A->rows * (double)A->cols;
-    out_text(o, "%lld x %lld, %lld nonzeros, %.3g%% of all elements", (long long)A->rows, (long long)A->cols,
-             (long long)A->nnz, all > 0 ? 100 * (double)A->nnz / all : 0);
+    out_text(o, "%lld x %lld, %s, %.3g%% of all elements", (long long)A->rows, (long long)A->cols,
+             how_many(A->nnz, "nonzero").text, all > 0 ? 100 * (double)A->nnz / all : 0);
 }
 
 /* Count in h x w cells, or one for each element of a smaller matrix, and say it. */
@@ -326,9 +326,8 @@ const struct command command_view = {
     .name = "view",
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
-    .help =
-        "Tab or a digit goes to another one, ? tells the keys, : takes a command, q leaves. The mouse clicks and\n"
-        "zooms; m switches it off. race and lu are there when there is one.\n"
-        "    view spy",
+    .help = "Tab or a digit goes to another one, ? tells the keys, : takes a command, q leaves. The mouse clicks and\n"
+            "zooms; m switches it off. race and lu are there when there is one.\n"
+            "    view spy",
     .run = run_view,
 };

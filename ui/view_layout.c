@@ -243,15 +243,14 @@ static void draw_grid_line(struct canvas *c, const struct page *g, const struct 
 /* "col int32, val fp64: 9 slots" */
 static void draw_heading(struct canvas *c, const struct page *g, const struct block *b, int y)
 {
-    char n[32];
     int x = 1;
     for (int k = b->first; k < b->first + b->count; k++) {
         x = canvas_text(c, x, y, ST_BOLD, "%s%s", k > b->first ? ", " : "", g->S->a[k].name);
         x = canvas_text(c, x, y, ST_DIM, " %s", type_name(g->S->a[k].type));
     }
-    x = canvas_text(c, x, y, ST_DIM, ": %s slots", show_count(b->n, n, sizeof n));
+    x = canvas_text(c, x, y, ST_DIM, ": %s", how_many(b->n, "slot").text);
     if (!b->grid) return;
-    canvas_text(c, x, y, ST_DIM, ", %s columns of %lld, one after the other", show_count(b->per_line, n, sizeof n),
+    canvas_text(c, x, y, ST_DIM, ", %s of %lld, one after the other", how_many(b->per_line, "column").text,
                 (long long)g->S->rows);
 }
 
@@ -355,7 +354,6 @@ static void title(struct canvas *c, struct session *s, const struct stored *S, b
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct stored *S = shown(s, st);
-    char more[32];
     if (!S || c->w < label_width(S) + 8) return;
     int room = c->h - TOP - (st->full ? 2 : 1);
     struct page g = page_of(s, S, st, c->w);
@@ -378,8 +376,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (st->full)
         draw_status(c, &g);
     else if (!whole)
-        canvas_text(c, 1, end, ST_DIM, "... %s lines more; `view layout` scrolls",
-                    show_count(total - (end - TOP), more, sizeof more));
+        canvas_text(c, 1, end, ST_DIM, "... %s more; `view layout` scrolls",
+                    how_many(total - (end - TOP), "line").text);
 }
 
 /* ---- keys ---- */

@@ -200,7 +200,7 @@ static int draw_list(struct canvas *c, const struct list *t, const struct view_s
         draw_right(c, w.bar - 2, y, t->line[k].none ? ST_DIM : ST_PLAIN, t->line[k].number);
         draw_bar(c, w.bar, y, w.width, t->line[k].share, ST_BAR);
     }
-    if (shown < t->n) canvas_text(c, 1, TOP + shown, ST_DIM, "... %d bins more", t->n - shown);
+    if (shown < t->n) canvas_text(c, 1, TOP + shown, ST_DIM, "... %s more", how_many(t->n - shown, "bin").text);
     return TOP + shown + (shown < t->n);
 }
 
@@ -326,13 +326,12 @@ static void draw_curve_axes(struct canvas *c, const struct row_lengths *l, const
 /* Where the row is by length: its column, and in words. */
 static void draw_rank(struct canvas *c, const struct view_state *st, const struct plot *p)
 {
-    char row[32], length[32], rank[32], all[32];
+    char row[32], rank[32], all[32];
     int64_t last = st->rows - 1;
     int x = last > 0 ? (int)((double)st->rank / (double)last * (p->w - 1) + 0.5) : 0;
     for (int y = p->y; y < p->y + p->h; y++) canvas_style(c, p->x + x, y, ST_CURSOR);
-    canvas_text(c, 1, c->h - 2, ST_PLAIN, "row %s: %s entries; place %s of %s by length (%.1f%%)",
-                show_count(st->row, row, sizeof row),
-                show_count(csr_row_length(st->lengths.A, st->row), length, sizeof length),
+    canvas_text(c, 1, c->h - 2, ST_PLAIN, "row %s: %s; place %s of %s by length (%.1f%%)",
+                show_count(st->row, row, sizeof row), how_many(csr_row_length(st->lengths.A, st->row), "entry").text,
                 show_count(st->rank, rank, sizeof rank), show_count(st->rows, all, sizeof all),
                 100 * (double)(st->rank + 1) / (double)st->rows);
 }

@@ -460,12 +460,12 @@ static int64_t counted(const struct picture *p, const struct grid *g, struct und
 static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct grid *g,
                         struct under u, int y)
 {
-    char a[32], b[32], d[32], f[32], n[32];
+    char a[32], b[32], d[32], f[32];
     if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
-        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s nonzeros", show_count(u.row0, a, sizeof a),
+        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s", show_count(u.row0, a, sizeof a),
                     show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
                     show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
-                    show_count(counted(p, g, u), n, sizeof n));
+                    how_many(counted(p, g, u), "nonzero").text);
         return;
     }
     int64_t k = csr_find(A, u.row0, u.col0);
