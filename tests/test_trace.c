@@ -362,6 +362,38 @@ static void back_is_forward(void **state)
     }
 }
 
+/* Any keys, answers to questions among them, on any screen. */
+static void keys_anywhere(void **state)
+{
+    static const char typed[] =
+        "?s ?d3u2p5sKell\nDDGUPr20\nR-1\nr\nrx\nKhyb\nlLkKcsr-merge\nd9wW3tT99999999999sKdense\nKsell\np"
+        "GkKcoo-atomic\nLb";
+    static const int sizes[][2] = {{1, 1},   {20, 5},  {39, 7},   {40, 10}, {41, 18},
+                                   {52, 19}, {79, 23}, {120, 40}, {300, 90}};
+    (void)state;
+    for (int m = 0; m < COUNT(matrices); m++) {
+        struct screen x;
+        char line[128], *text;
+        snprintf(line, sizeof line, "%s; trace csr-scalar", matrices[m]);
+        screen_open(&x, line);
+        for (const char *k = typed; *k; k++) {
+            press(&x, (const char[]){*k, 0});
+            for (int i = 0; i < COUNT(sizes); i++) {
+                text = drawn(&x, sizes[i][0], sizes[i][1]);
+                free(text);
+            }
+            const struct tracing *v = x.t.s.trace;
+            assert_true(v->at >= 0 && (v->at < v->t.nsteps || v->t.nsteps == 0) && v->lane >= 0 && v->lane < LANES);
+        }
+        for (int i = 0; i < COUNT(sizes); i++) {
+            free(drawn(&x, sizes[i][0], sizes[i][1]));
+            for (int y = 0; y < sizes[i][1]; y += 1 + sizes[i][1] / 20)
+                for (int k = 0; k < sizes[i][0]; k += 7) x.v->click(&x.t.s, x.st, k, y);
+        }
+        screen_close(&x);
+    }
+}
+
 /* ---- the other views ---- */
 
 static void lights(void **state)
@@ -486,11 +518,17 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_by_hand),   cmocka_unit_test(totals_by_hand),
-        cmocka_unit_test(every_kernel),    cmocka_unit_test(keys_move),
-        cmocka_unit_test(back_is_forward), cmocka_unit_test(lights),
-        cmocka_unit_test(refusals),        cmocka_unit_test(a_trace_goes_with_its_matrix),
-        cmocka_unit_test(no_memory),       cmocka_unit_test(numbers),
+        cmocka_unit_test(steps_by_hand),
+        cmocka_unit_test(totals_by_hand),
+        cmocka_unit_test(every_kernel),
+        cmocka_unit_test(keys_move),
+        cmocka_unit_test(back_is_forward),
+        cmocka_unit_test(keys_anywhere),
+        cmocka_unit_test(lights),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_trace_goes_with_its_matrix),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(numbers),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

@@ -10,7 +10,7 @@
 /* Columns: of a step's number with its mark, of what it does, of a lane in the table; lines from which there is room
    for all parts. */
 enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
-enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15 };
+enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
 
 /* How many lines each part has, and which columns. */
 struct frame {
@@ -101,7 +101,7 @@ static void lines_of_whole(struct frame *f, int room, int totals)
     int spare = f->grid > use ? f->grid - (int)use : 0, more = clamp(spare, 0, SOURCE_MOST - f->source);
     f->grid -= spare;
     f->source += more;
-    f->sectors += spare - more;
+    f->sectors += clamp(spare - more, 0, SECTORS_MOST - f->sectors);
 }
 
 /* The parts in `room` lines below the title. */
@@ -254,7 +254,7 @@ static int draw_source(struct canvas *c, const struct frame *f, int y)
     int room = c->w - NUMBER, end = p->column + 12, shift = end > room ? end - room : 0, length = 0;
     const char *text = kernel_source_line(p->file, p->line, &length);
     if (length <= room) shift = 0;
-    if (f->source == 1 && !shift && text && c->w < 60) shift = (int)strspn(text, " ");
+    if (f->source == 1 && !shift && text && c->w < NARROW) shift = (int)strspn(text, " ");
     for (int i = 0; i < f->source; i++)
         draw_source_line(c, p, tracing_array(v, v->at), p->line - f->source / 2 + i, shift, y + i);
     return y + f->source;
@@ -268,7 +268,7 @@ static int say_global(struct canvas *c, int x, int y, const struct request_facts
     bool more = f->nsectors > least;
     x = canvas_text(c, x, y, ST_PLAIN, "%d B in ", f->bytes);
     x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->nsectors, "sector").text);
-    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < 60 ? ", not %d" : ", %d would do", least);
+    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : ", %d would do", least);
     if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
     return x;
 }
@@ -283,14 +283,15 @@ static int draw_request(struct canvas *c, const struct tracing *v, const struct 
     x = canvas_text(c, x, y, ST_PLAIN, ": ");
     x = canvas_text(c, x, y, apart ? ST_WARN : ST_PLAIN, apart ? "%d of %d lanes" : "%d lanes", f->lanes,
                     __builtin_popcount(alive));
-    if (apart && c->w >= 60) x = canvas_text(c, x, y, ST_WARN, ", ways parted");
-    if (c->w >= 60) x = canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
+    if (apart && c->w >= NARROW) x = canvas_text(c, x, y, ST_WARN, ", ways parted");
+    if (c->w >= 76) x = canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
     x = canvas_text(c, x, y, ST_PLAIN, "; ");
     if (touch_global(p->touch)) say_global(c, x, y, f);
     if (touch_shared(p->touch))
         canvas_text(c, x, y, f->turns > f->turns_least ? ST_WARN : ST_GOOD, "%s, %d without conflicts",
                     how_many(f->turns, "turn").text, f->turns_least);
-    if (p->touch == TOUCH_EXCHANGE) canvas_text(c, x, y, ST_PLAIN, "registers alone, no memory");
+    if (p->touch == TOUCH_EXCHANGE)
+        canvas_text(c, x, y, ST_PLAIN, c->w < NARROW ? "no memory" : "registers alone, no memory");
     if (p->touch == TOUCH_BARRIER) canvas_text(c, x, y, ST_PLAIN, "all warps of the block meet");
     return y + 1;
 }
