@@ -1,6 +1,8 @@
 /* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
 #include "ui.h"
 
+#include "../src/tracing.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -447,6 +449,21 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
+/* Mark the elements that the lanes of the traced warp are at: a value before its digits, else the whole cell. */
+static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
+{
+    struct place lit[LANES];
+    for (int n = trace_lit(s, s->current, lit), k = 0; k < n; k++) {
+        int64_t row = lit[k].row - p->down.from, col = lit[k].col - p->across.from;
+        if (row < 0 || row >= p->down.n || col < 0 || col >= p->across.n) continue;
+        int y = p->y + place_of(&p->down, p->dy, lit[k].row), x = p->x + place_of(&p->across, p->dx, lit[k].col);
+        int w = p->dx == 1 ? p->across.repeat : 1, h = p->dy == 1 ? p->down.repeat : 1;
+        for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_BAD);
+        for (int i = 0; i < (p->values ? 1 : w * h); i++)
+            if (!p->values || c->cell[y * c->w + x].glyph == ' ') canvas_put(c, x + i % w, y + i / w, ST_BAD, '>');
+    }
+}
+
 /* The nonzeros of the cells from under.row0, col0 to row1, col1. */
 static int64_t counted(const struct picture *p, const struct grid *g, struct under u)
 {
@@ -484,11 +501,16 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
 {
     const struct csr *A = &s->current->csr;
     const char *guess = st->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
-    draw_title(c, "spy", s->current, "%s", !A->nnz ? "nothing is stored" : st->grid.guessed ? guess : "counted from 0");
+    struct place lit[LANES];
+    draw_title(c, "spy", s->current, "%s%s", trace_lit(s, s->current, lit) ? "> at work in trace  " : "",
+               !A->nnz            ? "nothing is stored"
+               : st->grid.guessed ? guess
+                                  : "counted from 0");
 }
 
-static void draw_picture(struct canvas *c, const struct csr *A, struct view_state *st, const struct picture *p)
+static void draw_picture(struct canvas *c, const struct session *s, struct view_state *st, const struct picture *p)
 {
+    const struct csr *A = &s->current->csr;
     struct shades r = shades_of(p, &st->grid);
     int below = st->full ? 3 : 1;
     draw_frame(c, p);
@@ -497,6 +519,7 @@ static void draw_picture(struct canvas *c, const struct csr *A, struct view_stat
         draw_elements(c, A, p);
     else
         draw_dots(c, p, &st->grid, &r);
+    draw_lit(c, s, p);
     if (r.high > 0) draw_legend(c, p, &r, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
     st->row_step = u.row1 - u.row0;
@@ -538,7 +561,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     bool ok = count(st, A, &p, &e);
     draw_head(c, s, st);
     if (ok)
-        draw_picture(c, A, st, &p);
+        draw_picture(c, s, st, &p);
     else
         draw_wrapped(c, 1, 2, 4, ST_BAD, e.text);
 }
