@@ -273,26 +273,37 @@ static int say_global(struct canvas *c, int x, int y, const struct request_facts
     return x;
 }
 
+static int say_shared(struct canvas *c, int x, int y, const struct request_facts *f)
+{
+    bool more = f->turns > f->turns_least;
+    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->turns, "turn").text);
+    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : ", %d without conflicts", f->turns_least);
+    if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
+    return x;
+}
+
+/* "load val: 3 of 32 lanes, ways parted; 24 B in 1 sector, mask 00000007"; narrow: "ld val 3/32: 24 B in 1 sector" */
 static int draw_request(struct canvas *c, const struct tracing *v, const struct request_facts *f, int y)
 {
     const struct scope_place *p = tracing_place(v, v->at);
     uint32_t mask = v->t.step[v->at].mask, alive = tracing_alive(v, v->at);
-    int x = canvas_text(c, 1, y, ST_BOLD, "%s%s%s", p->what ? p->what : touch_names[p->touch], p->array < 0 ? "" : " ",
-                        tracing_array(v, v->at));
-    bool apart = mask != alive;
-    x = canvas_text(c, x, y, ST_PLAIN, ": ");
-    x = canvas_text(c, x, y, apart ? ST_WARN : ST_PLAIN, apart ? "%d of %d lanes" : "%d lanes", f->lanes,
-                    __builtin_popcount(alive));
-    if (apart && c->w >= NARROW) x = canvas_text(c, x, y, ST_WARN, ", ways parted");
-    if (c->w >= 76) x = canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
-    x = canvas_text(c, x, y, ST_PLAIN, "; ");
-    if (touch_global(p->touch)) say_global(c, x, y, f);
-    if (touch_shared(p->touch))
-        canvas_text(c, x, y, f->turns > f->turns_least ? ST_WARN : ST_GOOD, "%s, %d without conflicts",
-                    how_many(f->turns, "turn").text, f->turns_least);
-    if (p->touch == TOUCH_EXCHANGE)
-        canvas_text(c, x, y, ST_PLAIN, c->w < NARROW ? "no memory" : "registers alone, no memory");
-    if (p->touch == TOUCH_BARRIER) canvas_text(c, x, y, ST_PLAIN, "all warps of the block meet");
+    bool narrow = c->w < NARROW, apart = mask != alive;
+    int x = canvas_text(c, 1, y, ST_BOLD, "%s%s%s",
+                        narrow    ? short_touch[p->touch]
+                        : p->what ? p->what
+                                  : touch_names[p->touch],
+                        p->array < 0 ? "" : " ", tracing_array(v, v->at));
+    enum style st = apart ? ST_WARN : ST_PLAIN;
+    if (narrow)
+        x = canvas_text(c, x, y, st, " %d/%d: ", f->lanes, __builtin_popcount(alive));
+    else
+        x = canvas_text(c, x, y, st, apart ? ": %d of %d lanes, ways parted; " : ": %d lanes; ", f->lanes,
+                        __builtin_popcount(alive));
+    if (touch_global(p->touch)) x = say_global(c, x, y, f);
+    if (touch_shared(p->touch)) x = say_shared(c, x, y, f);
+    if (p->touch == TOUCH_EXCHANGE) x = canvas_text(c, x, y, ST_PLAIN, "registers alone");
+    if (p->touch == TOUCH_BARRIER) x = canvas_text(c, x, y, ST_PLAIN, "all warps of a block meet");
+    if (x + 15 <= c->w) canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
     return y + 1;
 }
 
@@ -800,9 +811,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 
 const struct view view_trace = {
     .name = "trace",
-    .about =
-        "one warp of a kernel step by step: what each lane does, the source line, and the 32-byte sectors that the "
-        "step asks for",
+    .about = "one warp of a kernel step by step: lanes, elements, source, sectors",
     .keys = "? help  q leave  s/b step, back  d/D ways part  u/U uncoalesced  p/P padding  w/W warp  t/T block  "
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
             "0-9 a count before a key  / to a row",
