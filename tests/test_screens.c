@@ -36,6 +36,15 @@ static const struct state states[] = {
      .fix = make_parted},
     {.name = "race", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .keys = "t"},
     {.name = "lu", .setup = "gen dense 16", .keys = "n n n n n"},
+    {.name = "spy_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = ""},
+    {.name = "spy_lit_dots", .setup = "gen poisson2d 20; trace csr-scalar block 1 step 5", .keys = ""},
+    {.name = "layout_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = "Down"},
+    {.name = "trace", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "5 s Right"},
+    {.name = "trace_padding", .setup = "gen rmat 7 8 seed 3; trace ell", .keys = "6 p Right Right"},
+    {.name = "trace_banks", .setup = "gen rmat 9 8 seed 3; trace csr-merge", .keys = "4 2 s"},
+    {.name = "trace_atomic", .setup = "gen rmat 9 8 seed 3; trace coo-atomic block 1 f32", .keys = "End Left"},
+    {.name = "trace_asks", .setup = "gen poisson2d 20; trace csr-vector", .keys = "d r 3 6"},
+    {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 
 static const struct {
