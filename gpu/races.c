@@ -1,7 +1,9 @@
 /* Races between the threads of a block. Two touches of an element by different threads, not both reads nor both atomic,
    are a race unless the first happens before the second: because __syncthreads came between, or, within a warp, because
    a chain of __syncwarp leads from one lane to the other. A shuffle or a vote hands over values, but does not order
-   what lanes do to memory (CUDA C++ Programming Guide, warp shuffle functions), and lockstep is no order at all.
+   what lanes do to memory (CUDA C++ Programming Guide, warp shuffle functions): who takes part in one need not see what
+   the others wrote. What they read they have by then, if it goes into the value; so that a read before it and a write
+   after it are taken as ordered. Lockstep is no order at all.
 
    Within a warp each lane has a clock, which goes on at each __syncwarp, and knows of each other lane how far its clock
    was when they last heard of each other. Of an element are kept its last write and some of the reads and atomics since
@@ -24,7 +26,8 @@ static struct {
     struct element *element; /* a hash table of `room`, a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    uint32_t known[BLOCK_MOST][LANES]; /* of thread t: the clocks of its warp's lanes, as far as it knows */
+    /* Of thread t: the clocks of its warp's lanes, as far as it knows by way of __syncwarp; by way of any exchange. */
+    uint32_t known[BLOCK_MOST][LANES], heard[BLOCK_MOST][LANES];
 } r;
 
 void races_block(unsigned threads)
@@ -33,7 +36,8 @@ void races_block(unsigned threads)
     r.epoch = 0;
     r.used = 0;
     memset(r.known, 0, threads * sizeof r.known[0]);
-    for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = 1;
+    memset(r.heard, 0, threads * sizeof r.heard[0]);
+    for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = r.heard[t][t % LANES] = 1;
 }
 
 void races_barrier(void)
@@ -41,16 +45,24 @@ void races_barrier(void)
     r.epoch++;
 }
 
-void races_meet(unsigned warp, uint32_t mask)
+/* All lanes of the mask know what any of them did. */
+static void share(uint32_t (*known)[LANES], uint32_t mask)
 {
-    uint32_t all[LANES] = {0}, (*known)[LANES] = &r.known[warp * LANES];
+    uint32_t all[LANES] = {0};
     for (uint32_t left = mask; left; left &= left - 1)
         for (int k = 0; k < LANES; k++)
             if (known[__builtin_ctz(left)][k] > all[k]) all[k] = known[__builtin_ctz(left)][k];
+    for (uint32_t left = mask; left; left &= left - 1) memcpy(known[__builtin_ctz(left)], all, sizeof all);
+}
+
+void races_meet(unsigned warp, uint32_t mask, bool memory)
+{
+    uint32_t(*known)[LANES] = &r.known[warp * LANES], (*heard)[LANES] = &r.heard[warp * LANES];
+    if (memory) share(known, mask);
+    share(heard, mask);
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
-        memcpy(known[lane], all, sizeof all);
-        known[lane][lane]++;
+        known[lane][lane] = ++heard[lane][lane];
     }
 }
 
@@ -62,7 +74,9 @@ static bool same_warp(const struct race_seen *a, const struct race_seen *b)
 static bool ordered(const struct race_seen *a, const struct race_seen *b)
 {
     if (a->epoch < b->epoch || a->thread == b->thread) return true;
-    return same_warp(a, b) && r.known[b->thread][a->thread % LANES] >= a->clock;
+    if (!same_warp(a, b)) return false;
+    const uint32_t *knows = a->kind == RACE_READ ? r.heard[b->thread] : r.known[b->thread];
+    return knows[a->thread % LANES] >= a->clock;
 }
 
 static bool conflict(enum race_kind a, enum race_kind b)

@@ -16,14 +16,14 @@ struct race_seen {
     int line;
     unsigned thread;
     enum race_kind kind;
-    uint32_t clock, epoch; /* the thread's own, among its warp; barriers of the block before it */
+    uint32_t clock, epoch; /* the thread's own, raised at each exchange; barriers of the block before it */
 };
 
 /* A block of so many threads begins; what was seen before is forgotten. */
 void races_block(unsigned threads);
-/* All threads of the block have met; lanes of one warp have, at a __syncwarp. */
+/* All threads of the block have met; lanes of one warp have: at a __syncwarp (memory), or in a shuffle or vote. */
 void races_barrier(void);
-void races_meet(unsigned warp, uint32_t mask);
+void races_meet(unsigned warp, uint32_t mask, bool memory);
 /* The touch of the element at this address; *other is the earlier touch that nothing orders before it. */
 enum race_answer { RACE_NONE, RACE_FOUND, RACE_NO_MEMORY };
 enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,

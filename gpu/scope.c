@@ -3,8 +3,9 @@
 
    Between two exchanges lanes run one after another on the emulator. On a GPU those of a warp go together as long as
    they do the same, and those that went apart meet again where their ways do. So each step of a warp is made of the
-   lanes that are at one place which no other lane of the warp still comes to; where that is true of no place, as
-   between the branches in a loop, of the lanes at the first of them in the source. */
+   lanes that are at one place which no other lane of the warp still comes to. Where that is true of no place, as in a
+   loop, it is those at the first of them in the source; but those at the beginning of a round wait for lanes that are
+   still in the round before. */
 #include "scope.h"
 #include "emu.h"
 #include "../src/session.h"
@@ -26,6 +27,11 @@ struct scope_thread {
     struct cached cached[CACHED];
     uint32_t left[SCOPE_PLACES][LANES]; /* how often a lane still comes to a place, in its notes; while merging */
     uint32_t will[SCOPE_PLACES];        /* the lanes that still do */
+    /* How often it did before these notes, in the block; while merging, with all that they tell of. */
+    uint32_t visits[1024 / LANES][SCOPE_PLACES][LANES];
+    /* In the block under way: 1 + the last place from which a lane went back to this one; 0: none did. */
+    int round_end[SCOPE_PLACES];
+    uint64_t went[SCOPE_PLACES][SCOPE_PLACES / 64 + 1]; /* bit b of a: a lane was seen to go from place a to b */
     struct tally by_place[SCOPE_PLACES];
     struct launch_counts launch[SCOPE_LAUNCHES];
     int64_t accesses, steps, sectors; /* of the block under way */
@@ -369,7 +375,10 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
         steps += s->warp_steps[w];
         if (s->warp_steps[w] > longest) longest = s->warp_steps[w];
         s->warp_steps[w] = 0;
+        memset(s->visits[w], 0, (size_t)run->scope.nplaces * sizeof s->visits[w][0]);
     }
+    memset(s->round_end, 0, (size_t)run->scope.nplaces * sizeof s->round_end[0]);
+    memset(s->went, 0, (size_t)run->scope.nplaces * sizeof s->went[0]);
     l->warps += warps;
     if (longest > l->longest_warp) l->longest_warp = longest;
     l->longest_block += longest;
@@ -429,50 +438,91 @@ static bool before(const struct scope_place *a, const struct scope_place *b)
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
-/* Which of the places goes on: the first in the source that no other lane still comes to, else the first. */
-static int choose(const struct scope_thread *s, const struct heads *h, const uint32_t *ready)
+/* Of two groups, one at place a, the other at b behind it in the source: is a lane of the other still in the round
+   before that which the first is about to begin? It is if a is where the rounds of a loop begin that b is in. */
+static bool still_in_round(const struct scope_thread *s, int warp, int a, uint32_t first, int b, uint32_t other)
 {
     const struct scope_place *place = s->run->scope.place;
-    int best = -1;
-    bool best_free = false;
-    for (int i = 0; i < h->n; i++) {
-        if (!ready[i]) continue;
-        bool is_free = !(s->will[h->place[i]] & ~h->group[i]);
-        if (best < 0 || (is_free && !best_free) ||
-            (is_free == best_free && before(&place[h->place[i]], &place[h->place[best]]))) {
-            best = i;
-            best_free = is_free;
-        }
+    const uint32_t *visits = s->visits[warp][a], *left = s->left[a];
+    int k = __builtin_ctz(first), end = s->round_end[a] - 1;
+    if (end < 0 || before(&place[end], &place[b])) return false;
+    for (; other; other &= other - 1) {
+        int o = __builtin_ctz(other);
+        if (visits[o] - left[o] <= visits[k] - left[k]) return true;
     }
+    return false;
+}
+
+/* Does group i go before group j? */
+static bool goes_first(const struct scope_thread *s, int warp, const struct heads *h, int i, int j)
+{
+    const struct scope_place *place = s->run->scope.place;
+    bool ahead = before(&place[h->place[i]], &place[h->place[j]]);
+    int early = ahead ? i : j, late = ahead ? j : i;
+    if (still_in_round(s, warp, h->place[early], h->group[early], h->place[late], h->group[late])) return !ahead;
+    bool free_i = !(s->will[h->place[i]] & ~h->group[i]), free_j = !(s->will[h->place[j]] & ~h->group[j]);
+    return free_i != free_j ? free_i : ahead;
+}
+
+/* Which of the places goes on. */
+static int choose(const struct scope_thread *s, int warp, const struct heads *h, const uint32_t *ready)
+{
+    int best = -1;
+    for (int i = 0; i < h->n; i++)
+        if (ready[i] && (best < 0 || goes_first(s, warp, h, i, best))) best = i;
     return best;
 }
 
 /* The lanes that go together next, and their place; 0: none is certain. */
-static uint32_t next_group(const struct scope_thread *s, const struct scope_log *lane, int *place)
+static uint32_t next_group(const struct scope_thread *s, int warp, const struct scope_log *lane, int *place)
 {
     struct heads h;
     uint32_t ready[LANES];
     find_heads(lane, &h);
     if (h.stop || h.n == 0) return 0;
     for (int i = 0; i < h.n; i++) {
-        bool exchange = s->run->scope.place[h.place[i]].touch == TOUCH_EXCHANGE;
-        ready[i] = exchange ? met(lane, h.group[i]) : h.group[i];
+        enum touch touch = s->run->scope.place[h.place[i]].touch;
+        ready[i] = touch == TOUCH_EXCHANGE             ? met(lane, h.group[i])
+                   : touch == TOUCH_BARRIER && h.n > 1 ? 0 /* the block waits there for all */
+                                                       : h.group[i];
     }
-    int i = h.n == 1 && ready[0] ? 0 : choose(s, &h, ready);
+    int i = h.n == 1 && ready[0] ? 0 : choose(s, warp, &h, ready);
     if (i < 0) return 0;
     *place = h.place[i];
     return ready[i];
 }
 
-static void foresee(struct scope_thread *s, const struct scope_log *lane)
+/* A lane goes from place a to b; where b is not behind a in the source, that is a new round of some loop. */
+static void note_way(struct scope_thread *s, int a, int b)
+{
+    const struct scope_place *place = s->run->scope.place;
+    s->went[a][b / 64] |= 1ull << b % 64;
+    if (before(&place[a], &place[b])) return;
+    if (!s->round_end[b] || before(&place[s->round_end[b] - 1], &place[a])) s->round_end[b] = a + 1;
+}
+
+static void foresee(struct scope_thread *s, int warp, const struct scope_log *lane)
 {
     memset(s->left, 0, (size_t)s->run->scope.nplaces * sizeof s->left[0]);
     memset(s->will, 0, (size_t)s->run->scope.nplaces * sizeof s->will[0]);
-    for (int k = 0; k < LANES; k++)
+    for (int k = 0; k < LANES; k++) {
+        int last = -1;
         for (int i = lane[k].next; i < lane[k].n; i++) {
-            s->left[lane[k].r[i].place][k]++;
-            s->will[lane[k].r[i].place] |= 1u << k;
+            int place = lane[k].r[i].place;
+            s->left[place][k]++;
+            s->visits[warp][place][k]++;
+            s->will[place] |= 1u << k;
+            if (last >= 0 && !(s->went[last][place / 64] >> place % 64 & 1)) note_way(s, last, place);
+            last = place;
         }
+    }
+}
+
+/* What is left was not visited yet. */
+static void look_back(struct scope_thread *s, int warp)
+{
+    for (int p = 0; p < s->run->scope.nplaces; p++)
+        for (int k = 0; k < LANES; k++) s->visits[warp][p][k] -= s->left[p][k];
 }
 
 void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_log *lane)
@@ -482,8 +532,8 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_l
         for (int k = 0; k < LANES; k++) lane[k].next = lane[k].n;
         return;
     }
-    foresee(s, lane);
-    while ((r.mask = next_group(s, lane, &r.place))) {
+    foresee(s, warp, lane);
+    while ((r.mask = next_group(s, warp, lane, &r.place))) {
         for (int k = 0; k < LANES; k++) r.at[k] = 0;
         for (uint32_t left = r.mask; left; left &= left - 1) {
             int k = __builtin_ctz(left);
@@ -492,6 +542,7 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_l
         }
         found_request(s, block, warp, &r);
     }
+    look_back(s, warp);
 }
 
 /* ---- running a kernel under the microscope ---- */

@@ -485,7 +485,7 @@ static void give_out(const lane *l)
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
     }
-    if (given.races && !strcmp(l->x.what, "__syncwarp")) races_meet(l->number / WARP, l->x.mask);
+    if (given.races) races_meet(l->number / WARP, l->x.mask, !strcmp(l->x.what, "__syncwarp"));
 }
 
 void exchange_with_warp(source at)
@@ -632,6 +632,8 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
         m->broken = true;
         return;
     }
+    for (unsigned k = 0; m->watch && k < (m->threads + WARP - 1) / WARP * WARP; k++)
+        m->log[k].n = m->log[k].next = 0; /* a block that was cut short leaves notes */
     now.watched = m->watch || given.races;
     if (given.races) races_block(m->threads);
     int64_t row = b / grid.x;

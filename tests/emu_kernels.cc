@@ -170,6 +170,57 @@ void emu_test_run(const char *name, int *y)
     emu_name(nullptr);
 }
 
+/* ---- kernels for the microscope ---- */
+
+/* Row r has as many rounds as entries; in round k it reads col[k], then the first col[k] elements of val, then, if
+   there are an odd number of them, x[0]. */
+static __global__ void nested(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
+                              GPTR(const double) x, GPTR(double) y)
+{
+    int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (row >= rows) return;
+    double sum = 0;
+    int end = ptr[row + 1];
+    for (int k = ptr[row]; k < end; k++) {
+        int many = col[k];
+        for (int i = 0; i < many; i++) sum += val[i];
+        if (many % 2) sum += x[0];
+    }
+    y[row] = sum;
+}
+
+static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
+{
+    int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
+}
+
+template <typename T> static simt::array<const T> array_of(const struct launch *L, int k)
+{
+    return ARRAY(L, k, T);
+}
+
+static bool launch_nested(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, 64), 64, nested)
+    (static_cast<int>(S->rows), array_of<int>(L, CSR_PTR), array_of<int>(L, CSR_COL), array_of<double>(L, CSR_VAL),
+     VECTOR("x", L->x, S->cols, const double), VECTOR("y", L->y, S->rows, double));
+    return true;
+}
+
+static bool launch_outside(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, 64), 64, outside)
+    (static_cast<int>(S->rows), VECTOR("x", L->x, S->cols, const double), VECTOR("y", L->y, S->rows, double));
+    return true;
+}
+
+const struct kernel emu_test_nested = {.name = "nested", .format = "csr", .deterministic = true, .f64 = launch_nested};
+const struct kernel emu_test_outside = {
+    .name = "outside", .format = "csr", .deterministic = true, .f64 = launch_outside};
+
 int emu_test_line(const char *text)
 {
     FILE *f = fopen(__FILE__, "r");
