@@ -1,0 +1,106 @@
+/* wrong: kernels that break a rule on purpose, what the emulator says of them, and the right ones beside them. */
+#include "cmd.h"
+#include "wrong.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct wrong_rule *rule_find(const char *name, struct err *e)
+{
+    char names[200] = "";
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
+        size_t n = strlen(names);
+        if (!strcmp(r->name, name)) return r;
+        snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", r->name);
+    }
+    fail(e, E_USAGE, "expected a rule, found `%s`; one of %s", name, names);
+    return NULL;
+}
+
+static void list_rules(struct out *o)
+{
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
+        out_row(o);
+        out_str(o, "rule", "rule", r->name);
+        out_str(o, "says", "what it says", r->rule);
+        out_str(o, "task", NULL, r->task);
+    }
+    out_text(o, "`wrong RULE` runs a kernel that breaks it, and shows what is found.");
+}
+
+/* The lines of a kernel, that at `marked` with a mark. */
+static void show_kernel(struct out *o, const char *kernel, int marked)
+{
+    int first, last, length;
+    if (!wrong_lines(kernel, &first, &last)) return;
+    for (int n = first; n <= last; n++) {
+        const char *line = kernel_source_line("k_wrong.cu", n, &length);
+        out_text(o, "  %s%4d  %.*s", n == marked ? ">" : " ", n, length, line);
+    }
+}
+
+/* The line of "k_wrong.cu:31"; 0: it is in another file. */
+static int line_of(const struct err *found)
+{
+    const char *colon = strrchr(found->where, ':');
+    return colon && !strncmp(found->where, "k_wrong.cu:", 11) ? atoi(colon + 1) : 0;
+}
+
+static void out_finding(struct out *o, const struct wrong_rule *r, const struct err *found, bool right_passes)
+{
+    int line = line_of(found);
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "Rule: %s.", r->rule);
+        out_text(o, "Task: %s.", r->task);
+        out_text(o, " ");
+        show_kernel(o, r->wrong, line);
+        out_text(o, " ");
+        out_text(o, "Found at %s:", found->where);
+        out_text(o, "%s.", found->text);
+        out_text(o, " ");
+        out_prose(o, r->why);
+        out_text(o, " ");
+        out_text(o, "Right, and the emulator finds nothing:");
+        show_kernel(o, r->right, 0);
+        return;
+    }
+    out_record(o);
+    out_str(o, "rule", NULL, r->name);
+    out_str(o, "says", NULL, r->rule);
+    out_str(o, "task", NULL, r->task);
+    out_str(o, "kernel", NULL, r->wrong);
+    out_str(o, "where", NULL, found->where);
+    out_int(o, "line", NULL, line);
+    out_str(o, "finding", NULL, found->text);
+    out_str(o, "right", NULL, r->right);
+    out_bool(o, "right_passes", NULL, right_passes);
+}
+
+static bool run_wrong(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "word");
+    if (!name) return list_rules(s->out), true;
+    const struct wrong_rule *r = rule_find(name, e);
+    struct err found = {0};
+    bool result;
+    if (!r || !session_device(s, "emu", e)) return false;
+    if (wrong_run(r, true, &result, &found))
+        return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found nothing", r->wrong);
+    if (found.code != E_DEVICE) return fail(e, found.code, "%s", found.text);
+    if (!wrong_run(r, false, &result, e)) return false;
+    if (!result) return fail(e, E_INTERNAL, "%s gave a wrong result", r->right);
+    out_finding(s->out, r, &found, result);
+    return true;
+}
+
+const struct command command_wrong = {
+    .name = "wrong",
+    .grammar = "[WORD]",
+    .about = "kernels that break a rule on purpose: what the emulator finds, and the right ones",
+    .help = "Without a name it lists the rules. With one it runs a kernel that breaks it on the emulator, and shows\n"
+            "its source, the line and threads where it was found out, what a GPU might do, and the right kernel.\n"
+            "Races are looked for in these kernels: two threads of a block that touch an element, at least one of\n"
+            "them writing, with no __syncthreads() between, nor __syncwarp() if they are of one warp.\n"
+            "    wrong; wrong lockstep",
+    .run = run_wrong,
+};
