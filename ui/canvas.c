@@ -7,19 +7,22 @@
 #include <string.h>
 #include <wchar.h>
 
-/* Colours that stay apart for colour-blind eyes: Okabe and Ito's set for rows, viridis for density. */
+/* Colours that stay apart for colour-blind eyes: Okabe and Ito's set for rows, viridis for density. How far, in each
+   palette, is told by tests/test_palette.c. */
 struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
-    uint8_t ansi; /* SGR number of the nearest of 16 colours; 0: the terminal's own */
+    uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */
     bool bold, reverse;
+    uint8_t eight; /* the same of 8; 0: that of 16, less bright */
+    uint8_t index; /* of 256 colours; 0: the nearest */
 };
 static const struct look looks[ST_COUNT] = {
     [ST_PLAIN] = {0},
     [ST_DIM] = {0x8a8a8a, 90, false, false},
     [ST_BOLD] = {0, 0, true, false},
     [ST_TITLE] = {0x87d7ff, 96, true, false},
-    [ST_GOOD] = {0x2fbf8f, 32, false, false},
-    [ST_WARN] = {0xe69f00, 33, false, false},
+    [ST_GOOD] = {0x2fbf8f, 32, false, false, .eight = 36},
+    [ST_WARN] = {0xe69f00, 93, false, false},
     [ST_BAD] = {0xff5f5f, 91, true, false},
     [ST_PAD] = {0x767676, 90, false, false},
     [ST_CURSOR] = {0, 0, false, true},
@@ -27,22 +30,22 @@ static const struct look looks[ST_COUNT] = {
     [ST_BAR] = {0x56b4e9, 36, false, false},
     [ST_PLOT_A] = {0x56b4e9, 96, false, false},
     [ST_PLOT_B] = {0xe69f00, 33, false, false},
-    [ST_RAMP] = {0x4a5aa8, 34, false, false},
-    [ST_RAMP + 1] = {0x3a729a, 94, false, false},
-    [ST_RAMP + 2] = {0x26828e, 36, false, false},
-    [ST_RAMP + 3] = {0x1f9e89, 96, false, false},
-    [ST_RAMP + 4] = {0x35b779, 32, false, false},
-    [ST_RAMP + 5] = {0x6ece58, 92, false, false},
-    [ST_RAMP + 6] = {0xb5de2b, 33, false, false},
-    [ST_RAMP + 7] = {0xfde725, 93, false, false},
+    [ST_RAMP] = {0x4a5aa8, 34, false, false, .eight = 34, .index = 24},
+    [ST_RAMP + 1] = {0x3a729a, 94, false, false, .eight = 34, .index = 61},
+    [ST_RAMP + 2] = {0x26828e, 32, false, false, .eight = 35, .index = 30},
+    [ST_RAMP + 3] = {0x1f9e89, 36, false, false, .eight = 35, .index = 36},
+    [ST_RAMP + 4] = {0x35b779, 92, false, false, .eight = 32, .index = 77},
+    [ST_RAMP + 5] = {0x6ece58, 92, false, false, .eight = 36, .index = 149},
+    [ST_RAMP + 6] = {0xb5de2b, 93, false, false, .eight = 36, .index = 190},
+    [ST_RAMP + 7] = {0xfde725, 97, false, false, .eight = 37, .index = 226},
     [ST_ROW] = {0x56b4e9, 96, false, false},
     [ST_ROW + 1] = {0xe69f00, 33, false, false},
-    [ST_ROW + 2] = {0x2fbf8f, 32, false, false},
+    [ST_ROW + 2] = {0x5fd787, 37, false, false},
     [ST_ROW + 3] = {0xcc79a7, 35, false, false},
     [ST_ROW + 4] = {0xf0e442, 93, false, false},
     [ST_ROW + 5] = {0x6f8fff, 94, false, false},
-    [ST_ROW + 6] = {0xe5672e, 31, false, false},
-    [ST_ROW + 7] = {0xc6c6c6, 37, false, false},
+    [ST_ROW + 6] = {0xe5672e, 32, false, false},
+    [ST_ROW + 7] = {0xc6c6c6, 31, false, false},
 };
 
 bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e)
@@ -138,12 +141,13 @@ static void colour_of(const struct look *k, enum colours colours, char *out, siz
     *out = 0;
     if (!k->rgb || colours == COLOURS_NONE) return;
     if (colours == COLOURS_8) { /* grey would be black */
-        if (k->ansi != 90) snprintf(out, size, "%d", k->ansi > 90 ? k->ansi - 60 : k->ansi);
+        int eight = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
+        if (eight != 90) snprintf(out, size, "%d", eight);
     } else if (colours == COLOURS_16) {
         snprintf(out, size, "%d", k->ansi);
     } else if (colours == COLOURS_256) {
-        snprintf(out, size, "38;5;%d",
-                 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b));
+        int near = 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b);
+        snprintf(out, size, "38;5;%d", k->index ? k->index : near);
     } else {
         snprintf(out, size, "38;2;%d;%d;%d", r, g, b);
     }
