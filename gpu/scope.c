@@ -86,7 +86,9 @@ enum scope_block scope_block(const struct scope_run *run, int64_t block)
 {
     const struct trace *t = run->trace;
     enum scope_block other = run->together ? SCOPE_RUN : SCOPE_SKIP;
-    if (t) return run->scope.nlaunches - 1 == t->launch && block == t->block ? SCOPE_WATCH : other;
+    int launch = run->scope.nlaunches - 1;
+    if (t && launch == t->launch && block == t->block) return SCOPE_WATCH;
+    if (t) return launch < t->launch || (launch == t->launch && block < t->block) ? other : SCOPE_SKIP;
     return block >= run->from && (block - run->from) % run->every == 0 ? SCOPE_WATCH : other;
 }
 
