@@ -494,7 +494,8 @@ static uint32_t next_group(const struct scope_thread *s, int warp, const struct 
     return ready[i];
 }
 
-/* A lane goes from place a to b; where b is not behind a in the source, that is a new round of some loop. */
+/* A lane goes from place a to b, where it was before; if b is not behind a in the source, that is a new round of some
+   loop. (One that was never there is called: functions stand above those that call them.) */
 static void note_way(struct scope_thread *s, int a, int b)
 {
     const struct scope_place *place = s->run->scope.place;
@@ -514,7 +515,8 @@ static void foresee(struct scope_thread *s, int warp, const struct scope_log *la
             s->left[place][k]++;
             s->visits[warp][place][k]++;
             s->will[place] |= 1u << k;
-            if (last >= 0 && !(s->went[last][place / 64] >> place % 64 & 1)) note_way(s, last, place);
+            if (last >= 0 && s->visits[warp][place][k] > 1 && !(s->went[last][place / 64] >> place % 64 & 1))
+                note_way(s, last, place);
             last = place;
         }
     }

@@ -405,6 +405,22 @@ static void test_nested_loops(void **state)
     subject_free(&s);
 }
 
+/* Three loops one behind the other, in a function that stands above its caller: going there is no new round of a loop.
+   Lanes of another number of rounds are together in each of the loops. */
+static void test_called_from_below(void **state)
+{
+    (void)state;
+    struct subject s;
+    assert_true(subject_new(&s, shape_csr(&(struct shape){.rows = 500, .cols = 90, .entries = 2100, .long_row = -1}, 3),
+                            "csr", T_F64));
+    count_or_fail(kernel_find("csr-merge"), &s.M, 0, NULL, &counted);
+    int64_t requests = loads_of("col").requests;
+    assert_int_equal(loads_of("col").lanes, s.A.nnz);
+    assert_int_equal(loads_of("val").requests, requests);
+    assert_int_equal(loads_of("x").requests, requests);
+    subject_free(&s);
+}
+
 /* ---- samples ---- */
 
 static void test_samples(void **state)
@@ -501,10 +517,10 @@ static int open_emu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_steps_by_hand), cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_nested_loops), cmocka_unit_test(test_samples),       cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_findings),     cmocka_unit_test(test_cancelled),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_all_kernels),
+        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_steps_by_hand),     cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_nested_loops), cmocka_unit_test(test_called_from_below), cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_findings),          cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_all_kernels),
     };
     return cmocka_run_group_tests(tests, open_emu, close_devices);
 }
