@@ -56,7 +56,7 @@ static char glyph_of(const struct scope_place *p, const char *letter)
 {
     bool writes = p->touch == TOUCH_STORE || p->touch == TOUCH_ATOMIC || p->touch == TOUCH_SHARED_STORE ||
                   p->touch == TOUCH_SHARED_ATOMIC;
-    if (p->array < 0) return p->touch == TOUCH_BARRIER ? '=' : '~';
+    if (p->array < 0) return p->touch == TOUCH_BARRIER ? '|' : '~';
     return writes ? (char)(letter[p->array] - 'a' + 'A') : letter[p->array];
 }
 
@@ -216,16 +216,36 @@ static int draw_grid(struct canvas *c, const struct frame *f, int y)
 
 /* ---- the source ---- */
 
-/* Where the array's name is that is nearest to the column, from 0; -1: it has another name there. */
-static int name_in(const char *text, int length, const char *name, int column)
+static bool in_name(char ch)
+{
+    return is_letter(ch) || ch == '_' || (ch >= '0' && ch <= '9');
+}
+
+/* Where the name is that is nearest to the place and has an index, from 0; -1: nowhere. */
+static int name_in(const char *text, int length, const char *name, int place)
 {
     int best = -1, n = (int)strlen(name);
     for (int i = 0; n && i + n < length; i++) {
-        bool whole = (i == 0 || (!is_letter(text[i - 1]) && text[i - 1] != '_')) && text[i + n] == '[';
+        bool whole = (i == 0 || !in_name(text[i - 1])) && text[i + n] == '[';
         if (!whole || strncmp(text + i, name, (size_t)n)) continue;
-        if (best < 0 || abs(i + n + 1 - column) < abs(best + n + 1 - column)) best = i;
+        if (best < 0 || abs(i + n - place) < abs(best + n - place)) best = i;
     }
     return best;
+}
+
+/* What of the line is the access: the array by its name or, as kernels of several formats have it, by its end (ell_col:
+   col), else the name before the column; *n letters of it. */
+static int access_in(const char *text, int length, const char *array, int column, int *n)
+{
+    int place = column - 1 < length ? column - 1 : length - 1, at = name_in(text, length, array, place);
+    const char *end = strrchr(array, '_');
+    *n = (int)strlen(array);
+    if (at < 0 && end) at = name_in(text, length, end + 1, place), *n = (int)strlen(end + 1);
+    if (at >= 0) return at;
+    at = place;
+    while (at > 0 && in_name(text[at - 1]) && !in_name(text[place])) at--;
+    *n = place - at;
+    return at;
 }
 
 /* Of the lines around the present one, moved left as far as its column needs. */
@@ -241,10 +261,26 @@ static void draw_source_line(struct canvas *c, const struct scope_place *p, cons
     if (length > shift)
         canvas_text(c, NUMBER, y, here ? ST_BOLD : ST_DIM, "%.*s", clamp(length - shift, 0, room), text + shift);
     if (!here) return;
-    int at = name_in(text, length, array, p->column), n = (int)strlen(array);
-    if (at < 0) at = p->column - 1, n = 1;
+    int n, at = access_in(text, length, array, p->column, &n);
     for (int i = 0; i < n; i++)
         if (at + i >= shift) canvas_style(c, NUMBER + at + i - shift, y, ST_CURSOR);
+}
+
+/* "csr_scalar in k_csr.cu" at the right of the first line that has room. */
+static void draw_origin(struct canvas *c, const struct frame *f, int y)
+{
+    const struct tracing *v = f->v;
+    char name[64], text[128];
+    int n =
+        snprintf(text, sizeof text, "%s in %s", tracing_function(v, name, sizeof name), tracing_place(v, v->at)->file);
+    for (int i = 0; i < f->source; i++) {
+        const struct cell *line = &c->cell[(y + i) * c->w];
+        int end = c->w;
+        while (end > 0 && line[end - 1].glyph == ' ') end--;
+        if (end + n + 3 > c->w) continue;
+        draw_right(c, c->w - 1, y + i, ST_AXIS, text);
+        return;
+    }
 }
 
 static int draw_source(struct canvas *c, const struct frame *f, int y)
@@ -257,6 +293,7 @@ static int draw_source(struct canvas *c, const struct frame *f, int y)
     if (f->source == 1 && !shift && text && c->w < NARROW) shift = (int)strspn(text, " ");
     for (int i = 0; i < f->source; i++)
         draw_source_line(c, p, tracing_array(v, v->at), p->line - f->source / 2 + i, shift, y + i);
+    if (f->source > 1 && y + f->source <= c->h) draw_origin(c, f, y);
     return y + f->source;
 }
 
@@ -508,19 +545,18 @@ static int draw_totals(struct canvas *c, const struct trace_sums *t, int y, int 
     return at.y + 1 < y + lines ? at.y + 1 : y + lines;
 }
 
-/* "lane 3: val[6] at byte 48, row 2, column 3" */
+/* "lane 3: val[6], byte 48, row 2, column 3" */
 static void draw_chosen(struct canvas *c, const struct tracing *v, int y)
 {
-    struct lane_at at = tracing_lane(v, v->at, v->lane);
     static const char *const states[] = {"takes part", "waits: its way parted from the others'", "is done",
                                          "has nothing to do"};
+    struct lane_at at = tracing_lane(v, v->at, v->lane);
     int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_place(v, v->at)->array;
-    if (!at.has_index) {
-        canvas_text(c, x, y, ST_PLAIN, "%s", states[at.state]);
-        return;
-    }
-    x = canvas_text(c, x, y, ST_PLAIN, "%s[%lld], byte %lld", tracing_array(v, v->at), (long long)at.index,
-                    (long long)at.index * v->t.scope.array[array].size);
+    if (at.has_index)
+        x = canvas_text(c, x, y, ST_PLAIN, "%s[%lld], byte %lld", tracing_array(v, v->at), (long long)at.index,
+                        (long long)at.index * v->t.scope.array[array].size);
+    else
+        x = canvas_text(c, x, y, ST_PLAIN, "%s", states[at.state]);
     if (at.row >= 0) x = canvas_text(c, x, y, ST_PLAIN, ", row %lld", (long long)at.row);
     if (at.padding) x = canvas_text(c, x, y, ST_PAD, ", padding");
     if (!at.padding && at.col >= 0) canvas_text(c, x, y, ST_PLAIN, ", column %lld", (long long)at.col);
@@ -533,10 +569,12 @@ static const char nothing_text[] = "nothing was traced yet; `trace csr-scalar` d
 static void title(struct canvas *c, const struct tracing *v)
 {
     const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
-    char name[64];
-    draw_title(c, v->kernel->name, v->matrix, "step %lld of %lld%s block %lld of %lld warp %d of %d %s %s",
+    char launch[64] = "";
+    if (v->t.scope.nlaunches > 1)
+        snprintf(launch, sizeof launch, " launch %d of %d", v->t.launch, v->t.scope.nlaunches);
+    draw_title(c, v->kernel->name, v->matrix, "step %lld of %lld%s block %lld of %lld warp %d of %d%s %s",
                (long long)v->at, (long long)v->t.nsteps, v->t.cut ? "+" : "", (long long)v->t.block,
-               (long long)l->blocks, v->t.warp, v->t.warps, type_name(v->real), tracing_function(v, name, sizeof name));
+               (long long)l->blocks, v->t.warp, v->t.warps, launch, type_name(v->real));
 }
 
 static int room_of(int h, bool full)
