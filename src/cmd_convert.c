@@ -44,15 +44,15 @@ static void packed_how(const struct product *p, char *out, size_t size)
 
 static void out_title(struct out *o, const struct matrix *m, const struct product *p)
 {
-    char params[160], bytes[32], time[64];
+    char params[160], bytes[32], time[64], empty[32];
     packed_how(p, time, sizeof time);
     const struct stored *S = &p->S;
     int64_t slots = stored_slots(S), padding = slots - S->nnz;
     show_params(S, params, sizeof params);
-    out_text(o, "%s as %s%s%s%s, %s: %s, %lld of %s padding (%.1f%%), packed %s", m->name, S->format->name,
+    out_text(o, "%s as %s%s%s%s, %s: %s, %s of %s padding (%.1f%%), packed %s", m->name, S->format->name,
              *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
-             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), (long long)padding, how_many(slots, "slot").text,
-             slots ? 100 * (double)padding / (double)slots : 0.0, time);
+             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), show_count(padding, empty, sizeof empty),
+             how_many(slots, "slot").text, slots ? 100 * (double)padding / (double)slots : 0.0, time);
 }
 
 /* In text, for a format of diagonals: how balanced it is. */
