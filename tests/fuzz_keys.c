@@ -25,12 +25,15 @@ static void on_death(int sig)
     raise(sig);
 }
 
-/* A run that takes long, as LU of a large matrix does, must end at Ctrl-C. */
+/* What takes long, as LU of a large matrix does, must end at Ctrl-C, so that there is another key within a minute. */
 static void on_alarm(int sig)
 {
-    (void)sig;
-    signal(SIGALRM, on_death);
-    alarm(STUCK_S);
+    static int64_t seen = -1;
+    static int times;
+    times = keys_pressed == seen ? times + 1 : 0;
+    seen = keys_pressed;
+    if (times > STUCK_S / LONG_S) on_death(sig);
+    alarm(LONG_S);
     raise(SIGINT);
 }
 
