@@ -38,6 +38,7 @@ static const struct state states[] = {
     {.name = "lu", .setup = "gen dense 16", .keys = "n n n n n"},
     {.name = "spy_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = ""},
     {.name = "spy_lit_dots", .setup = "gen poisson2d 20; trace csr-scalar block 1 step 5", .keys = ""},
+    {.name = "spy_follows", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "6 5 s Right Tab"},
     {.name = "layout_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = "Down"},
     {.name = "trace", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "5 s Right"},
     {.name = "trace_padding", .setup = "gen rmat 7 8 seed 3; trace ell", .keys = "6 p Right Right"},

@@ -620,7 +620,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 
 /* ---- keys ---- */
 
-enum { COUNT_LIMIT = 1000000 };
+enum { COUNT_LIMIT = 1000000, LARGE = 1 << 20 };
 
 static bool take_count(struct view_state *st, int k)
 {
@@ -656,10 +656,19 @@ static struct trace_wanted same_of(const struct tracing *v)
     return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->asked, v->t.launch, v->t.block, v->t.warp};
 }
 
+/* Of a large matrix it may take a while: say so meanwhile. */
 static bool begin(struct session *s, struct view_state *st, const struct trace_wanted *w)
 {
     struct err e = {0};
-    return tracing_begin(s, w, &e) || (say(st, e.text), false);
+    if (w->matrix->csr.nnz > LARGE && term_is_open()) {
+        snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it", w->kernel->name);
+        front_draw(s);
+    }
+    st->message[0] = 0;
+    session_take_interrupt();
+    bool ok = tracing_begin(s, w, &e);
+    session_take_interrupt();
+    return ok || (say(st, e.text), false);
 }
 
 /* The n-th warp from here, block after block. */
