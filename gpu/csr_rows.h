@@ -22,8 +22,10 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
     int first = begin + lane;
     if (V == WARP && end - begin > WARP) first -= begin % WARP; /* aligned; the lanes before the row skip a turn */
 #pragma unroll 1
-    for (int k = first; k < end; k += V)
+    for (int k = first; k < end; k += V) {
         if (k >= begin) sum += val[k] * x[col[k]];
+        rejoin();
+    }
     for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
     return sum;
 }

@@ -27,6 +27,8 @@
 /* A kernel parameter: a global array of T; and what a function that is handed one reads it at. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
 #define INDEX int64_t
+/* At the end of a turn of a loop in which a lane may skip all accesses: they wait for one another there anyhow. */
+static __device__ __forceinline__ void rejoin() {}
 /* Array k of the launched matrix as T; a vector of n T. For the arguments of a launch. */
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, p, n, ...) (static_cast<__VA_ARGS__ *>(p))

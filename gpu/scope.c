@@ -16,10 +16,8 @@
 enum { CACHED = 256, THREADS_MOST = 64 };
 
 struct cached {
-    const char *file, *name;
-    uint64_t base;
-    int line, column, place;
-    enum touch touch;
+    struct scope_touch t;
+    int launch, place;
 };
 
 struct scope_thread {
@@ -63,7 +61,7 @@ struct scope_run {
 };
 
 const char *const touch_names[TOUCHES] = {"load",         "store",         "atomic",   "texture load", "shared load",
-                                          "shared store", "shared atomic", "exchange", "barrier"};
+                                          "shared store", "shared atomic", "exchange", "barrier",      "rejoin"};
 
 /* ---- launches and blocks ---- */
 
@@ -99,7 +97,7 @@ bool scope_wants_warp(const struct scope_run *run, int warp)
 
 bool scope_alone(const struct scope_run *run)
 {
-    return run->trace || run->sink;
+    return run->trace || run->sink || run->together;
 }
 
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e)
@@ -112,7 +110,8 @@ struct scope_thread *scope_thread_of(struct scope_run *run, int t)
     if (t >= THREADS_MOST) return NULL;
     if (!run->thread[t]) {
         run->thread[t] = mem_zero(1, sizeof *run->thread[t], "the counts of a kernel", &run->err);
-        if (run->thread[t]) run->thread[t]->run = run;
+        if (!run->thread[t]) return NULL;
+        run->thread[t]->run = run;
     }
     return run->thread[t];
 }
@@ -133,63 +132,72 @@ static int stored_number(const struct scope_run *run, uint64_t base)
 }
 
 /* The number of an array, made at its first use; -1: there is no room for more. */
-static int array_of(struct scope_run *run, bool shared, uint64_t base, int64_t n, unsigned size, const char *name)
+static int array_of(struct scope_run *run, const struct scope_touch *t)
 {
     struct scope *s = &run->scope;
     for (int k = 0; k < s->narrays; k++)
-        if (s->array[k].base == base && s->array[k].shared == shared && s->array[k].size == (int)size &&
-            !strcmp(s->array[k].name, name))
+        if (s->array[k].base == t->base && s->array[k].shared == t->shared && s->array[k].size == t->size &&
+            !strcmp(s->array[k].name, t->name))
             return k;
     if (s->narrays == SCOPE_ARRAYS) return -1;
-    int64_t words = n * size / SECTOR / 64 + 2;
-    uint64_t *asked = shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel asked for", &run->err);
-    if (!shared && !asked) return -1;
+    int64_t words = t->n * t->size / SECTOR / 64 + 2;
+    uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel asked for", &run->err);
+    if (!t->shared && !asked) return -1;
     struct scope_array *a = &s->array[s->narrays];
-    *a = (struct scope_array){
-        .stored = shared ? -1 : stored_number(run, base), .shared = shared, .n = n, .size = (int)size, .base = base};
-    snprintf(a->name, sizeof a->name, "%s", name);
+    *a = (struct scope_array){.stored = t->shared ? -1 : stored_number(run, t->base),
+                              .shared = t->shared,
+                              .integral = t->integral,
+                              .n = t->n,
+                              .size = t->size,
+                              .base = t->base};
+    snprintf(a->name, sizeof a->name, "%s", t->name);
     run->asked[s->narrays] = asked;
     return s->narrays++;
 }
 
-static int place_new(struct scope_run *run, const struct cached *c, bool shared, int64_t n, unsigned size)
+static bool same_place(const struct scope_run *run, int k, const struct scope_touch *t, int array)
+{
+    const struct scope_place *p = &run->scope.place[k];
+    return p->line == t->line && p->column == t->column && p->touch == t->touch && p->array == array &&
+           p->launch == run->scope.nlaunches - 1 && run->origin[k].file == t->file &&
+           (array >= 0 || run->origin[k].name == t->name);
+}
+
+static int place_new(struct scope_run *run, const struct scope_touch *t)
 {
     struct scope *s = &run->scope;
-    bool anywhere = c->touch >= TOUCH_EXCHANGE;
-    int launch = s->nlaunches - 1, array = anywhere ? -1 : array_of(run, shared, c->base, n, size, c->name);
-    for (int k = 0; k < s->nplaces; k++) {
-        const struct scope_place *p = &s->place[k];
-        if (p->line == c->line && p->column == c->column && p->touch == c->touch && p->array == array &&
-            p->launch == launch && run->origin[k].file == c->file && (!anywhere || run->origin[k].name == c->name))
-            return k;
-    }
-    if (s->nplaces == SCOPE_PLACES || (!anywhere && array < 0)) {
+    bool nowhere = t->touch >= TOUCH_EXCHANGE;
+    int array = nowhere ? -1 : array_of(run, t);
+    for (int k = 0; k < s->nplaces; k++)
+        if (same_place(run, k, t, array)) return k;
+    if (s->nplaces == SCOPE_PLACES || (!nowhere && array < 0)) {
         run->full = true;
         return 0;
     }
-    run->origin[s->nplaces].file = c->file;
-    run->origin[s->nplaces].name = c->name;
-    s->place[s->nplaces] = (struct scope_place){.touch = c->touch,
-                                                .file = base_name(c->file),
-                                                .line = c->line,
-                                                .column = c->column,
+    run->origin[s->nplaces].file = t->file;
+    run->origin[s->nplaces].name = t->name;
+    s->place[s->nplaces] = (struct scope_place){.touch = t->touch,
+                                                .file = base_name(t->file),
+                                                .line = t->line,
+                                                .column = t->column,
                                                 .array = array,
-                                                .what = c->touch == TOUCH_EXCHANGE ? c->name : NULL,
-                                                .launch = launch};
+                                                .what = t->touch == TOUCH_EXCHANGE ? t->name : NULL,
+                                                .launch = s->nlaunches - 1};
     return s->nplaces++;
 }
 
-int scope_place_of(struct scope_thread *s, enum touch touch, bool shared, uint64_t base, int64_t n, unsigned size,
-                   const char *name, const char *file, int line, int column)
+int scope_place_of(struct scope_thread *s, const struct scope_touch *t)
 {
-    unsigned hash = (unsigned)(line * 37 + column * 5 + (int)touch) ^ (unsigned)(base >> 8);
+    unsigned hash = (unsigned)(t->line * 37 + t->column * 5 + (int)t->touch) ^ (unsigned)(t->base >> 8);
     struct cached *c = &s->cached[hash % CACHED];
-    if (c->line == line && c->column == column && c->base == base && c->touch == touch && c->file == file &&
-        c->name == name)
+    int launch = s->run->scope.nlaunches;
+    if (c->t.line == t->line && c->t.column == t->column && c->t.base == t->base && c->t.touch == t->touch &&
+        c->t.file == t->file && c->t.name == t->name && c->launch == launch)
         return c->place;
-    *c = (struct cached){.file = file, .name = name, .base = base, .line = line, .column = column, .touch = touch};
+    c->t = *t;
+    c->launch = launch;
 #pragma omp critical(scope_places)
-    c->place = place_new(s->run, c, shared, n, size);
+    c->place = place_new(s->run, t);
     return c->place;
 }
 
@@ -239,6 +247,23 @@ static bool ascending(const uint64_t *address, int n)
     return true;
 }
 
+/* Lanes that add to one address take turns, and each turn asks for its sectors again: they are listed once a turn, as
+   far as there is room. How many there are. */
+static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int distinct)
+{
+    int turns[LANES], most[2 * LANES] = {0}, end = distinct;
+    for (int k = 0; k < n; k++) {
+        int s = 0;
+        turns[k] = 1;
+        for (int j = 0; j < k; j++) turns[k] += address[j] == address[k];
+        while (sector[s] != address[k] / SECTOR) s++;
+        if (turns[k] > most[s]) most[s] = turns[k];
+    }
+    for (int s = 0; s < distinct; s++)
+        for (int t = 1; t < most[s] && end < 2 * LANES; t++) sector[end++] = sector[s];
+    return end;
+}
+
 static void global_facts(const struct scope *s, const struct scope_place *p, const struct request *r,
                          struct request_facts *f)
 {
@@ -257,7 +282,9 @@ static void global_facts(const struct scope *s, const struct scope_place *p, con
             f->padding += a->size;
     }
     f->bytes = distinct * a->size;
-    if (p->touch == TOUCH_ATOMIC) f->contended = n - distinct;
+    if (p->touch != TOUCH_ATOMIC) return;
+    f->contended = n - distinct;
+    if (f->contended && !a->integral) f->nsectors = atomic_sectors(address, n, f->sector, f->nsectors);
 }
 
 /* Shared memory serves 32 words of 4 bytes a turn, one from each bank; lanes that want the same word share it. Accesses
@@ -435,8 +462,10 @@ static uint32_t met(const struct scope_log *lane, uint32_t group)
     return ready;
 }
 
+/* Order in the source; of two files the one of which a place was met first. */
 static bool before(const struct scope_place *a, const struct scope_place *b)
 {
+    if (a->file != b->file) return a < b;
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
@@ -445,12 +474,14 @@ static bool before(const struct scope_place *a, const struct scope_place *b)
 static bool still_in_round(const struct scope_thread *s, int warp, int a, uint32_t first, int b, uint32_t other)
 {
     const struct scope_place *place = s->run->scope.place;
-    const uint32_t *visits = s->visits[warp][a], *left = s->left[a];
     int k = __builtin_ctz(first), end = s->round_end[a] - 1;
     if (end < 0 || before(&place[end], &place[b])) return false;
+    bool told = place[end].touch == TOUCH_REJOIN; /* rounds are counted there, as lanes may skip all before it */
+    int at = told ? end : a;
+    int64_t mine = (int64_t)s->visits[warp][at][k] - s->left[at][k];
     for (; other; other &= other - 1) {
         int o = __builtin_ctz(other);
-        if (visits[o] - left[o] <= visits[k] - left[k]) return true;
+        if ((int64_t)s->visits[warp][at][o] - s->left[at][o] <= mine - told) return true;
     }
     return false;
 }
@@ -544,7 +575,7 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_l
             r.at[k] = lane[k].r[lane[k].next++].at;
             if (!--s->left[r.place][k]) s->will[r.place] &= ~(1u << k);
         }
-        found_request(s, block, warp, &r);
+        if (s->run->scope.place[r.place].touch != TOUCH_REJOIN) found_request(s, block, warp, &r);
     }
     look_back(s, warp);
 }
@@ -566,9 +597,12 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
     struct launch L = {.A = M, .alpha = 1, .x = x, .y = y};
     struct array a = {.type = M->of->real, .n = n, .data = x};
     for (int64_t i = 0; x && i < n; i++) put_real(&a, i, 1);
+    int units = d->units;
+    d->units = SCOPE_UNITS;
     emu_scope(run);
     bool ok = x && y && kernel_launch(k, &L, e) && d->ops->sync(d, e);
     emu_scope(NULL);
+    d->units = units;
     mem_free(x);
     mem_free(y);
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
@@ -696,7 +730,8 @@ static bool later(const struct scope_place *a, const struct scope_place *b)
     if (a->launch != b->launch) return a->launch > b->launch;
     int file = strcmp(a->file, b->file);
     if (file) return file > 0;
-    if (a->line != b->line || a->column != b->column) return !before(a, b);
+    if (a->line != b->line) return a->line > b->line;
+    if (a->column != b->column) return a->column > b->column;
     return a->touch != b->touch ? a->touch > b->touch : a->array > b->array;
 }
 

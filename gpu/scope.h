@@ -42,10 +42,19 @@ bool scope_alone(const struct scope_run *run); /* blocks must go one after anoth
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* The part of host thread t of n; NULL and the error in the run where there is no memory. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
-/* The number of a place, made at its first use. base is an address of the host; for shared memory from its beginning.
-   The name is that of the array, or of what is exchanged. */
-int scope_place_of(struct scope_thread *s, enum touch touch, bool shared, uint64_t base, int64_t n, unsigned size,
-                   const char *name, const char *file, int line, int column);
+/* What a lane touches, and where in the source. base is an address of the host; in shared memory from its beginning.
+   name is that of the array, or of what is exchanged. */
+struct scope_touch {
+    enum touch touch;
+    bool shared, integral;
+    int size;
+    uint64_t base;
+    int64_t n;
+    const char *name, *file;
+    int line, column;
+};
+/* The number of a place, made at its first use. */
+int scope_place_of(struct scope_thread *s, const struct scope_touch *t);
 /* Put together what the lanes of a warp noted as far as it is certain; all of it where no lane has more to come. */
 void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_log *lane);
 /* All warps of the block are done. */

@@ -306,20 +306,28 @@ static bool make_notes()
 
 /* ---- what lanes note of a watched launch ---- */
 
-static void note(enum touch what, bool shared, uint64_t base, int64_t at, int64_t n, unsigned size, const char *name,
-                 source from)
+static void note(scope_touch t, int64_t at, source from)
 {
     lane *l = now.self;
-    if (!m->watch) return;
-    if (!scope_wants_warp(given.scope, static_cast<int>(l->number / WARP))) return;
+    if (!m->watch || !scope_wants_warp(given.scope, static_cast<int>(l->number / WARP))) return;
     scope_log &log = m->log[l->number];
     if (log.n == SCOPE_LOG) {
         l->wait = LOG_FULL;
         give_way();
     }
-    log.r[log.n++] = {scope_place_of(m->watch, what, shared, base, n, size, name, from.file_name(),
-                                     static_cast<int>(from.line()), static_cast<int>(from.column())),
-                      at};
+    t.file = from.file_name();
+    t.line = static_cast<int>(from.line());
+    t.column = static_cast<int>(from.column());
+    log.r[log.n++] = {scope_place_of(m->watch, &t), at};
+}
+
+/* What lanes do to each other, not to memory. */
+static void note_meeting(enum touch what, const char *name, unsigned mask, source from)
+{
+    scope_touch t = {};
+    t.touch = what;
+    t.name = name;
+    note(t, mask, from);
 }
 
 /* Is there an earlier touch of the element by another thread of the block that nothing orders before this one? */
@@ -342,16 +350,34 @@ static void look_for_race(enum touch what, const void *base, int64_t k, unsigned
           elsewhere ? ":" : "line ", o.line, why);
 }
 
-void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, const char *name, source at)
+void await_others()
 {
+    if (!m->watch) return;
+    now.self->wait = AT_ATOMIC;
+    give_way();
+}
+
+void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, bool integral, const char *name,
+           source at)
+{
+    static const enum touch in_shared[] = {TOUCH_SHARED_LOAD, TOUCH_SHARED_STORE, TOUCH_SHARED_ATOMIC};
     if (given.races) look_for_race(what, base, k, size, name, at);
     const char *p = static_cast<const char *>(base);
     bool shared = p >= now.shared && p < now.shared + SHARED_MOST;
-    if (!shared) return note(what, false, reinterpret_cast<uint64_t>(base), k, n, size, name, at);
-    enum touch what_shared = what == TOUCH_LOAD    ? TOUCH_SHARED_LOAD
-                             : what == TOUCH_STORE ? TOUCH_SHARED_STORE
-                                                   : TOUCH_SHARED_ATOMIC;
-    note(what_shared, true, static_cast<uint64_t>(p - now.shared), k, n, size, name, at);
+    scope_touch t = {};
+    t.touch = shared ? in_shared[what] : what;
+    t.shared = shared;
+    t.integral = integral;
+    t.size = static_cast<int>(size);
+    t.base = shared ? static_cast<uint64_t>(p - now.shared) : reinterpret_cast<uint64_t>(base);
+    t.n = n;
+    t.name = name;
+    note(t, k, at);
+}
+
+void rejoin(source at)
+{
+    note_meeting(TOUCH_REJOIN, nullptr, 0, at);
 }
 
 /* Put the notes of a warp together, as far as may be, and make room for more. */
@@ -394,6 +420,18 @@ static bool make_room()
     return any;
 }
 
+/* All lanes that can run have: those that wait with an atomic do it, in their order. */
+static bool let_atomics()
+{
+    bool any = false;
+    for (unsigned k = 0; k < m->threads && m->watch; k++)
+        if (m->f[k].l.wait == AT_ATOMIC) {
+            m->f[k].l.wait = RUNS;
+            any = true;
+        }
+    return any;
+}
+
 static void end_watch()
 {
     unsigned warps = (m->threads + WARP - 1) / WARP;
@@ -425,7 +463,7 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
 
 void barrier(source at)
 {
-    if (now.watched) note(TOUCH_BARRIER, false, 0, 0, 0, 0, nullptr, at);
+    if (now.watched) note_meeting(TOUCH_BARRIER, nullptr, 0, at);
     now.self->wait = AT_BARRIER;
     now.self->at = at;
     give_way();
@@ -492,7 +530,7 @@ void exchange_with_warp(source at)
 {
     lane *l = now.self;
     check_mask(l, at);
-    if (now.watched) note(TOUCH_EXCHANGE, false, 0, l->x.mask, 0, 0, l->x.what, at);
+    if (now.watched) note_meeting(TOUCH_EXCHANGE, l->x.what, l->x.mask, at);
     int k = meeting_of(l);
     meeting &o = m->warps[l->number / WARP].open[k];
     o.arrived |= 1u << in_warp(l);
@@ -585,7 +623,7 @@ static void run_block()
 {
     start_lanes();
     while (!m->broken) {
-        if (pass() || make_room()) continue;
+        if (pass() || make_room() || let_atomics()) continue;
         if (count(RETURNED) == m->threads) break;
         open_barrier();
     }

@@ -39,7 +39,7 @@ using source = std::source_location;
 using std::max;
 using std::min;
 
-enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, LOG_FULL, RETURNED };
+enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, AT_ATOMIC, LOG_FULL, RETURNED };
 
 /* What a lane brings to an exchange with the lanes of its warp, and what it takes away. */
 struct exchange {
@@ -76,8 +76,14 @@ enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
 void barrier(source at);
 void exchange_with_warp(source at);
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
+/* Before an atomic in a launch that is watched: wait until all lanes of the block do, as what an atomic gives depends
+   on who comes first, and lanes of a warp come together. */
+void await_others();
 /* The lane that runs touches element k of the array of n elements at base, in a launch that is watched. */
-void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, const char *name, source at);
+void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, bool integral, const char *name,
+           source at);
+/* The lane that runs comes to the end of a turn of a loop, in a launch that is watched. */
+void rejoin(source at);
 /* body(ctx) for every thread of the grid. kernel is for messages. */
 void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
@@ -108,7 +114,7 @@ template <typename T> struct array {
     /* Element p is touched. */
     void see(enum touch what, T *p, source at) const
     {
-        if (now.watched) touch(what, base, p - base, n, sizeof(T), name, at);
+        if (now.watched) touch(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, at);
     }
     T load(int64_t i, source at, enum touch what = TOUCH_LOAD) const
     {
@@ -281,6 +287,7 @@ template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
 template <typename T> std::atomic_ref<T> atomic_slot(simt::array<T> p, simt::source at)
 {
     T *slot = p.slot(0, at);
+    if (simt::now.watched) simt::await_others();
     p.see(TOUCH_ATOMIC, slot, at);
     return std::atomic_ref<T>(*slot);
 }
@@ -305,6 +312,11 @@ template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v,
     T old = static_cast<T>(expected);
     atomic_slot(p, at).compare_exchange_strong(old, static_cast<T>(v));
     return old;
+}
+/* The end of a turn of a loop in which lanes may have skipped all accesses: on a GPU they wait for the others. */
+inline void rejoin(simt::source at = HERE)
+{
+    if (simt::now.watched) simt::rejoin(at);
 }
 inline int __popc(unsigned v)
 {

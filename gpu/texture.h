@@ -62,12 +62,21 @@ static inline void texture_free(struct device *d, uint64_t handle)
     if (d->ops->sync(d, nullptr)) cudaDestroyTextureObject(handle);
 }
 #else
-#define TEXTURE(T) simt::array<const T>
-#define TEXTURE_OF(name, handle, p, n, T) VECTOR(name, p, n, const T)
+/* The array, which knows what it is read by way of. */
+template <typename T> struct texture {
+    simt::array<const T> of;
+};
+#define TEXTURE(T) texture<T>
+#define TEXTURE_OF(name, handle, p, n, T) (texture<T>{VECTOR(name, p, n, const T)})
 
-template <typename T> T texel(simt::array<const T> t, simt::index i)
+template <typename T> T texel(texture<T> t, simt::index i)
 {
-    return t.load(i.i, i.at, TOUCH_TEXTURE);
+    return t.of.load(i.i, i.at, TOUCH_TEXTURE);
+}
+
+template <typename T> T texel(simt::array<const T> p, simt::index i)
+{
+    return p[i];
 }
 
 static inline bool texture_new(const struct device *, void *, int64_t, enum type, uint64_t *, struct err *)

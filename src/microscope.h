@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 enum { LANES = 32, SECTOR = 32, BANKS = 32 }; /* of a warp; bytes; of shared memory, 4 bytes wide */
+enum { SCOPE_UNITS = 132 }; /* multiprocessors that kernels are told of which fit their grid to the device: an H200's */
 
 /* What a lane does that others can see. A kernel's arithmetic is not watched. */
 enum touch {
@@ -22,6 +23,7 @@ enum touch {
     TOUCH_SHARED_ATOMIC,
     TOUCH_EXCHANGE, /* shuffles, votes, __syncwarp */
     TOUCH_BARRIER,
+    TOUCH_REJOIN, /* lanes that skipped something wait for the others: only while they are put together */
     TOUCHES
 };
 extern const char *const touch_names[TOUCHES]; /* "load", "store", ... */
@@ -39,7 +41,8 @@ struct scope_array {
     char name[24];
     int stored; /* the number of this array of the stored matrix; -1: x, y, what a kernel keeps, shared memory */
     bool shared;
-    int64_t n; /* elements of `size` bytes each */
+    bool integral; /* whole numbers: a compiler makes one atomic addition of those of a warp to one address */
+    int64_t n;     /* elements of `size` bytes each */
     int size;
     uint64_t base; /* address of element 0; in shared memory from its beginning */
 };
@@ -65,7 +68,8 @@ struct request {
 struct request_facts {
     int lanes;
     int nsectors;
-    uint64_t sector[2 * LANES]; /* address / SECTOR, in the order of the lanes, each once */
+    uint64_t sector[2 * LANES]; /* address / SECTOR, in the order of the lanes, each once; of an atomic that lanes do to
+                                   one address, once for each turn they take */
     int bytes;                  /* distinct bytes that lanes asked for */
     int padding;                /* of them those of slots that are padding */
     int turns, turns_least;     /* shared memory: with bank conflicts, and without any */

@@ -93,7 +93,7 @@ static const struct by_hand of_thesis4[] = {
     {"coo-atomic", "val", TOUCH_LOAD, T_F64, 1, 9, 3, 0},
     {"coo-atomic", "val", TOUCH_LOAD, T_F32, 1, 9, 2, 0},
     {"coo-atomic", "x", TOUCH_LOAD, T_F64, 1, 9, 1, 0},
-    {"coo-atomic", "y", TOUCH_ATOMIC, T_F64, 1, 9, 1, 5},
+    {"coo-atomic", "y", TOUCH_ATOMIC, T_F64, 1, 9, 3, 5}, /* row 2 is added to in 3 turns */
     {"coo-atomic", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
 };
 
