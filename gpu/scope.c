@@ -595,8 +595,10 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
     int64_t size = (int64_t)type_size(M->of->real), n = M->of->cols;
     void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(M->of->rows, (size_t)size, "the vector y", e);
     struct launch L = {.A = M, .alpha = 1, .x = x, .y = y};
-    struct array a = {.type = M->of->real, .n = n, .data = x};
-    for (int64_t i = 0; x && i < n; i++) put_real(&a, i, 1);
+    if (x && M->of->real == T_F64)
+        for (int64_t i = 0; i < n; i++) ((double *)x)[i] = 1;
+    else if (x)
+        for (int64_t i = 0; i < n; i++) ((float *)x)[i] = 1;
     int units = d->units;
     d->units = SCOPE_UNITS;
     emu_scope(run);

@@ -247,6 +247,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_PLACES
         const struct scope_place *place = &c->scope.place[p];
         struct tally t = c->by_place[p];
         double scale = scale_of(c, place->launch);
+        if (!t.requests) continue;
         for (size_t k = 0; k < sizeof t / sizeof(int64_t); k++)
             ((int64_t *)&t)[k] = (int64_t)((double)((int64_t *)&t)[k] * scale + 0.5);
         int k = 0;
@@ -331,7 +332,7 @@ static void out_balance(struct out *o, const struct totals *t, bool at_length)
 {
     out_num(o, "active_mean", at_length ? "lanes at work, of 32" : "lanes", t->active, "%.1f");
     out_num(o, "longest_warp", at_length ? "longest warp / mean" : NULL, t->longest_warp, "%.2f");
-    out_num(o, "largest_block", at_length ? "largest block / mean" : "largest block", t->largest_block, "%.2f");
+    out_num(o, "largest_block", at_length ? "largest block / mean" : "block", t->largest_block, "%.2f");
     out_num(o, "busy_percent", at_length ? "warps at work in their block %" : NULL, 100 * t->busy, "%.1f");
 }
 
@@ -345,11 +346,11 @@ static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
     out_bytes(o, "bytes_padding", NULL, t->global.padding);
     out_bytes(o, "bytes_again", NULL, t->global.again * SECTOR);
     out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, asked), "%.1f");
-    out_num(o, "padding_percent", at_length ? "padding %" : "padding %", 100 * ratio((double)t->global.padding, asked),
+    out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, asked),
             "%.1f");
     out_num(o, "again_percent", at_length ? "asked for before %" : "again %",
             100 * ratio((double)t->global.again * SECTOR, asked), "%.1f");
-    out_num(o, "gather_sectors", at_length ? "sectors of x a nonzero" : "x/nonzero", t->gather, "%.3f");
+    out_num(o, "gather_sectors", at_length ? "sectors of x a nonzero" : "x a nonzero", t->gather, "%.3f");
 }
 
 static void out_shared(struct out *o, const struct totals *t, bool at_length)
@@ -358,6 +359,11 @@ static void out_shared(struct out *o, const struct totals *t, bool at_length)
     out_int(o, "shared_requests", any ? "requests of shared memory" : NULL, t->shared.requests);
     out_int(o, "shared_turns", any ? "their turns" : NULL, t->shared.turns);
     out_int(o, "shared_turns_least", any ? "without bank conflicts" : NULL, t->shared.turns_least);
+}
+
+static void out_error_of(struct out *o, double error, const char *heading)
+{
+    out_num(o, "error_percent", heading, 100 * error, "%.2f");
 }
 
 static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, bool at_length,
@@ -374,12 +380,12 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     if (out_mode(o) == OUT_TEXT && at_length) out_str(o, NULL, "blocks watched", of_all(&t, text, sizeof text));
     out_int(o, "blocks", NULL, t.blocks);
     out_int(o, "blocks_seen", NULL, t.seen);
-    out_num(o, "error_percent", at_length ? (t.sampled ? "error of the sectors, 95 % +- %" : NULL) : "+- %",
-            100 * error, "%.2f");
+    if (at_length) out_error_of(o, error, t.sampled ? "error of the sectors, 95 % +- %" : NULL);
     out_int(o, "warps", at_length ? "warps" : NULL, t.warps);
     out_int(o, "steps", at_length ? "steps of all warps" : NULL, t.steps);
     out_balance(o, &t, at_length);
     out_bytes_of(o, &t, at_length);
+    if (!at_length) out_error_of(o, error, "+- %");
     out_touches(o, c);
     out_shared(o, &t, at_length);
     out_time(o, "emulation_us", NULL, c->us);
@@ -395,6 +401,8 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
 /* Text and CSV: what is done to each array. */
 static void table_arrays(struct out *o, const struct counts *c)
 {
+    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
+    bool adds = counts_of(c, TOUCH_ATOMIC, -1, -1).requests > 0;
     for (int a = 0; a < c->scope.narrays; a++)
         for (int touch = 0; touch < TOUCH_EXCHANGE; touch++) {
             struct tally t = counts_of(c, (enum touch)touch, a, -1);
@@ -410,22 +418,30 @@ static void table_arrays(struct out *o, const struct counts *c)
             out_num(o, "sectors_a_request", "each", global ? ratio((double)t.sectors, (double)t.requests) : NAN,
                     "%.2f");
             out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), asked), "%.1f");
-            out_num(o, "padding_percent", "padding %", 100 * ratio((double)t.padding, asked), "%.1f");
+            out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, asked), "%.1f");
             out_num(o, "again_percent", "again %", 100 * ratio((double)t.again * SECTOR, asked), "%.1f");
-            out_num(o, "turns", "turns", global ? NAN : (double)t.turns, "%.0f");
-            out_num(o, "contended", "contended", touch == TOUCH_ATOMIC ? (double)t.contended : NAN, "%.0f");
+            out_num(o, "turns", shares ? "turns" : NULL, global ? NAN : (double)t.turns, "%.0f");
+            out_num(o, "contended", adds ? "contended" : NULL, touch == TOUCH_ATOMIC ? (double)t.contended : NAN,
+                    "%.0f");
         }
 }
 
-static void remarks(struct out *o, bool sampled)
+/* table: of all kernels, a row each. */
+static void remarks(struct out *o, bool table, bool sampled)
 {
-    out_text(o,
-             "Sectors are 32 bytes; each: of a request. Again: sectors that the launch had asked for before, which a "
-             "cache may hold.");
+    if (table)
+        out_text(o,
+                 "Lanes: at work in a step, of 32. Block: sectors of the largest one over those of the mean one. Pad: "
+                 "padding. x a nonzero: sectors of x.");
+    else
+        out_text(o,
+                 "Each: sectors, of 32 bytes, a request. Lanes: of a request. Used, pad (padding), again: of the bytes "
+                 "that came.");
+    out_text(o, "Again: in sectors that the launch had asked for before, which a cache may hold.");
     if (sampled)
         out_text(o,
-                 "Blocks were sampled, evenly: the numbers are estimates, again a lower bound, and a block unlike all "
-                 "others may be missing. `all` watches every block.");
+                 "Blocks were sampled, evenly: the numbers are estimates, again is a lower bound, and a block unlike "
+                 "all others may be missing. `all` behind a kernel watches every block.");
 }
 
 static bool count_named(struct session *s, const struct count_wanted *w, const struct kernel *k, bool lines,
@@ -437,7 +453,7 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
         out_record(s->out);
         out_count(s->out, w->matrix, w->real, c, true, lines);
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
-        remarks(s->out, totals_of(c).sampled);
+        remarks(s->out, false, totals_of(c).sampled);
     }
     mem_free(c);
     return ok;
@@ -508,7 +524,7 @@ static bool count_all(struct session *s, const struct count_wanted *w, bool line
         out_count(s->out, w->matrix, w->real, &all.c[i], false, lines);
         sampled |= totals_of(&all.c[i]).sampled;
     }
-    if (all.n) remarks(s->out, sampled);
+    if (all.n) remarks(s->out, true, sampled);
     for (int i = 0; i < all.nno; i++) out_refused(s->out, w, &all.no[i]);
     mem_free(all.c);
     mem_free(all.no);

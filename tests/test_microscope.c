@@ -5,6 +5,7 @@
 #include "kernel_loops.h"
 #include "shapes.h"
 #include "stored_kit.h"
+#include "talk.h"
 
 #include <math.h>
 #include <omp.h>
@@ -507,6 +508,61 @@ static void test_cancelled(void **state)
     subject_free(&s);
 }
 
+/* ---- the command ---- */
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    assert_true(talk_line(&t, "count csr-scalar"));
+    assert_non_null(strstr(t.out, "\"warps\":4,\"steps\":12,\"active_mean\":3.25,"));
+    assert_non_null(strstr(t.out, "\"load_requests\":11,\"load_sectors\":15,"));
+    assert_non_null(strstr(t.out, "\"store_requests\":1,\"store_sectors\":1,\"atomic_requests\":0,"));
+    assert_non_null(strstr(t.out, "{\"name\":\"val\",\"elements\":9,\"element_bytes\":8,\"requests\":3,"));
+    assert_non_null(strstr(t.out, "\"lines\":null"));
+    talk_says(&t, "count csr-scalar lines", "\"source\":\"int end = ptr[row + 1];\"");
+    talk_says(&t, "count csr-scalar f32", "\"load_sectors\":13,");
+    talk_close(&t);
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "count", "no matrix is loaded");
+    talk_says(&t, "gen poisson2d 100", "poisson2d");
+    talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
+    talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all or nothing */
+    talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
+    talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
+    talk_refuses(&t, "count csr-serial", "csr-serial does not run on the emulator");
+    talk_refuses(&t, "count csr-scalar sample 0", "expected 1 or more blocks after `sample`, found 0");
+    talk_refuses(&t, "count csr-scalar sample 9 all", "all blocks are no sample");
+    talk_refuses(&t, "count csr-scalar of nothing", "expected a matrix after `of`, found `nothing`");
+    talk_close(&t);
+}
+
+/* Whatever cannot be had is said in one line, and the next count works. */
+static void test_command_without_memory(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    for (int n = 1, failed = 0;; n++) {
+        talk_forget(&t);
+        mem_fail_at(n);
+        bool ok = talk_line(&t, "count csr-stream lines");
+        mem_fail_at(0);
+        talk_heard(&t);
+        if (ok) {
+            assert_true(failed > 20);
+            break;
+        }
+        failed++;
+        assert_non_null(strstr(t.out, "memory"));
+    }
+    talk_says(&t, "count csr-stream", "\"load_requests\":");
+    talk_close(&t);
+}
+
 static int open_emu(void **state)
 {
     (void)state;
@@ -517,10 +573,19 @@ static int open_emu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_steps_by_hand),     cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_nested_loops), cmocka_unit_test(test_called_from_below), cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_findings),          cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_all_kernels),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_steps_by_hand),
+        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_nested_loops),
+        cmocka_unit_test(test_called_from_below),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_without_memory),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_kernels),
     };
     return cmocka_run_group_tests(tests, open_emu, close_devices);
 }
