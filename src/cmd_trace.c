@@ -182,7 +182,7 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
     out_int(o, "bytes_fetched", NULL, t->sectors * SECTOR);
     out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
     out_int(o, "bytes_padding", NULL, t->padding);
-    out_int(o, "bytes_unused", NULL, t->sectors * SECTOR - t->bytes);
+    out_int(o, "bytes_unused", NULL, t->unused);
     out_int(o, "bytes_again", NULL, t->again * SECTOR);
     out_int(o, "turns", NULL, t->turns);
     out_int(o, "turns_least", NULL, t->turns_least);
@@ -201,7 +201,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
     if (t->requests)
         out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched before %s",
                  show_count(t->sectors * SECTOR, a, sizeof a), show_count(t->bytes - t->padding, b, sizeof b),
-                 show_count(t->padding, d, sizeof d), show_count(t->sectors * SECTOR - t->bytes, f, sizeof f),
+                 show_count(t->padding, d, sizeof d), show_count(t->unused, f, sizeof f),
                  show_count(t->again * SECTOR, g, sizeof g));
     if (t->turns)
         out_text(o, "shared memory: %s turns of its banks, %s without conflicts", show_count(t->turns, a, sizeof a),

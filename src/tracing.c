@@ -55,6 +55,18 @@ static bool on_slots(const struct tracing *v, const struct request *r)
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
 
+/* Of an atomic a sector is there once for each turn that lanes take at one address. */
+static int distinct_sectors(const struct request_facts *f)
+{
+    int n = 0;
+    for (int k = 0; k < f->nsectors; k++) {
+        bool had = false;
+        for (int j = 0; j < k && !had; j++) had = f->sector[j] == f->sector[k];
+        n += !had;
+    }
+    return n;
+}
+
 static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
 {
     t->turns += f->turns;
@@ -66,6 +78,7 @@ static void add_facts(struct trace_sums *t, const struct request_facts *f, enum 
     t->least += (f->bytes + SECTOR - 1) / SECTOR;
     t->bytes += f->bytes;
     t->padding += f->padding;
+    t->unused += (touch == TOUCH_ATOMIC ? distinct_sectors(f) : f->nsectors) * SECTOR - f->bytes;
     t->again += __builtin_popcountll(again);
 }
 

@@ -12,7 +12,8 @@ struct trace_sums {
     int64_t requests, sectors; /* of global memory */
     int64_t least;             /* sectors that the bytes asked for would fill */
     int64_t bytes, padding;    /* distinct bytes of each request, those of padding among them */
-    int64_t again;             /* sectors that the warp had fetched before */
+    int64_t unused;            /* bytes of the sectors of each request that it did not ask for */
+    int64_t again;             /* sectors that the warp had fetched before, be it for another lane of an atomic */
     int64_t turns, turns_least, contended;
 };
 

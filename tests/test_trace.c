@@ -74,10 +74,10 @@ static const struct exact {
       "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
       "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
       "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,3) 0(0,-) 1(1,2) 3(3,3)"}},
-    {"trace coo-atomic",
+    {"trace coo-atomic", /* row 2 has three entries: its sector is asked for in three turns */
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
-      "atomic y 1ff 1 0 32 0 | 0(0,0) 0(0,1) 1(1,1) 1(1,2)"}},
+      "atomic y 1ff 3 2 32 0 | 0(0,0) 0(0,1) 1(1,1) 1(1,2)"}},
 };
 
 static void steps_by_hand(void **state)
@@ -119,6 +119,9 @@ static void totals_by_hand(void **state)
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
     talk_says(&t, "trace coo-atomic", "atomics: 5 had to wait");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
+    s = &t.s.trace->step[4].sums;
+    assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
+    assert_int_equal(s->sectors, 3 + 2 + 1 + 2 + 3);
     talk_says(&t, "trace csr-scalar warp 1", "nothing to do");
     assert_int_equal(t.s.trace->t.nsteps, 0);
     talk_says(&t, "trace csr-scalar step 5 to 6", "val[1, 3, 5, 8]");

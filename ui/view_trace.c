@@ -538,7 +538,7 @@ static int draw_totals(struct canvas *c, const struct trace_sums *t, int y, int 
     item_ratio(c, &at, "active lanes", t->lanes, t->steps);
     item_bytes(c, &at, "useful", t->bytes - t->padding, fetched);
     item_bytes(c, &at, "padding", t->padding, fetched);
-    item_bytes(c, &at, "unused", fetched - t->bytes, fetched);
+    item_bytes(c, &at, "unused", t->unused, fetched);
     item_bytes(c, &at, "fetched twice", t->again * SECTOR, fetched);
     item_of(c, &at, "bank turns", t->turns, t->turns_least);
     if (t->contended) item_count(c, &at, "contended", t->contended);
