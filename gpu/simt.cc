@@ -489,7 +489,7 @@ static void check_mask(lane *l, source at)
 
 static bool same_place(source a, source b)
 {
-    return a.line() == b.line() && !strcmp(a.file_name(), b.file_name());
+    return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
 }
 
 /* The number of the meeting that l comes to: one under way, or a new one. Each has a lane that waits in it alone, so
