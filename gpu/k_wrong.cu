@@ -261,6 +261,13 @@ const struct wrong_rule wrong_rules[] = {
      "prefix_wrong", "prefix_right"},
     {}};
 
+const struct wrong_rule *wrong_find(const char *name)
+{
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++)
+        if (!strcmp(r->name, name)) return r;
+    return nullptr;
+}
+
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct err *e)
 {
     static int in[N], out[2 * N];

@@ -350,7 +350,7 @@ static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
             "%.1f");
     out_num(o, "again_percent", at_length ? "asked for before %" : "again %",
             100 * ratio((double)t->global.again * SECTOR, asked), "%.1f");
-    out_num(o, "gather_sectors", at_length ? "sectors of x a nonzero" : "x a nonzero", t->gather, "%.3f");
+    out_num(o, "gather_sectors", at_length ? "sectors of x a nonzero" : "x/nz", t->gather, "%.3f");
 }
 
 static void out_shared(struct out *o, const struct totals *t, bool at_length)
@@ -366,9 +366,14 @@ static void out_error_of(struct out *o, double error, const char *heading)
     out_num(o, "error_percent", heading, 100 * error, "%.2f");
 }
 
-static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, bool at_length,
-                      bool lines)
+/* How a kernel is told of: in a table of its own; with its lines; in a table where some are samples. */
+struct how {
+    bool at_length, lines, sampled;
+};
+
+static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
 {
+    bool at_length = how.at_length;
     struct totals t = totals_of(c);
     char text[100];
     double error = counts_error(c);
@@ -385,13 +390,13 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     out_int(o, "steps", at_length ? "steps of all warps" : NULL, t.steps);
     out_balance(o, &t, at_length);
     out_bytes_of(o, &t, at_length);
-    if (!at_length) out_error_of(o, error, "+- %");
+    if (!at_length) out_error_of(o, error, how.sampled ? "+- %" : NULL);
     out_touches(o, c);
     out_shared(o, &t, at_length);
     out_time(o, "emulation_us", NULL, c->us);
     out_int(o, "accesses", NULL, c->accesses);
     out_arrays(o, c);
-    if (lines)
+    if (how.lines)
         list_lines(o, c);
     else if (out_mode(o) != OUT_CSV)
         out_str(o, "lines", NULL, NULL);
@@ -432,7 +437,7 @@ static void remarks(struct out *o, bool table, bool sampled)
     if (table)
         out_text(o,
                  "Lanes: at work in a step, of 32. Block: sectors of the largest one over those of the mean one. Pad: "
-                 "padding. x a nonzero: sectors of x.");
+                 "padding. x/nz: sectors of x a nonzero.");
     else
         out_text(o,
                  "Each: sectors, of 32 bytes, a request. Lanes: of a request. Used, pad (padding), again: of the bytes "
@@ -451,7 +456,7 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
     bool ok = c && count_one(s, w, k, c, e);
     if (ok) {
         out_record(s->out);
-        out_count(s->out, w->matrix, w->real, c, true, lines);
+        out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
     }
@@ -519,10 +524,10 @@ static bool count_all(struct session *s, const struct count_wanted *w, bool line
     for (int i = 0; ok && kernels[i]; i++)
         if (kernel_runs_on(kernels[i], w->emu)) ok = count_next(s, w, kernels[i], &all, e);
     if (all.no) qsort(all.c, (size_t)all.n, sizeof *all.c, by_sectors);
+    for (int i = 0; i < all.n; i++) sampled |= totals_of(&all.c[i]).sampled;
     for (int i = 0; i < all.n; i++) {
         out_row(s->out);
-        out_count(s->out, w->matrix, w->real, &all.c[i], false, lines);
-        sampled |= totals_of(&all.c[i]).sampled;
+        out_count(s->out, w->matrix, w->real, &all.c[i], (struct how){.lines = lines, .sampled = sampled});
     }
     if (all.n) remarks(s->out, true, sampled);
     for (int i = 0; i < all.nno; i++) out_refused(s->out, w, &all.no[i]);

@@ -5,18 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct wrong_rule *rule_find(const char *name, struct err *e)
-{
-    char names[200] = "";
-    for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
-        size_t n = strlen(names);
-        if (!strcmp(r->name, name)) return r;
-        snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", r->name);
-    }
-    fail(e, E_USAGE, "expected a rule, found `%s`; one of %s", name, names);
-    return NULL;
-}
-
 static void list_rules(struct out *o)
 {
     for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
@@ -78,12 +66,11 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
 
 static bool run_wrong(struct session *s, const struct args *a, struct err *e)
 {
-    const char *name = arg(a, "word");
-    if (!name) return list_rules(s->out), true;
-    const struct wrong_rule *r = rule_find(name, e);
+    if (!arg(a, "rule")) return list_rules(s->out), true;
+    const struct wrong_rule *r = wrong_find(arg(a, "rule"));
     struct err found = {0};
     bool result;
-    if (!r || !session_device(s, "emu", e)) return false;
+    if (!session_device(s, "emu", e)) return false;
     if (wrong_run(r, true, &result, &found))
         return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found nothing", r->wrong);
     if (found.code != E_DEVICE) return fail(e, found.code, "%s", found.text);
@@ -95,7 +82,7 @@ static bool run_wrong(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_wrong = {
     .name = "wrong",
-    .grammar = "[WORD]",
+    .grammar = "[RULE]",
     .about = "kernels that break a rule on purpose: what the emulator finds, and the right ones",
     .help = "Without a name it lists the rules. With one it runs a kernel that breaks it on the emulator, and shows\n"
             "its source, the line and threads where it was found out, what a GPU might do, and the right kernel.\n"

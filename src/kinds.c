@@ -6,6 +6,7 @@
 #include "precond.h"
 #include "reorder.h"
 #include "symmetrize.h"
+#include "wrong.h"
 
 #include <errno.h>
 #include <math.h>
@@ -357,6 +358,18 @@ static bool check_topic(const struct session *s, const char *text)
     return false;
 }
 
+static void list_rules(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++) give(user, r->name);
+}
+
+static bool check_rule(const struct session *s, const char *text)
+{
+    (void)s;
+    return wrong_find(text) != NULL;
+}
+
 const struct param *params_of(const struct args *a)
 {
     const char *generator = arg(a, "generator"), *kernel = arg(a, "kernel");
@@ -400,6 +413,7 @@ const struct kind kinds[] = {
     {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
     {"TOPIC", "topic", "a command, or what a command can name: a view, format, kernel, solver and the like", NULL,
      check_topic, list_topics},
+    {"RULE", "rule", "a rule", NULL, check_rule, list_rules},
     {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
     {"FILE", "file", "a file", NULL, any, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},

@@ -16,6 +16,7 @@ struct wrong_rule {
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
 extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
+const struct wrong_rule *wrong_find(const char *name);
 
 /* Run the wrong or the right kernel of a rule on the emulator, races looked for. false: e is what the emulator found,
    E_DEVICE, or that there is no memory. *result: whether what came out is what was to be computed. */
