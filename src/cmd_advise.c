@@ -1,0 +1,197 @@
+/* advise: all kernels by predicted time, with what their format costs to make and after how many products it pays. */
+#include "cmd.h"
+#include "modeled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void advice_free(struct advice *a)
+{
+    mem_free(a->k);
+    mem_free(a->no);
+    *a = (struct advice){0};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
+    return (x > y) - (x < y);
+}
+
+static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, enum type real,
+                       const struct machine *g, struct advice *out, struct err *e)
+{
+    struct err why = {0};
+    if (modeled_kernel(s, m, k, NULL, real, g, &out->k[out->n], &why)) {
+        out->n++;
+        return true;
+    }
+    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
+    if (!alone) return fail_at(e, why.code, why.where, "%s", why.text);
+    out->no[out->nno].kernel = k;
+    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", why.text);
+    return true;
+}
+
+bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+               struct advice *out, struct err *e)
+{
+    int n = 0;
+    while (kernels[n]) n++;
+    *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
+    out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
+    bool ok = out->no != NULL;
+    for (int i = 0; ok && i < n; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->host || k->vendor || (format && strcmp(k->format, format) != 0)) continue;
+        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, out, e);
+    }
+    if (ok) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
+    if (!ok) advice_free(out);
+    return ok;
+}
+
+/* ---- what it costs and when it pays ---- */
+
+struct advising {
+    struct session *s;
+    const struct matrix *m;
+    const struct modeled *csr; /* the fastest that needs no conversion; NULL: none */
+    int64_t products;          /* 0: as many as you like */
+};
+
+/* Packing, beyond what csr needs, which is there. */
+static double cost_us(const struct advising *v, const struct modeled *k)
+{
+    if (!strcmp(k->kernel->format, "csr")) return 0;
+    double csr = v->csr ? v->csr->prep_us : 0;
+    return k->prep_us > csr ? k->prep_us - csr : 0;
+}
+
+/* Products after which k has overtaken the fastest of csr; infinite: never; NaN: it is of csr itself. */
+static double pays_after(const struct advising *v, const struct modeled *k)
+{
+    if (!v->csr || !strcmp(k->kernel->format, "csr")) return NAN;
+    if (k->time.us >= v->csr->time.us) return INFINITY;
+    return ceil(cost_us(v, k) / (v->csr->time.us - k->time.us));
+}
+
+static double total_of(const struct advising *v, const struct modeled *k)
+{
+    return cost_us(v, k) + (double)v->products * k->time.us;
+}
+
+/* Fewest us in all, first. */
+static void sort_for(const struct advising *v, struct advice *a, int *order)
+{
+    for (int i = 0; i < a->n; i++) {
+        int k = i;
+        while (k > 0 && v->products && total_of(v, &a->k[order[k - 1]]) > total_of(v, &a->k[i])) {
+            order[k] = order[k - 1];
+            k--;
+        }
+        order[k] = i;
+    }
+}
+
+static void out_pays(struct out *o, double after)
+{
+    char text[32];
+    out_str(o, "pays", NULL, isnan(after) ? NULL : isinf(after) ? "never" : "after");
+    out_num(o, "pays_after", NULL, isinf(after) ? NAN : after, "%.0f");
+    snprintf(text, sizeof text, "%.0f", after);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "pays after", isnan(after) ? "-" : isinf(after) ? "never" : text);
+}
+
+static void out_advised(const struct advising *v, const struct modeled *k, int rank)
+{
+    struct out *o = v->s->out;
+    const struct run *r = modeled_run(v->s, v->m, k->kernel, k->real);
+    out_row(o);
+    out_int(o, "rank", NULL, rank);
+    out_str(o, "matrix", NULL, v->m->name);
+    out_str(o, "kernel", "kernel", k->kernel->name);
+    out_str(o, "format", "format", k->kernel->format);
+    out_str(o, "precision", NULL, type_name(k->real));
+    out_str(o, "machine", NULL, k->on.name);
+    out_bool(o, "machine_here", NULL, k->on.here);
+    out_num(o, "predicted_us", "predicted us", k->time.us, "%.2f");
+    out_num(o, "measured_us", r || k->on.here ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
+    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_num(o, "prep_us", "conversion us", cost_us(v, k), "%.0f");
+    out_pays(o, pays_after(v, k));
+    out_int(o, "products", NULL, v->products);
+    out_num(o, "total_us", v->products ? "total us" : NULL, v->products ? total_of(v, k) : NAN, "%.0f");
+    out_bool(o, "sampled", NULL, k->work.sampled);
+    out_fitting(o, NULL);
+}
+
+static void out_not(const struct advising *v, const struct not_advised *no, enum type real)
+{
+    struct out *o = v->s->out;
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "%s: %s", no->kernel->name, no->why);
+        return;
+    }
+    out_row(o);
+    out_str(o, "matrix", NULL, v->m->name);
+    out_str(o, "kernel", NULL, no->kernel->name);
+    out_str(o, "format", NULL, no->kernel->format);
+    out_str(o, "precision", NULL, type_name(real));
+    out_fitting(o, no->why);
+}
+
+static bool say(const struct advising *v, struct advice *a, enum type real, int top, struct err *e)
+{
+    int *order = mem_new(a->n, sizeof *order, "the ranking", e), shown = top && top < a->n ? top : a->n;
+    bool sampled = false;
+    struct machine none = {0};
+    if (!order) return false;
+    sort_for(v, a, order);
+    for (int i = 0; i < shown; i++) {
+        out_advised(v, &a->k[order[i]], i + 1);
+        sampled |= a->k[order[i]].work.sampled;
+    }
+    modeled_remarks(v->s->out, a->n ? &a->k[0].on : &none, sampled);
+    out_text(v->s->out,
+             "Conversion: on the host of this machine, from csr; a library's kernels cannot be watched: `bench`.");
+    for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], real);
+    mem_free(order);
+    return true;
+}
+
+static bool run_advise(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
+    struct advising v = {.s = s, .products = products};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    struct advice all;
+    struct machine g;
+    if (arg(a, "for") && products < 1)
+        return fail(e, E_USAGE, "expected 1 or more products after `for`, found %lld", (long long)products);
+    if (top < 0 || top > 1000) return fail(e, E_USAGE, "expected 0 to 1000 after `top`, found %lld", (long long)top);
+    if (!m || !modeled_machine(s, &g, e)) return false;
+    if (m->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
+    if (!advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    v.m = m;
+    for (int i = all.n - 1; i >= 0; i--)
+        if (!strcmp(all.k[i].kernel->format, "csr")) v.csr = &all.k[i];
+    bool ok = say(&v, &all, arg_precision(a), (int)top, e);
+    advice_free(&all);
+    return ok;
+}
+
+const struct command command_advise = {
+    .name = "advise",
+    .grammar = "[MATRIX] [for N] [products] [top N] [f32|f64]",
+    .about = "all kernels by predicted time on a GPU, and after how many products their format pays",
+    .help =
+        "Every kernel whose format fits is watched on the emulator and its time predicted, fastest first. The\n"
+        "conversion is timed here, on the host; pays after: the products by which it has overtaken the fastest\n"
+        "kernel of csr, which needs none. With `for N products` the least total of conversion and products comes\n"
+        "first. What `bench` or `spmv` measured of the matrix on a GPU stands beside. top shows the first N alone.\n"
+        "    advise; advise A for 100 products f32; advise top 3",
+    .run = run_advise,
+};

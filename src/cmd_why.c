@@ -1,0 +1,117 @@
+/* why not: what keeps a format from being the one that is advised. */
+#include "cmd.h"
+#include "modeled.h"
+
+#include <math.h>
+#include <string.h>
+
+struct answer {
+    const struct format *format;
+    const struct matrix *matrix;
+    enum type real;
+    const struct modeled *best, *own; /* of all kernels; of the format's, NULL: there is none */
+    const char *reason;               /* why there is none */
+    bool has_cause;
+    struct finding cause; /* what costs its kernel most */
+};
+
+static const char *reason_of(const struct advice *a, const struct format *f)
+{
+    for (int i = 0; i < a->nno; i++)
+        if (!strcmp(a->no[i].kernel->format, f->name)) return a->no[i].why;
+    return "no kernel of it can be watched";
+}
+
+static struct answer answer_of(const struct advice *a, const struct format *f, const struct matrix *m, enum type real)
+{
+    struct answer w = {.format = f, .matrix = m, .real = real, .best = a->n ? &a->k[0] : NULL};
+    struct finding found[FINDINGS_MOST];
+    for (int i = a->n - 1; i >= 0; i--)
+        if (!strcmp(a->k[i].kernel->format, f->name)) w.own = &a->k[i];
+    if (!w.own) w.reason = reason_of(a, f);
+    w.has_cause = w.own && findings_of(w.own, &m->csr, found) > 0;
+    if (w.has_cause) w.cause = found[0];
+    return w;
+}
+
+static double times(const struct answer *w)
+{
+    return w->own && w->best ? w->own->time.us / w->best->time.us : NAN;
+}
+
+static const char *verdict(const struct answer *w)
+{
+    return !w->own ? "does not fit" : w->own == w->best ? "is advised" : "slower";
+}
+
+static void out_answer(struct out *o, const struct answer *w)
+{
+    out_row(o);
+    out_str(o, "matrix", NULL, w->matrix->name);
+    out_str(o, "format", NULL, w->format->name);
+    out_str(o, "precision", NULL, type_name(w->real));
+    out_str(o, "verdict", NULL, verdict(w));
+    out_str(o, "reason", NULL, w->reason);
+    out_str(o, "kernel", NULL, w->own ? w->own->kernel->name : NULL);
+    out_num(o, "predicted_us", NULL, w->own ? w->own->time.us : NAN, NULL);
+    out_str(o, "best_kernel", NULL, w->best ? w->best->kernel->name : NULL);
+    out_num(o, "best_us", NULL, w->best ? w->best->time.us : NAN, NULL);
+    out_num(o, "times", NULL, times(w), NULL);
+    out_num(o, "padding_percent", NULL,
+            w->own && w->own->plan.slots ? 100 * (double)w->own->plan.padding / (double)w->own->plan.slots : NAN, NULL);
+    out_str(o, "cause", NULL, w->has_cause ? w->cause.cause : NULL);
+    out_str(o, "text", NULL, w->has_cause ? w->cause.text : NULL);
+    out_str(o, "remedy", NULL, w->has_cause ? w->cause.remedy : NULL);
+}
+
+static void say_answer(struct out *o, const struct answer *w)
+{
+    const char *name = w->format->name, *matrix = w->matrix->name;
+    char own[32], best[32];
+    if (!w->own) {
+        out_text(o, "%s cannot be taken for %s: %s", name, matrix, w->reason);
+        return;
+    }
+    if (w->own == w->best) {
+        out_text(o, "%s is what is advised for %s: %s is predicted to be fastest, %.2f us", name, matrix,
+                 w->own->kernel->name, w->own->time.us);
+        return;
+    }
+    out_text(o, "%s would take %.2f times as long as %s: %s %.2f us, %s %.2f us", name, times(w),
+             w->best->kernel->format, w->own->kernel->name, w->own->time.us, w->best->kernel->name, w->best->time.us);
+    out_text(o, "It stores %s where %s stores %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
+             w->best->kernel->format, show_bytes((double)w->best->plan.bytes, best, sizeof best));
+    if (w->has_cause)
+        out_text(o, "What costs it most, %.2f us, is %s: %s.", w->cause.us, w->cause.cause, w->cause.text);
+    if (w->has_cause) out_text(o, "Remedy: %s.", w->cause.remedy);
+}
+
+static bool run_why(struct session *s, const struct args *a, struct err *e)
+{
+    const struct format *f = format_find(arg(a, "format"));
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct advice all;
+    struct machine g;
+    if (!m || !modeled_machine(s, &g, e)) return false;
+    if (m->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
+    if (!advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    struct answer w = answer_of(&all, f, m, arg_precision(a));
+    if (out_mode(s->out) == OUT_TEXT)
+        say_answer(s->out, &w);
+    else
+        out_answer(s->out, &w);
+    modeled_remarks(s->out, &g, w.own && w.own->work.sampled);
+    advice_free(&all);
+    return true;
+}
+
+const struct command command_why = {
+    .name = "why",
+    .grammar = "not FORMAT [of MATRIX] [f32|f64]",
+    .about = "why a format is not advised: it does not fit, pads, or is slower, by how much and what for",
+    .help = "All kernels are ranked as by `advise`, and the best of the format is held against the best of all: its\n"
+            "predicted time, what it stores, and what costs it most, as `explain` finds it.\n"
+            "    why not ell; why not dia of A",
+    .run = run_why,
+};

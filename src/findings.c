@@ -1,0 +1,405 @@
+/* What costs a kernel time: each cause is what the model predicts with it, less what it predicts without. */
+#include "modeled.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the rules look at: what was counted of a kernel, in all launches and whole. */
+struct sums {
+    const struct modeled *k;
+    const struct csr *A;
+    const struct work *main; /* the launch that takes longest */
+    struct tally loads, stores, atomics, x, shared;
+    double active; /* mean lanes at work */
+};
+
+static void add(struct tally *to, struct tally t)
+{
+    to->requests += t.requests;
+    to->lanes += t.lanes;
+    to->sectors += t.sectors;
+    to->bytes += t.bytes;
+    to->padding += t.padding;
+    to->turns += t.turns;
+    to->turns_least += t.turns_least;
+    to->contended += t.contended;
+}
+
+static const struct work *main_launch(const struct modeled *k)
+{
+    const struct work *best = &k->work.launch[0];
+    double most = -1;
+    for (int l = 0; l < k->work.n; l++) {
+        struct workload one = k->work;
+        one.n = 1;
+        one.launch[0] = k->work.launch[l];
+        double us = one.launch[0].blocks ? model_predict(&one, &k->on).us : 0;
+        if (us > most) most = us, best = &k->work.launch[l];
+    }
+    return best;
+}
+
+static struct sums sums_of(const struct modeled *k, const struct csr *A)
+{
+    struct sums s = {.k = k, .A = A, .main = main_launch(k)};
+    const struct counts *c = &k->counts;
+    double active = 0, steps = 0;
+    add(&s.loads, counts_of(c, TOUCH_LOAD, -1, -1));
+    add(&s.loads, counts_of(c, TOUCH_TEXTURE, -1, -1));
+    add(&s.stores, counts_of(c, TOUCH_STORE, -1, -1));
+    add(&s.atomics, counts_of(c, TOUCH_ATOMIC, -1, -1));
+    for (int t = TOUCH_SHARED_LOAD; t <= TOUCH_SHARED_ATOMIC; t++) add(&s.shared, counts_of(c, (enum touch)t, -1, -1));
+    for (int a = 0; a < c->scope.narrays; a++)
+        if (!c->scope.array[a].shared && !strcmp(c->scope.array[a].name, "x")) {
+            add(&s.x, counts_of(c, TOUCH_LOAD, a, -1));
+            add(&s.x, counts_of(c, TOUCH_TEXTURE, a, -1));
+        }
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        active += (double)c->launch[l].active;
+        steps += (double)c->launch[l].steps;
+    }
+    s.active = steps > 0 ? active / steps : 0;
+    return s;
+}
+
+static double share(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* ---- the kernel without a cause ---- */
+
+/* The waits, steps and bytes of all launches but for the share `less` of them. */
+static void without_share(struct workload *w, double less)
+{
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less, k->longest[q] *= 1 - less;
+        k->steps *= 1 - less;
+        k->lines *= 1 - less;
+        k->l2_loads *= 1 - less;
+        k->footprint *= 1 - less;
+    }
+    w->footprint *= 1 - less;
+}
+
+static double padding_share(const struct sums *s)
+{
+    return share((double)s->loads.padding, (double)s->loads.sectors * SECTOR);
+}
+
+static void no_padding(const struct sums *s, struct workload *w)
+{
+    without_share(w, padding_share(s));
+}
+
+/* No block takes longer than the mean of its launch. */
+static void no_long_block(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++)
+        for (int q = 0; q < WAITS; q++) {
+            double mean = w->launch[l].blocks ? w->launch[l].wait[q] / (double)w->launch[l].blocks : 0;
+            if (w->launch[l].longest[q] > mean) w->launch[l].longest[q] = mean;
+        }
+}
+
+static void no_long_row(const struct sums *s, struct workload *w)
+{
+    if (s->main->longest_row < 0 || s->k->kernel->shares) return;
+    if ((double)csr_row_length(s->A, s->main->longest_row) < 4 * share((double)s->A->nnz, (double)s->A->rows) + 16)
+        return;
+    no_long_block(s, w);
+}
+
+static void no_imbalance(const struct sums *s, struct workload *w)
+{
+    struct workload with = *w;
+    const struct work *m = s->main;
+    if (m->longest[WAIT_STEP] < 1.5 * share(m->wait[WAIT_STEP], (double)m->blocks)) return;
+    no_long_row(s, &with);
+    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* else the long row is the cause */
+}
+
+/* All lanes at work: as many fewer steps, of the loads of the main loop. */
+static void no_idle_lanes(const struct sums *s, struct workload *w)
+{
+    double lanes = share((double)s->loads.lanes, (double)s->loads.requests), less = 1 - lanes / LANES;
+    for (int l = 0; l < w->n && lanes > 0; l++) {
+        struct work *k = &w->launch[l];
+        k->steps *= 1 - less;
+        k->lines *= 1 - less;
+        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
+    }
+}
+
+/* Sectors that the bytes asked for would fill, where neighbouring lanes ask for neighbouring elements. x apart. */
+static double scattered_share(const struct sums *s)
+{
+    double sectors = (double)(s->loads.sectors - s->x.sectors), bytes = (double)(s->loads.bytes - s->x.bytes);
+    return sectors > 0 ? fmax(0, 1 - bytes / SECTOR / sectors) : 0;
+}
+
+static void no_scatter(const struct sums *s, struct workload *w)
+{
+    double less = scattered_share(s) * share((double)(s->loads.sectors - s->x.sectors), (double)s->loads.sectors);
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors) : 1; /* what all must fetch once */
+        k->lines *= 1 - less;
+        k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
+        k->wait[WAIT_L2] *= 1 - less;
+        k->wait[WAIT_FIRST] *= 1 - less * 0.5;
+    }
+}
+
+/* x as if it were read once, in order. */
+static void no_gather(const struct sums *s, struct workload *w)
+{
+    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        double once = x / SECTOR * share(k->gathered, k->gathered), more = fmax(0, k->gathered - once);
+        double part = share(more, k->l2_loads);
+        k->l2_loads -= more;
+        k->wait[WAIT_L2] *= 1 - part;
+        k->wait[WAIT_FIRST] *= 1 - part;
+        k->lines -=
+            fmin(k->lines, (double)s->x.requests * fmax(0, share((double)s->x.sectors, (double)s->x.requests) / 4 - 1));
+    }
+}
+
+static void no_atomics(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = 0;
+}
+
+static void no_conflicts(const struct sums *s, struct workload *w)
+{
+    double less = 1 - share((double)s->shared.turns_least, (double)s->shared.turns);
+    for (int l = 0; l < w->n && s->shared.turns; l++) {
+        w->launch[l].wait[WAIT_SHARED] *= 1 - less;
+        w->launch[l].longest[WAIT_SHARED] *= 1 - less;
+    }
+}
+
+/* Warps enough to fill every wait: what is left is bytes and instructions. */
+static void no_waits(const struct sums *s, struct workload *w)
+{
+    struct workload with = *w;
+    no_long_block(s, &with);
+    for (int l = 0; l < w->n; l++)
+        for (int q = 0; q < WAITS; q++) {
+            w->launch[l].wait[q] = 0;
+            w->launch[l].longest[q] -= with.launch[l].longest[q]; /* a long row is a cause of its own */
+        }
+}
+
+/* Bytes that need not move. */
+static void no_bytes(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++) w->launch[l].l2_loads = w->launch[l].l2_stores = w->launch[l].footprint = 0;
+}
+
+/* ---- what is said of it ---- */
+
+#define TEXT(f, ...) snprintf((f)->text, sizeof(f)->text, __VA_ARGS__)
+#define REMEDY(f, ...) snprintf((f)->remedy, sizeof(f)->remedy, __VA_ARGS__)
+
+static double mean_row(const struct sums *s)
+{
+    return share((double)s->A->nnz, (double)s->A->rows);
+}
+
+static int64_t longest_of(const struct csr *A, int64_t *row)
+{
+    int64_t most = 0;
+    *row = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        if (csr_row_length(A, i) > most) most = csr_row_length(A, i), *row = i;
+    return most;
+}
+
+/* What HYB of its usual width would store for each nonzero, beside ELL's. */
+static double hyb_slots(const struct csr *A, int64_t *width)
+{
+    struct plan p;
+    struct err unseen = {0};
+    if (!format_plan(A, format_find("hyb"), NULL, T_F64, &p, &unseen)) return NAN;
+    *width = p.shape.param[0];
+    return share((double)p.slots, (double)A->nnz);
+}
+
+static void say_padding(const struct sums *s, struct finding *f)
+{
+    int64_t row, width = 0, most = longest_of(s->A, &row);
+    const struct plan *p = &s->k->plan;
+    double hyb = hyb_slots(s->A, &width);
+    TEXT(f,
+         "%s pads %.0f%% of its %lld slots, and reads %.0f%% of its bytes for it: row %lld has %lld entries, the mean "
+         "is %.1f",
+         p->shape.format->name, 100 * share((double)p->padding, (double)p->slots), (long long)p->slots,
+         100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
+    if (strcmp(p->shape.format->name, "hyb") && hyb < share((double)p->slots, (double)s->A->nnz))
+        REMEDY(f, "hyb with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1",
+               (long long)width, hyb, p->shape.format->name, share((double)p->slots, (double)s->A->nnz));
+    else
+        REMEDY(f, "csr stores no padding: csr-vector, csr-merge");
+}
+
+static void say_long_row(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    int64_t row = w->longest_row;
+    TEXT(f,
+         "row %lld has %lld entries, the mean is %.1f: block %lld, which has it, waits %.0f times as long as the mean "
+         "block, "
+         "and all others are done by then",
+         (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
+         share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
+    REMEDY(f, "share long rows out: csr-merge and coo-segmented cut the nonzeros in equal pieces");
+}
+
+static void say_imbalance(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    TEXT(f, "block %lld of %lld makes %.0f steps, the mean block %.0f: the multiprocessors wait for it",
+         (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
+         share(w->wait[WAIT_STEP], (double)w->blocks));
+    REMEDY(f, "sort rows by length (sell, sc-csr), or cut the nonzeros in equal pieces (csr-merge)");
+}
+
+static void say_idle(const struct sums *s, struct finding *f)
+{
+    TEXT(f, "%.1f of a warp's 32 lanes are at work in a load, on average; rows have %.1f entries",
+         share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
+    REMEDY(f, "fewer threads a row: csr-cusp chooses them by the mean, csr-stream and csr-merge by the nonzeros");
+}
+
+static void say_scatter(const struct sums *s, struct finding *f)
+{
+    double sectors = (double)(s->loads.sectors - s->x.sectors), requests = (double)(s->loads.requests - s->x.requests);
+    TEXT(f,
+         "a warp's request for the matrix touches %.1f sectors of 32 bytes, where its bytes would fill %.1f: lanes "
+         "read far "
+         "apart",
+         share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
+    REMEDY(f, "let neighbouring lanes read neighbouring elements: csr-vector or csr-stream, or columns first as ell "
+              "and sell do");
+}
+
+static void say_gather(const struct sums *s, struct finding *f)
+{
+    TEXT(f,
+         "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f a request, where one in order would fill %.2f",
+         share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
+         (double)type_size(s->k->real) / SECTOR);
+    REMEDY(f, "bring columns of neighbouring rows together: `reorder rcm`, then `explain` again; fp32 halves x");
+}
+
+static void say_atomics(const struct sums *s, struct finding *f)
+{
+    double hot = 0;
+    for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
+    TEXT(f,
+         "%lld atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
+         "address, "
+         "one after another",
+         (long long)s->atomics.lanes, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
+    REMEDY(f, "add up within the warp first (coo-segmented), or give each row to one owner (csr kernels)");
+}
+
+static void say_launches(const struct sums *s, struct finding *f)
+{
+    int n = 0;
+    for (int l = 0; l < s->k->work.n; l++) n += s->k->work.launch[l].blocks > 0;
+    TEXT(f, "%d launch%s cost%s %.1f us by %s, whatever %s", n, n == 1 ? "" : "es", n == 1 ? "s" : "",
+         s->k->time.launch_us, n == 1 ? "itself" : "themselves", n == 1 ? "it does" : "they do");
+    REMEDY(f, n > 1 ? "a kernel of one launch; a larger matrix; several products at once"
+                    : "nothing in the kernel: a larger matrix, or several products in one launch");
+}
+
+static void say_conflicts(const struct sums *s, struct finding *f)
+{
+    TEXT(f, "shared memory takes %lld turns of its banks, %lld would do", (long long)s->shared.turns,
+         (long long)s->shared.turns_least);
+    REMEDY(f, "pad the shared array, so that the lanes of a warp fall into different banks");
+}
+
+static void say_waits(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    double loads = w->longest[WAIT_L1] + w->longest[WAIT_L2] + w->longest[WAIT_FIRST];
+    TEXT(
+        f,
+        "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %lld blocks of %lld "
+        "threads are too few to fill the time",
+        loads, (long long)w->blocks, (long long)w->threads);
+    REMEDY(f,
+           "more threads a row shorten the chain (csr-vector, csr-merge); a larger matrix fills the multiprocessors");
+}
+
+static void say_bytes(const struct sums *s, struct finding *f)
+{
+    char l2[32], dram[32], least[32];
+    const struct modeled *k = s->k;
+    bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
+    TEXT(f, "%s: %s from L2, %s of that from memory; at least %s must move: as good as it gets with these bytes",
+         memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
+         show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
+         show_bytes((double)k->bytes, least, sizeof least));
+    REMEDY(f, "fewer bytes: %s, a format with fewer indices (bsr, dia, dia-symmetric)",
+           k->real == T_F64 ? "fp32" : "fewer entries");
+}
+
+/* More padding than entries: memory, even where the kernel stops before it. */
+static bool pads_much(const struct sums *s)
+{
+    return s->k->plan.padding > s->A->nnz;
+}
+
+static const struct rule {
+    const char *cause;
+    void (*without)(const struct sums *s, struct workload *w); /* NULL: the launches themselves */
+    void (*say)(const struct sums *s, struct finding *f);
+    bool (*also)(const struct sums *s); /* tell it even where it costs no time; may be NULL */
+} rules[] = {
+    {"padding", no_padding, say_padding, pads_much},
+    {"long row", no_long_row, say_long_row, NULL},
+    {"imbalance", no_imbalance, say_imbalance, NULL},
+    {"idle lanes", no_idle_lanes, say_idle, NULL},
+    {"uncoalesced loads", no_scatter, say_scatter, NULL},
+    {"x gather", no_gather, say_gather, NULL},
+    {"atomics", no_atomics, say_atomics, NULL},
+    {"bank conflicts", no_conflicts, say_conflicts, NULL},
+    {"launches", NULL, say_launches, NULL},
+    {"waits", no_waits, say_waits, NULL},
+    {"bytes", no_bytes, say_bytes, NULL},
+};
+
+static int costlier(const void *a, const void *b)
+{
+    double x = ((const struct finding *)a)->us, y = ((const struct finding *)b)->us;
+    return (x < y) - (x > y);
+}
+
+int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST])
+{
+    struct sums s = sums_of(k, A);
+    struct workload *w = mem_new(1, sizeof *w, "a kernel without what costs it time", NULL);
+    int n = 0;
+    for (int r = 0; r < COUNT(rules) && w; r++) {
+        *w = k->work;
+        if (rules[r].without) rules[r].without(&s, w);
+        double us = rules[r].without ? k->time.us - model_predict(w, &k->on).us : k->time.launch_us;
+        if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
+        out[n] = (struct finding){.cause = rules[r].cause, .us = us};
+        rules[r].say(&s, &out[n++]);
+    }
+    mem_free(w);
+    qsort(out, (size_t)n, sizeof *out, costlier);
+    return n;
+}

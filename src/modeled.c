@@ -1,0 +1,155 @@
+/* Kernels watched and their times predicted, for the commands that explain and advise. */
+#include "modeled.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Accesses of lanes that are watched of a kernel, about: 0.1 s on a core. Blocks to try a large matrix on. */
+enum { ACCESSES = 250 * 1000, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
+
+bool modeled_machine(struct session *s, struct machine *g, struct err *e)
+{
+    struct device *d = session_device(s, NULL, e);
+    if (!d) return false;
+    if (d->kind == DEV_CUDA && !d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    *g = machine_of(d);
+    return true;
+}
+
+/* Blocks to watch of each launch; 0: all. */
+static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
+                          int64_t *sample, struct err *e)
+{
+    double all = 0, most = 0, estimate = 3.0 * (double)stored_slots(M->of) + 2.0 * (double)M->of->rows;
+    *sample = 0;
+    if (estimate < ACCESSES) return true;
+    if (k->shares && estimate > SHARED_MOST)
+        return fail(e, E_UNSUPPORTED,
+                    "the blocks of %s share out the work as they come to it, so that only watching all of it could "
+                    "tell, and this matrix is too large for that; `count %s` does",
+                    k->name, k->name);
+    if (k->shares) return true;
+    if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
+        most = fmax(most, (double)at->blocks);
+    }
+    if (all > ACCESSES) *sample = (int64_t)fmax(2 * PILOT, most * ACCESSES / all);
+    return true;
+}
+
+/* What the emulator does not see: these do a part of their work on the host. */
+static const char *const on_host[] = {"sc-csr-host-order"};
+
+static bool can_be_watched(const struct kernel *k, const struct csr *A, struct err *e)
+{
+    if (k->vendor)
+        return fail(e, E_UNSUPPORTED, "%s is a library's: its source is not here to be watched; `bench` measures it",
+                    k->name);
+    if (k->host)
+        return fail(e, E_UNSUPPORTED, "%s runs on the host; the model is one of GPUs. `spmv kernel %s` measures it",
+                    k->name, k->name);
+    for (int i = 0; i < COUNT(on_host); i++)
+        if (!strcmp(k->name, on_host[i]))
+            return fail(e, E_UNSUPPORTED, "%s has its last step done by the host, of which the model knows nothing",
+                        k->name);
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
+    if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
+    return true;
+}
+
+static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+{
+    int64_t sample;
+    const struct kernel *k = out->kernel;
+    if (k->fits && !k->fits(M->of, e)) return false;
+    out->plan = plan_of(M->of);
+    out->bytes = kernel_bytes(k, M->of, 0);
+    if (!choose_sample(k, M, w, &out->counts, &sample, e)) return false;
+    if (!model_watch(k, A, M, out->on.sms, sample, w, &out->counts, &out->work, e)) return false;
+    out->time = model_predict(&out->work, &out->on);
+    return true;
+}
+
+/* The parameters that suit a GPU. */
+static const int64_t *params_for(const struct kernel *k, const struct format *f, const int64_t *param,
+                                 const struct machine *g, int64_t *own)
+{
+    if (param || k->param || !f->suit) return param ? param : k->param;
+    for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].usual : 0;
+    f->suit(g->sms, own);
+    return own;
+}
+
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+                    const struct machine *g, struct modeled *out, struct err *e)
+{
+    int64_t own[PARAMS_MAX];
+    const struct format *f = format_find(k->format);
+    *out = (struct modeled){.kernel = k, .real = real, .on = *g};
+    if (!can_be_watched(k, &m->csr, e)) return false;
+    struct device *emu = device_open("emu", e);
+    struct product *p = emu ? session_product(s, m, f, params_for(k, f, param, g, own), real, false, e) : NULL;
+    struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
+    if (!M || !watch_mat(&m->csr, M, &s->watch, out, e)) return false;
+    out->prep_us = p->prep_us;
+    return true;
+}
+
+bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
+                 const struct machine *g, struct watch *w, struct modeled *out, struct err *e)
+{
+    int64_t own[PARAMS_MAX];
+    const struct format *f = format_find(k->format);
+    struct stored S = {0};
+    struct mat M = {0};
+    *out = (struct modeled){.kernel = k, .real = real, .on = *g};
+    if (!can_be_watched(k, A, e)) return false;
+    struct device *emu = device_open("emu", e);
+    double start = now_us();
+    bool ok = emu && format_pack(A, f, params_for(k, f, param, g, own), real, false, &S, e);
+    out->prep_us = now_us() - start;
+    ok = ok && mat_put(&M, &S, emu, e);
+    ok = ok && watch_mat(A, &M, w, out, e);
+    if (M.dev) mat_free(&M);
+    stored_free(&S);
+    return ok;
+}
+
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+{
+    for (int i = 0; i < s->nruns && s->runs_of == m; i++)
+        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA) return &s->runs[i];
+    return NULL;
+}
+
+void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
+{
+    out_text(o, g->here ? "Predicted for %s, by its measured ceilings." : "Predicted for an %s; no GPU here.", g->name);
+    if (sampled)
+        out_text(o, "Blocks were sampled, and the longest row looked for: about %d accesses of lanes were watched.",
+                 +ACCESSES);
+}
+
+void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
+{
+    const struct run *r = modeled_run(s, m, k->kernel, k->real);
+    struct out *o = s->out;
+    out_str(o, "kernel", "kernel", k->kernel->name);
+    out_str(o, "matrix", "matrix", m->name);
+    out_str(o, "format", NULL, k->kernel->format);
+    out_str(o, "precision", "precision", type_name(k->real));
+    out_str(o, "machine", NULL, k->on.name);
+    out_bool(o, "machine_here", NULL, k->on.here);
+    out_time(o, "predicted_us", "predicted", k->time.us);
+    out_time(o, "launch_us", "of that to launch", k->time.launch_us);
+    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_bytes(o, "bytes", "bytes that must move", k->bytes);
+    out_bytes(o, "l2_bytes", "bytes from L2", (int64_t)k->time.l2_bytes);
+    out_bytes(o, "dram_bytes", "bytes from memory", (int64_t)k->time.dram_bytes);
+    out_num(o, "padding_percent", "padding %",
+            k->plan.slots ? 100 * (double)k->plan.padding / (double)k->plan.slots : 0, "%.1f");
+    out_bool(o, "sampled", NULL, k->work.sampled);
+    out_num(o, "measured_us", r ? "measured, us" : NULL, r ? r->us : NAN, "%.2f");
+}

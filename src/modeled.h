@@ -1,0 +1,67 @@
+/* The cost model at work in a session: kernels watched on the emulator, and their time on the GPU that is there or on
+   the one that is built in. */
+#ifndef MODELED_H
+#define MODELED_H
+
+#include "model.h"
+#include "session.h"
+
+struct modeled {
+    const struct kernel *kernel;
+    struct plan plan;
+    enum type real;
+    int64_t bytes;  /* that it must move at least; kernel_bytes */
+    double prep_us; /* packing on the host */
+    struct machine on;
+    struct workload work;
+    struct counts counts; /* its scope.of is gone */
+    struct prediction time;
+};
+
+/* The GPU that predictions are for: the session's device, its ceilings measured now if they were not; else the built-in
+   one. false: the device failed. */
+bool modeled_machine(struct session *s, struct machine *g, struct err *e);
+/* Watch k on m and predict its time on g, from about a tenth of a second of emulation: a large matrix is sampled. The
+   product is kept in the session. param NULL: those that suit g. Errors: E_UNSUPPORTED, nothing can be watched, and
+   why; what session_product refuses; cancelled. */
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+                    const struct machine *g, struct modeled *out, struct err *e);
+/* The same of A, with nothing kept. */
+bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
+                 const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
+/* What the session measured of k on m on a GPU last; NULL: nothing. */
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
+/* In text: for which GPU, and whether blocks were sampled. */
+void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
+
+/* The keys of a prediction: kernel .. measured_us; in text as lines of a record. */
+void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
+
+/* ---- cmd_advise.c ---- */
+
+/* All kernels that can be watched, the fastest prediction first; those that cannot, and why. */
+struct advice {
+    int n, nno;
+    struct modeled *k;
+    struct not_advised {
+        const struct kernel *kernel;
+        char why[sizeof((struct err *)0)->text];
+    } * no;
+};
+/* format NULL: of all formats. What concerns one kernel alone is noted; false: cancelled, or worse. */
+bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+               struct advice *out, struct err *e);
+void advice_free(struct advice *a);
+
+/* ---- findings.c: what costs a kernel time, and what would help ---- */
+
+enum { FINDINGS_MOST = 16 };
+struct finding {
+    const char *cause; /* of the table: "padding" */
+    double us;         /* less that the model predicts without it */
+    char text[400], remedy[300];
+};
+/* The causes that cost most, first; how many. A is the matrix. */
+int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
+
+#endif
