@@ -221,43 +221,45 @@ const struct {
 } // namespace
 
 const struct wrong_rule wrong_rules[] = {
-    {"barrier", "between one thread's write to shared memory and another's read there is a __syncthreads()",
+    {"barrier", "between a write to shared memory and another thread's read is a __syncthreads()",
      "64 numbers in reverse order, by way of shared memory",
-     "A GPU runs the warps of a block in any order. Where the first warp reads before the second has written, it\n"
-     "finds what was there before: the result changes from run to run, and mostly looks right.\n",
+     "A GPU runs the warps of a block in any order. Where the first warp reads before the second has\n"
+     "written, it finds what was there before: the result changes from run to run, and mostly looks\n"
+     "right.\n",
      "reverse_wrong", "reverse_right"},
-    {"reuse", "shared memory is written again only after a __syncthreads() that all its readers have reached",
+    {"reuse", "shared memory is written again only behind a __syncthreads() of all its readers",
      "in two rounds, each number's neighbour",
-     "There is a barrier between the write and the read, but none between that read and the write of the next\n"
-     "round: a fast warp replaces what a slow one still wants to read.\n",
+     "There is a barrier between the write and the read, but none between that read and the write of\n"
+     "the next round: a fast warp replaces what a slow one still wants to read.\n",
      "shift_wrong", "shift_right"},
     {"all-arrive", "all threads of the block reach each __syncthreads(): none returns before it",
      "five numbers, each times a factor from shared memory",
-     "A barrier waits for all threads. Whether one that has returned counts is not defined: some GPUs wait for\n"
-     "ever, others go on. Threads without work must stay until the last barrier.\n",
+     "A barrier waits for all threads. Whether one that has returned counts is not defined: some\n"
+     "GPUs wait for ever, others go on. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
     {"mask", "the mask of a shuffle or vote names those lanes that reach it, no more and no fewer",
      "the sum of 20 numbers by one warp",
-     "After the early return 12 of the lanes that the full mask names never come. Values read from them are\n"
-     "undefined, or the warp waits for ever.\n",
+     "After the early return 12 of the lanes that the full mask names never come. Values read from\n"
+     "them are undefined, or the warp waits for ever.\n",
      "sum_wrong", "sum_right"},
     {"range", "an index lies inside its array", "the differences of neighbours",
-     "The last thread reads the element behind the last. A GPU mostly returns some number that lies there, and\n"
-     "stops the program only where the memory ends.\n",
+     "The last thread reads the element behind the last. A GPU mostly returns some number that lies\n"
+     "there, and stops the program only where the memory ends.\n",
      "differences_wrong", "differences_right"},
     {"lockstep", "lanes of a warp that hand over values in memory meet at a __syncwarp()",
      "the sum of 32 numbers by one warp, in shared memory",
-     "It worked while the lanes of a warp always took the same step at once. Since Volta each lane goes on by\n"
-     "itself: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
+     "It worked while the lanes of a warp always took the same step at once. Since Volta each lane\n"
+     "goes on by itself: lane 0 may read before lane 16 has written, and the compiler may keep\n"
+     "values in registers.\n",
      "tree_wrong", "tree_right"},
     {"update", "what several threads change is changed by an atomic", "the sum of 64 numbers",
-     "Each thread reads the sum, adds to it and writes it back. Two that read the same old sum lose one of the two\n"
-     "numbers: of 64 one may be left.\n",
+     "Each thread reads the sum, adds to it and writes it back. Two that read the same old sum lose\n"
+     "one of the two numbers: of 64 one may be left.\n",
      "total_wrong", "total_right"},
     {"global", "global memory orders nothing by itself: within a block __syncthreads() does",
      "twice each number, and twice the number before it",
-     "Thread 32 reads what thread 31 of another warp may not have written yet. From block to block not even a\n"
-     "barrier helps: that takes an atomic and a fence, or a launch of its own.\n",
+     "Thread 32 reads what thread 31 of another warp may not have written yet. From block to block\n"
+     "not even a barrier helps: that takes an atomic and a fence, or a launch of its own.\n",
      "prefix_wrong", "prefix_right"},
     {}};
 

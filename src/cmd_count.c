@@ -434,19 +434,14 @@ static void table_arrays(struct out *o, const struct counts *c)
 /* table: of all kernels, a row each. */
 static void remarks(struct out *o, bool table, bool sampled)
 {
-    if (table)
-        out_text(o,
-                 "Lanes: at work in a step, of 32. Block: sectors of the largest one over those of the mean one. Pad: "
-                 "padding. x/nz: sectors of x a nonzero.");
-    else
-        out_text(o,
-                 "Each: sectors, of 32 bytes, a request. Lanes: of a request. Used, pad (padding), again: of the bytes "
-                 "that came.");
-    out_text(o, "Again: in sectors that the launch had asked for before, which a cache may hold.");
+    out_prose(
+        o, table ? "Lanes: at work in a step, of 32. Block: sectors of the largest over those of the mean one.\n"
+                   "Pad: padding. x/nz: sectors of x a nonzero. Again: in sectors asked for before.\n"
+                 : "Lanes: of a request. Each: sectors, of 32 bytes, a request. Used, pad (padding), again (in\n"
+                   "sectors that the launch had asked for before; a cache may hold them): of the bytes that came.\n");
     if (sampled)
-        out_text(o,
-                 "Blocks were sampled, evenly: the numbers are estimates, again is a lower bound, and a block unlike "
-                 "all others may be missing. `all` behind a kernel watches every block.");
+        out_prose(o, "Blocks were sampled, evenly: the numbers are estimates, again is a lower bound, and a block\n"
+                     "unlike all others may be missing. `all` behind a kernel watches every block.\n");
 }
 
 static bool count_named(struct session *s, const struct count_wanted *w, const struct kernel *k, bool lines,

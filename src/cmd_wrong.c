@@ -34,6 +34,24 @@ static int line_of(const struct err *found)
     return colon && !strncmp(found->where, "k_wrong.cu:", 11) ? atoi(colon + 1) : 0;
 }
 
+/* "reverse_wrong: block 0, thread 32: writes s[32], which ...", in lines of what, who and why. */
+static void show_finding(struct out *o, const struct err *found)
+{
+    const char *who = strstr(found->text, ": "), *what = who ? strstr(who + 2, ": ") : NULL;
+    const char *why = what ? strstr(what, ", with no barrier") : NULL;
+    if (!what) {
+        out_text(o, "Found at %s: %s.", found->where, found->text);
+        return;
+    }
+    out_text(o, "Found at %s: %.*s", found->where, (int)(what - who - 2), who + 2);
+    if (!why) {
+        out_text(o, "%s.", what + 2);
+        return;
+    }
+    out_text(o, "%.*s,", (int)(why - what - 2), what + 2);
+    out_text(o, "%s.", why + 2);
+}
+
 static void out_finding(struct out *o, const struct wrong_rule *r, const struct err *found, bool right_passes)
 {
     int line = line_of(found);
@@ -43,8 +61,7 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
         out_text(o, " ");
         show_kernel(o, r->wrong, line);
         out_text(o, " ");
-        out_text(o, "Found at %s:", found->where);
-        out_text(o, "%s.", found->text);
+        show_finding(o, found);
         out_text(o, " ");
         out_prose(o, r->why);
         out_text(o, " ");

@@ -417,6 +417,7 @@ void out_prose(struct out *o, const char *text)
     char line[LINE_MOST];
     bool fill = columns(o) > 0;
     FILE *listener = o->text;
+    if (o->mode == OUT_TEXT) flush(o); /* what was said before is heard before */
     o->text = NULL; /* it hears the lines as they are */
     if (listener && o->mode == OUT_TEXT) fputs(text, listener);
     while (*text) {
