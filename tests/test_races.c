@@ -21,6 +21,30 @@ static void test_kernels_have_none(void **state)
     emu_races(false);
 }
 
+static void test_solvers_have_none(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"jacobi", "gs", "cg", "bicgstab", "qmrcgstab", "gmres"};
+    static const char *const preconds[] = {"jacobi", "bjacobi", "ilu0", "ic0"};
+    struct talk t;
+    char line[80];
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 9", "poisson2d");
+    talk_says(&t, "device emu", "emu");
+    emu_races(true);
+    for (int i = 0; i < COUNT(solvers); i++)
+        for (int single = 0; single < 2; single++) {
+            snprintf(line, sizeof line, "solve %s maxit 12%s", solvers[i], single ? " f32" : "");
+            talk_says(&t, line, "iterations");
+        }
+    for (int i = 0; i < COUNT(preconds); i++) {
+        snprintf(line, sizeof line, "solve cg precond %s maxit 12", preconds[i]);
+        talk_says(&t, line, "iterations");
+    }
+    emu_races(false);
+    talk_close(&t);
+}
+
 /* ---- the kernels that break a rule ---- */
 
 static const struct {
@@ -189,7 +213,7 @@ int main(void)
         cmocka_unit_test(test_warps_meet),        cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_many_elements),     cmocka_unit_test(test_wrong_are_found),
         cmocka_unit_test(test_right_pass),        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_kernels_have_none),
+        cmocka_unit_test(test_solvers_have_none), cmocka_unit_test(test_kernels_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
