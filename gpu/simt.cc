@@ -619,10 +619,13 @@ static void start_lanes()
     }
 }
 
+enum { TURNS_A_TICK = 1024 }; /* of all lanes of a block: well below a millisecond each */
+
 static void run_block()
 {
     start_lanes();
-    while (!m->broken) {
+    for (unsigned turn = 1; !m->broken; turn++) {
+        if (turn % TURNS_A_TICK == 0) tick();
         if (pass() || make_room() || let_atomics()) continue;
         if (count(RETURNED) == m->threads) break;
         open_barrier();
