@@ -173,7 +173,7 @@ static void no_gather(const struct sums *s, struct workload *w)
 static void no_atomics(const struct sums *s, struct workload *w)
 {
     (void)s;
-    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = 0;
+    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = w->launch[l].deep = 0;
 }
 
 static void no_conflicts(const struct sums *s, struct workload *w)
@@ -306,8 +306,7 @@ static void say_atomics(const struct sums *s, struct finding *f)
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
     TEXT(f,
          "%lld atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
-         "address, "
-         "one after another",
+         "sector, one after another",
          (long long)s->atomics.lanes, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
     REMEDY(f, "add up within the warp first (coo-segmented), or give each row to one owner (csr kernels)");
 }

@@ -32,7 +32,8 @@ struct work {
     double sectors;                   /* that loads ask for */
     double l2_loads, l2_stores;       /* sectors that L2 is asked for, and given */
     double atomics, atomic_sectors;   /* lanes; L2 works on one sector at a time */
-    double hot;                       /* atomics at the address that has most */
+    double deep;                      /* lanes at one address, the most of each request of atomics, added up */
+    double hot;                       /* atomics in the sector that has most */
     double gathered;                  /* sectors of x that L2 is asked for */
     double turns;                     /* of shared memory */
     double footprint;                 /* bytes of distinct sectors */
@@ -76,8 +77,8 @@ enum bound {
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */
     BOUND_ISSUE,   /* instructions */
-    BOUND_ATOMICS, /* atomics, of all addresses */
-    BOUND_HOT,     /* atomics at one address */
+    BOUND_ATOMICS, /* atomics, of all sectors */
+    BOUND_HOT,     /* atomics in one sector */
     BOUNDS,
     BOUND_LAUNCH = BOUNDS /* of a prediction: its launches cost more than what they do */
 };

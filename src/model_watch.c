@@ -87,6 +87,7 @@ struct warp_state {
     int pending; /* the slowest load that it has not waited for: enum wait, or -1 */
     int unroll;
     uint64_t places[(SCOPE_PLACES + 63) / 64]; /* that have loads among those */
+    bool indices;                              /* one was of integers, which say where to go on */
     bool gathers;                              /* one was of x: a product comes next, which needs all of them */
     bool pointers;                             /* one was of a pointer */
     int pointer_array;
@@ -121,6 +122,7 @@ struct watching {
     int *position;                       /* of each row, where the format sorts them; else NULL */
     int64_t row, row_length;             /* of the block under way: the longest that it writes */
     int64_t longest_row, longest_length; /* of the matrix */
+    int64_t longest_together;            /* the most entries of rows whose y are in one sector */
     struct stores {
         double n, row[3], warp[3]; /* the first, one between, the last */
         bool loose;                /* the rows may be one too many: a row's end is the next one's pointer */
@@ -128,7 +130,7 @@ struct watching {
     struct stores
         stored[SCOPE_LAUNCHES]; /* of y, in a launch: which warp, counted through the grid, stores which row */
     int window, windows;        /* blocks watched that run at the same time; how many of those have */
-    double hottest;             /* atomics at one address, by them */
+    double hottest;             /* atomics in one sector, by them */
     struct err err;
 };
 
@@ -226,7 +228,21 @@ static bool map_of(struct watching *v, int a)
     return v->array[a].asked && v->array[a].any;
 }
 
-/* Additions at one address go one after another: those that are on their way at the same time, which is while the
+/* The most lanes of a request that are at one element. */
+static int at_one_address(const struct request *r)
+{
+    int most = 0;
+    for (uint32_t left = r->mask; left;) {
+        int64_t i = r->at[__builtin_ctz(left)];
+        int n = 0;
+        for (uint32_t k = left; k; k &= k - 1)
+            if (r->at[__builtin_ctz(k)] == i) n++, left &= ~(k & -k);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/* Additions in one sector go one after another: those that are on their way at the same time, which is while the
    blocks of a window run. Integers of a warp are added up before they leave it. */
 static void note_atomics(struct watching *v, int a, const struct request *r)
 {
@@ -236,11 +252,12 @@ static void note_atomics(struct watching *v, int a, const struct request *r)
     if (!v->array[a].atomics) return;
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
         int64_t i = r->at[__builtin_ctz(left)];
-        if (i < 0 || i > array->n) continue;
-        double n = ++v->array[a].atomics[i] * v->scale[v->launch];
-        if (sums && v->scale[v->launch] > 1 && n > (double)v->longest_length) n = (double)v->longest_length;
+        if (i < 0 || i >= array->n) continue;
+        double n = ++v->array[a].atomics[i * array->size / SECTOR] * v->scale[v->launch];
+        if (sums && v->scale[v->launch] > 1 && n > (double)v->longest_together) n = (double)v->longest_together;
         if (n > v->hottest) v->hottest = n;
     }
+    v->out->launch[v->launch].deep += v->scale[v->launch] * (sums ? at_one_address(r) : 1);
 }
 
 static void window_end(struct watching *v)
@@ -337,13 +354,18 @@ static void wait_for(struct warp_state *w)
 {
     if (w->pending >= 0) w->wait[w->span][w->pending] += 1.0 / w->unroll;
     w->pending = -1;
-    w->pointers = w->gathers = false;
+    w->pointers = w->gathers = w->indices = false;
     memset(w->places, 0, sizeof w->places);
 }
 
 static bool is_x(const struct scope_array *a)
 {
     return a->stored < 0 && !a->shared && strcmp(a->name, "y") != 0;
+}
+
+static bool is_value(const struct watching *v, const struct scope_array *a)
+{
+    return a->stored >= 0 && stored_is_value(v->M->of, a->stored);
 }
 
 static bool is_pointer(const struct watching *v, int array, const struct scope_array *a)
@@ -359,8 +381,9 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
     if (w->pending < 0) return false;
     if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
     if (w->places[place / 64] >> (place % 64) & 1) return true;
-    if (is_x(a) || w->gathers) return true;
-    return w->pointers && w->pointer_array != p->array;
+    if (is_x(a)) return w->indices;
+    if (w->pointers && w->pointer_array != p->array) return true;
+    return w->gathers && !is_value(v, a);
 }
 
 /* Where the slowest of its sectors comes from. */
@@ -409,12 +432,15 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         w->l2_loads -= scale * r->n;
         if (p->touch == TOUCH_STORE) w->l2_stores += scale * r->n;
         if (p->touch == TOUCH_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
+        if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares)
+            s->pending = WAIT_L2; /* it hands out work, and answers */
         return;
     }
     w->sectors += scale * r->n;
     if (level > s->pending) s->pending = level;
     s->unroll = r->unroll;
     s->gathers |= is_x(&v->scope->array[p->array]);
+    s->indices |= !is_x(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
     s->places[r->place / 64] |= (uint64_t)1 << (r->place % 64);
     if (is_pointer(v, p->array, &v->scope->array[p->array])) {
         s->pointers = true;
@@ -771,6 +797,11 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
     if (v) *v = (struct watching){.M = M, .sms = sms, .out = out, .launch = -1, .row = -1, .row_length = -1, .A = A};
     for (int64_t i = 0; v && i < A->rows; i++)
         if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
+    int64_t together = SECTOR / (int64_t)type_size(M->of->real);
+    for (int64_t i = 0; v && i < A->rows; i += together) {
+        int64_t end = i + together < A->rows ? i + together : A->rows;
+        if (A->rowptr[end] - A->rowptr[i] > v->longest_together) v->longest_together = A->rowptr[end] - A->rowptr[i];
+    }
     if (v && c) v->queue = mem_zero(sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
     if (ok) {

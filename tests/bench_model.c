@@ -96,7 +96,8 @@ static bool one_matrix(struct bench *b, const char *line)
     struct advice a;
     struct err e = {0};
     struct matrix *m;
-    double best = INFINITY, advised = NAN;
+    double best = INFINITY, advised = NAN, errors = 0;
+    int first = b->npairs;
     const struct kernel *fastest = NULL, *pick = NULL;
     if (!run_line(&b->s, line) || !(m = session_matrix(&b->s, NULL, &e)) || !modeled_machine(&b->s, &g, &e))
         return false;
@@ -108,13 +109,14 @@ static bool one_matrix(struct bench *b, const char *line)
         if (isnan(us)) continue;
         if (isnan(advised)) advised = us, pick = a.k[i].kernel;
         if (us < best) best = us, fastest = a.k[i].kernel;
-        b->pair[b->npairs++] = (struct pair){kernel_number(a.k[i].kernel), a.k[i].time.us / us - 1};
+        b->pair[b->npairs] = (struct pair){kernel_number(a.k[i].kernel), a.k[i].time.us / us - 1};
+        errors += fabs(b->pair[b->npairs++].error);
     }
     advice_free(&a);
     if (!pick) return true;
     double share = best / advised;
-    printf("%-34s advised %-16s best %-16s share %5.1f%%   advice took %.1f s\n", line, pick->name, fastest->name,
-           100 * share, took / 1e6);
+    printf("%-34s mean error %5.1f%%  advised %-16s best %-16s share %5.1f%%   advice took %.1f s\n", line,
+           100 * errors / (b->npairs - first), pick->name, fastest->name, 100 * share, took / 1e6);
     b->shares += share;
     b->worst = fmin(b->worst, share);
     b->matrices++;
