@@ -377,9 +377,9 @@ static bool is_pointer(const struct watching *v, int array, const struct scope_a
 /* Does the request need a value that is still on its way: an index, a pointer, the sum of the last turn of a loop? */
 static bool needs(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
 {
-    const struct scope_array *a = &v->scope->array[p->array];
     if (w->pending < 0) return false;
     if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
+    const struct scope_array *a = &v->scope->array[p->array];
     if (w->places[place / 64] >> (place % 64) & 1) return true;
     if (is_x(a)) return w->indices;
     if (w->pointers && w->pointer_array != p->array) return true;
