@@ -20,10 +20,10 @@ static int by_time(const void *a, const void *b)
 }
 
 static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, enum type real,
-                       const struct machine *g, struct advice *out, struct err *e)
+                       const struct machine *g, struct packed *last, struct advice *out, struct err *e)
 {
     struct err why = {0};
-    if (modeled_kernel(s, m, k, NULL, real, g, &out->k[out->n], &why)) {
+    if (modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why)) {
         out->n++;
         return true;
     }
@@ -38,6 +38,7 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
                struct advice *out, struct err *e)
 {
     int n = 0;
+    struct packed last = {0};
     while (kernels[n]) n++;
     *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
     out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
@@ -45,8 +46,9 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
     for (int i = 0; ok && i < n; i++) {
         const struct kernel *k = kernels[i];
         if (k->host || k->vendor || (format && strcmp(k->format, format) != 0)) continue;
-        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, out, e);
+        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
     }
+    packed_free(&last);
     if (ok) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
     if (!ok) advice_free(out);
     return ok;

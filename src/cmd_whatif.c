@@ -17,6 +17,7 @@ struct whatif {
     double now_us; /* of the usual kernel of csr, as the matrix is, in double precision; NaN: not known */
     const struct kernel *now;
     bool sampled;
+    struct packed last;
 };
 
 static const char *show_params(const struct stored *S, char *out, size_t size)
@@ -62,7 +63,7 @@ static bool one_kernel(struct whatif *w, const struct csr *A, const struct kerne
     struct err why = {0};
     struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
     if (!t) return false;
-    bool ok = modeled_csr(A, k, w->param, w->real, &w->on, &w->s->watch, t, &why);
+    bool ok = modeled_csr(A, k, w->param, w->real, &w->on, &w->s->watch, &w->last, t, &why);
     bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED;
     if (ok || alone) out_case(w, k, ok ? &t->plan : p, ok ? t : NULL, ok ? NULL : why.text);
     if (ok) w->sampled |= t->work.sampled;
@@ -119,6 +120,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
     bool ok = look_at_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
+    packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
     out_text(s->out, "Now, as csr in fp64: %.2f us predicted of %s. Nothing was kept.", w.now_us, w.now->name);

@@ -14,7 +14,7 @@ struct modeled {
     double prep_us; /* packing on the host */
     struct machine on;
     struct workload work;
-    struct counts counts; /* its scope.of is gone */
+    struct counts counts; /* its scope.of is NULL */
     struct prediction time;
 };
 
@@ -26,9 +26,18 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e);
    why; what session_product refuses; cancelled. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);
-/* The same of A, with nothing kept. */
+/* A as it was packed last, for the next kernel of its format. */
+struct packed {
+    struct stored S;
+    struct mat M;
+    enum type real;
+    int64_t param[PARAMS_MAX]; /* as asked for; -1 first: the usual ones */
+    double us;                 /* packing took */
+};
+void packed_free(struct packed *p);
+/* The same of A, with nothing kept but in `last`. */
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
-                 const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
+                 const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
 /* What the session measured of k on m on a GPU last; NULL: nothing. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
 /* In text: for which GPU, and whether blocks were sampled. */
