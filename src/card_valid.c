@@ -61,7 +61,7 @@ static void say_valid(const struct card *c, const struct card_values *v, struct 
     else
         say_worst(v, v->zeros || twice, r);
     if (v->zeros) say_zeros(v, v->bad || v->empty || twice, r);
-    if (twice) card_say(r, "; %s summed", how_many(twice, "duplicate").text);
+    if (twice) card_say(r, v->zeros ? "; %s" : "; %s summed", how_many(twice, "duplicate").text);
 }
 
 const struct card_values *card_values(struct card *c, struct err *e)

@@ -82,8 +82,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     }
     if (!only) out_left(o, c);
     if (only || !A->imag) return;
-    out_text(o, "A complex matrix can be reordered, transposed, scaled, cut, compared and saved;");
-    out_text(o, "formats, kernels and solvers are for real ones.");
+    out_text(o, "Complex: it can be reordered, scaled, cut, compared and saved, not multiplied.");
 }
 
 static void out_about(struct out *o)
