@@ -21,12 +21,12 @@ static const struct {
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks have some 35 clocks (20 ns) for a load from
                            L1, 270 (140 ns) from L2; here with the arithmetic that needs it. A barrier: as long as warps
                            are apart */
-    double memory_ns;   /* WAIT_FIRST more where L2 did not keep the sector: 800 clocks in all, under load */
+    double memory_ns;   /* WAIT_FIRST more where L2 did not keep the sector: some 800 clocks in all, under load */
     double block_ns;    /* to start a block and end it */
     double tail;        /* of the last wave, shares of a mean block */
     double l2_share;    /* of the ceiling of cache reads that sectors reach: that is of whole lines in order */
     double dram_share;  /* of the ceiling of streaming reads */
-    double cached;      /* bytes that L2 keeps from launch to launch: half of the 60 MB it has, as what the
+    double cached;      /* bytes that L2 keeps from launch to launch: less than half of the 60 MB it has, as what the
                            multiprocessors of both halves read is kept twice */
     double lookups;     /* lines that an L1 looks up in a ns */
     double steps;       /* requests with their arithmetic, about 6 instructions, that a multiprocessor issues in a ns */
@@ -35,21 +35,21 @@ static const struct {
     double hot_ns, hot_int_ns; /* an addition in a sector that others add to: of a real, of an integer */
     double together; /* p of the norm by which what goes on at once adds up: 1 the sum, infinite the longest */
 } H = {
-    .again_us = 2.12,
-    .first_us = -0.92,
-    .wait = {3.4, 44.5, 145, 162, 10.2, 7.9, 198},
-    .memory_ns = 273,
-    .block_ns = 136,
-    .tail = 0.83,
-    .l2_share = 0.653,
-    .dram_share = 0.696,
-    .cached = 29.7e6,
-    .lookups = 3.1,
+    .again_us = 2.17,
+    .first_us = -0.95,
+    .wait = {3.4, 41.2, 130, 157, 10.3, 6.9, 198},
+    .memory_ns = 257,
+    .block_ns = 153,
+    .tail = 0.74,
+    .l2_share = 0.648,
+    .dram_share = 0.734,
+    .cached = 26.9e6,
+    .lookups = 2.9,
     .steps = 0.67,
     .atomics = 149,
-    .deep = 41.8,
+    .deep = 42.1,
     .hot_ns = 1.93,
-    .hot_int_ns = 0.755,
+    .hot_int_ns = 0.753,
     .together = 1.83,
 };
 

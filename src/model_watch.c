@@ -84,7 +84,7 @@ struct queue {
 /* A warp as its requests go by. */
 struct warp_state {
     int64_t next;
-    int pending; /* the slowest load that it has not waited for: enum wait, or -1 */
+    int pending, values; /* the slowest load that it has not waited for: enum wait, or -1; of values of the matrix */
     int unroll;
     uint64_t places[(SCOPE_PLACES + 63) / 64]; /* that have loads among those */
     bool indices;                              /* one was of integers, which say where to go on */
@@ -350,11 +350,15 @@ static void see_request(void *user, const struct scope *s, int64_t block, int wa
 
 /* ---- one request of a warp ---- */
 
-static void wait_for(struct warp_state *w)
+/* Wait for all that is on its way; for an address values of the matrix need not be there. */
+static void wait_for(struct warp_state *w, bool address)
 {
-    if (w->pending >= 0) w->wait[w->span][w->pending] += 1.0 / w->unroll;
+    int slowest = !address && w->values > w->pending ? w->values : w->pending;
+    if (slowest >= 0) w->wait[w->span][slowest] += 1.0 / w->unroll;
     w->pending = -1;
     w->pointers = w->gathers = w->indices = false;
+    if (address) return;
+    w->values = -1;
     memset(w->places, 0, sizeof w->places);
 }
 
@@ -377,13 +381,21 @@ static bool is_pointer(const struct watching *v, int array, const struct scope_a
 /* Does the request need a value that is still on its way: an index, a pointer, the sum of the last turn of a loop? */
 static bool needs(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
 {
-    if (w->pending < 0) return false;
+    if (w->pending < 0 && w->values < 0) return false;
     if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
     const struct scope_array *a = &v->scope->array[p->array];
     if (w->places[place / 64] >> (place % 64) & 1) return true;
     if (is_x(a)) return w->indices;
     if (w->pointers && w->pointer_array != p->array) return true;
     return w->gathers && !is_value(v, a);
+}
+
+/* Is it a load of x, whose address is all that it waits for? */
+static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
+{
+    bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
+    bool again = w->places[place / 64] >> (place % 64) & 1;
+    return load && !again && is_x(&v->scope->array[p->array]);
 }
 
 /* Where the slowest of its sectors comes from. */
@@ -437,7 +449,9 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         return;
     }
     w->sectors += scale * r->n;
-    if (level > s->pending) s->pending = level;
+    bool value = is_value(v, &v->scope->array[p->array]);
+    if (value && level > s->values) s->values = level;
+    if (!value && level > s->pending) s->pending = level;
     s->unroll = r->unroll;
     s->gathers |= is_x(&v->scope->array[p->array]);
     s->indices |= !is_x(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
@@ -465,7 +479,7 @@ static void one_request(struct watching *v, struct warp_state *s, const struct a
     const struct scope_place *p = &v->scope->place[r->place];
     struct work *w = &v->out->launch[v->launch];
     double scale = v->scale[v->launch], *wait = s->wait[s->span];
-    if (needs(v, s, p, r->place)) wait_for(s);
+    if (needs(v, s, p, r->place)) wait_for(s, gathers_now(v, s, p, r->place));
     if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares) next_task(v, s);
     wait[WAIT_STEP]++;
     s->steps++;
@@ -545,10 +559,10 @@ static void run_queue(struct watching *v, struct queue *q)
     if (!q->cache)
         q->cache = mem_zero(1, sizeof(struct cache) + L1_BYTES / LINE * sizeof(struct line), "a cache", &v->err);
     struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
-    for (int i = 0; state && i < nwarps; i++) state[i].pending = -1, state[i].unroll = 1;
+    for (int i = 0; state && i < nwarps; i++) state[i].pending = state[i].values = -1, state[i].unroll = 1;
     while (state && one_turn(v, q, state)) {
     }
-    for (int i = 0; state && i < nwarps; i++) wait_for(&state[i]);
+    for (int i = 0; state && i < nwarps; i++) wait_for(&state[i], false);
     for (int b = 0; b < q->n; b++) {
         if (state) add_block(v, &q->block[b], &state[k]);
         k += q->block[b].nwarps;
