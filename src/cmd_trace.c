@@ -13,11 +13,28 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
+enum { ELEMENTS_WIDE = 19 }; /* beside the other columns, on a screen of 100 */
+
+/* Behind "x[": "0, 7, 2, ...", as many as fit. */
+static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
+{
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        char one[24];
+        size_t n = (size_t)snprintf(one, sizeof one, "%s%lld", left == r->mask ? "" : ", ",
+                                    (long long)r->at[__builtin_ctz(left)]);
+        size_t rest = left & (left - 1) ? strlen(", ...]") : strlen("]");
+        if (left != r->mask && used + n + rest > ELEMENTS_WIDE)
+            return used + (size_t)snprintf(out + used, size - used, ", ...");
+        used += (size_t)snprintf(out + used, size - used, "%s", one);
+    }
+    return used;
+}
+
 /* "x[3]" for one or all at the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in their order. */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];
-    int64_t first = r->at[__builtin_ctz(r->mask)], last = first, n = 0;
+    int64_t first = r->at[__builtin_ctz(r->mask)], last = first;
     bool run = true, same = true;
     size_t used = (size_t)snprintf(out, size, "%s[", tracing_array(v, k));
     for (uint32_t left = r->mask & (r->mask - 1); left; left &= left - 1) {
@@ -29,12 +46,8 @@ static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t
     if (same || run)
         used +=
             (size_t)snprintf(out + used, size - used, same ? "%lld" : "%lld..%lld", (long long)first, (long long)last);
-    for (uint32_t left = same || run ? 0 : r->mask; left && n < 5; left &= left - 1, n++)
-        used += (size_t)snprintf(out + used, size - used,
-                                 n == 4 ? ", ..."
-                                 : n    ? ", %lld"
-                                        : "%lld",
-                                 (long long)r->at[__builtin_ctz(left)]);
+    else
+        used = list_elements(r, out, size, used);
     snprintf(out + used, size - used, "]");
     return out;
 }

@@ -113,7 +113,7 @@ static void those_that_come_with_the_program_run(void **state)
     glob_t found;
     (void)state;
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
-    assert_true(found.gl_pathc >= 13);
+    assert_true(found.gl_pathc >= 15);
     for (size_t i = 0; i < found.gl_pathc; i++)
         read_it(found.gl_pathv[i], "cpu", OUT_TEXT, strstr(found.gl_pathv[i], "reductions") ? 2 : 1);
     globfree(&found);
@@ -122,7 +122,8 @@ static void those_that_come_with_the_program_run(void **state)
 /* Those of formats alone check every kernel there, which takes long. */
 static void solvers_are_taught_on_the_emulator(void **state)
 {
-    static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3", "transfer"};
+    static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
+                                        "transfer",  "microscope", "coalescing"};
     (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         char path[64];
