@@ -705,7 +705,7 @@ bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t
 
 /* ---- whole kernels ---- */
 
-static void tally_add(struct tally *to, const struct tally *t, double scale)
+void tally_add(struct tally *to, const struct tally *t, double scale)
 {
     int64_t *a = (int64_t *)to;
     const int64_t *b = (const int64_t *)t;

@@ -21,17 +21,6 @@ static double conversion_us(const struct cost *c)
     return c->pack_us + c->copy_us;
 }
 
-/* "width 3, sigma 32" */
-static const char *show_params(const struct stored *S, char *out, size_t size)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int i = 0; S->format->params[i].name && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
-                              (long long)S->param[i]);
-    return out;
-}
-
 /* "in 3.25 ms", "on cuda:0 in 3.25 ms", "on emu" */
 static void packed_how(const struct product *p, char *out, size_t size)
 {
@@ -48,7 +37,7 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
     packed_how(p, time, sizeof time);
     const struct stored *S = &p->S;
     int64_t slots = stored_slots(S), padding = slots - S->nnz;
-    show_params(S, params, sizeof params);
+    stored_params(S, params, sizeof params);
     out_text(o, "%s as %s%s%s%s, %s: %s, %s of %s padding (%.1f%%), packed %s", m->name, S->format->name,
              *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
              show_bytes((double)stored_bytes(S), bytes, sizeof bytes), show_count(padding, empty, sizeof empty),

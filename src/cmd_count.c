@@ -87,15 +87,7 @@ static double ratio(double a, double b)
 
 static void add(struct tally *to, struct tally t)
 {
-    to->requests += t.requests;
-    to->lanes += t.lanes;
-    to->sectors += t.sectors;
-    to->bytes += t.bytes;
-    to->padding += t.padding;
-    to->again += t.again;
-    to->turns += t.turns;
-    to->turns_least += t.turns_least;
-    to->contended += t.contended;
+    tally_add(to, &t, 1);
 }
 
 /* Over all ways of touching from .. to; array -1: all arrays. */

@@ -2,22 +2,16 @@
 #include "cmd.h"
 #include "modeled.h"
 
+static void say(struct session *s, const struct matrix *m, const struct modeled *k)
+{
+    out_record(s->out);
+    out_modeled(s, m, k);
+    modeled_remarks(s->out, &k->on, k->work.sampled);
+}
+
 static bool run_predict(struct session *s, const struct args *a, struct err *e)
 {
-    int64_t param[PARAMS_MAX];
-    const struct kernel *k = kernel_find(arg(a, "kernel"));
-    struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct machine g;
-    if (!m || !arg_params(a, format_find(k->format)->params, param, e) || !modeled_machine(s, &g, e)) return false;
-    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
-    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
-    if (ok) {
-        out_record(s->out);
-        out_modeled(s, m, t);
-        modeled_remarks(s->out, &g, t->work.sampled);
-    }
-    mem_free(t);
-    return ok;
+    return modeled_command(s, a, say, e);
 }
 
 const struct command command_predict = {

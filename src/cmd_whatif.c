@@ -20,16 +20,6 @@ struct whatif {
     struct packed last;
 };
 
-static const char *show_params(const struct stored *S, char *out, size_t size)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int i = 0; S->format->params[i].name && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
-                              (long long)S->param[i]);
-    return out;
-}
-
 /* k NULL: the kernel that cannot be watched, and why. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
@@ -40,7 +30,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_str(o, "matrix", NULL, w->m->name);
     out_str(o, "kernel", "kernel", kernel->name);
     out_str(o, "format", "format", w->format->name);
-    out_str(o, "params", *show_params(&p->shape, params, sizeof params) ? "parameters" : NULL, params);
+    out_str(o, "params", *stored_params(&p->shape, params, sizeof params) ? "parameters" : NULL, params);
     out_str(o, "order", w->order ? "order" : NULL, w->order ? w->order->name : NULL);
     out_str(o, "precision", "precision", type_name(w->real));
     out_str(o, "machine", NULL, w->on.name);

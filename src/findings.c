@@ -16,14 +16,7 @@ struct sums {
 
 static void add(struct tally *to, struct tally t)
 {
-    to->requests += t.requests;
-    to->lanes += t.lanes;
-    to->sectors += t.sectors;
-    to->bytes += t.bytes;
-    to->padding += t.padding;
-    to->turns += t.turns;
-    to->turns_least += t.turns_least;
-    to->contended += t.contended;
+    tally_add(to, &t, 1);
 }
 
 static const struct work *main_launch(const struct modeled *k)

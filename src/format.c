@@ -273,3 +273,13 @@ bool format_measures(const struct stored *S, struct measures *out, struct err *e
     out->variance = n ? squares / (double)n : 0;
     return true;
 }
+
+const char *stored_params(const struct stored *S, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int i = 0; S->format->params[i].name && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
+                              (long long)S->param[i]);
+    return out;
+}

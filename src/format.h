@@ -66,6 +66,8 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 int64_t stored_bytes(const struct stored *S);
 int64_t stored_slots(const struct stored *S);
 void stored_free(struct stored *S);
+/* "width 3, sigma 32": the parameters it was stored with. Returns out. */
+const char *stored_params(const struct stored *S, char *out, size_t size);
 bool stored_is_value(const struct stored *S, int k); /* array k holds values */
 
 /* How well a format of diagonals stores a matrix, as Wang et al. 2024 measure it: operands are the stored values,

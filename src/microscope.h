@@ -162,6 +162,8 @@ struct scope_sink {
    NULL: then blocks are counted side by side by all threads where the kernel allows. */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
+/* to += scale t, rounded. */
+void tally_add(struct tally *to, const struct tally *t, double scale);
 /* The numbers of all places with this touch of one array, -1: of all arrays; of launch l, -1: of all launches. Scaled
    from the watched blocks to all of them. */
 struct tally counts_of(const struct counts *c, enum touch t, int array, int launch);

@@ -135,6 +135,21 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     return ok;
 }
 
+bool modeled_command(struct session *s, const struct args *a,
+                     void (*say)(struct session *s, const struct matrix *m, const struct modeled *k), struct err *e)
+{
+    int64_t param[PARAMS_MAX];
+    const struct kernel *k = kernel_find(arg(a, "kernel"));
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct machine g;
+    if (!m || !arg_params(a, format_find(k->format)->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
+    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
+    if (ok) say(s, m, t);
+    mem_free(t);
+    return ok;
+}
+
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
 {
     for (int i = 0; i < s->nruns && s->runs_of == m; i++)

@@ -26,6 +26,9 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e);
    why; what session_product refuses; cancelled. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);
+/* What a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] asks for: that, and `say` of it. */
+bool modeled_command(struct session *s, const struct args *a,
+                     void (*say)(struct session *s, const struct matrix *m, const struct modeled *k), struct err *e);
 /* A as it was packed last, for the next kernel of its format. */
 struct packed {
     struct stored S;
