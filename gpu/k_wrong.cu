@@ -221,23 +221,23 @@ const struct {
 } // namespace
 
 const struct wrong_rule wrong_rules[] = {
-    {"barrier", "between a write to shared memory and another thread's read is a __syncthreads()",
+    {"barrier", "between a write and another thread's read is a __syncthreads()",
      "64 numbers in reverse order, by way of shared memory",
      "A GPU runs the warps of a block in any order. Where the first warp reads before the second has\n"
      "written, it finds what was there before: the result changes from run to run, and mostly looks\n"
      "right.\n",
      "reverse_wrong", "reverse_right"},
-    {"reuse", "shared memory is written again only behind a __syncthreads() of all its readers",
+    {"reuse", "what all have read is written again behind a __syncthreads()",
      "in two rounds, each number's neighbour",
      "There is a barrier between the write and the read, but none between that read and the write of\n"
      "the next round: a fast warp replaces what a slow one still wants to read.\n",
      "shift_wrong", "shift_right"},
-    {"all-arrive", "all threads of the block reach each __syncthreads(): none returns before it",
+    {"all-arrive", "all threads of the block reach each __syncthreads()",
      "five numbers, each times a factor from shared memory",
      "A barrier waits for all threads. Whether one that has returned counts is not defined: some\n"
      "GPUs wait for ever, others go on. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
-    {"mask", "the mask of a shuffle or vote names those lanes that reach it, no more and no fewer",
+    {"mask", "the mask of a shuffle or vote names just the lanes that reach it",
      "the sum of 20 numbers by one warp",
      "After the early return 12 of the lanes that the full mask names never come. Values read from\n"
      "them are undefined, or the warp waits for ever.\n",
@@ -246,7 +246,7 @@ const struct wrong_rule wrong_rules[] = {
      "The last thread reads the element behind the last. A GPU mostly returns some number that lies\n"
      "there, and stops the program only where the memory ends.\n",
      "differences_wrong", "differences_right"},
-    {"lockstep", "lanes of a warp that hand over values in memory meet at a __syncwarp()",
+    {"lockstep", "lanes that hand over values in memory meet at a __syncwarp()",
      "the sum of 32 numbers by one warp, in shared memory",
      "It worked while the lanes of a warp always took the same step at once. Since Volta each lane\n"
      "goes on by itself: lane 0 may read before lane 16 has written, and the compiler may keep\n"
@@ -256,7 +256,7 @@ const struct wrong_rule wrong_rules[] = {
      "Each thread reads the sum, adds to it and writes it back. Two that read the same old sum lose\n"
      "one of the two numbers: of 64 one may be left.\n",
      "total_wrong", "total_right"},
-    {"global", "global memory orders nothing by itself: within a block __syncthreads() does",
+    {"global", "global memory orders nothing by itself: __syncthreads() does",
      "twice each number, and twice the number before it",
      "Thread 32 reads what thread 31 of another warp may not have written yet. From block to block\n"
      "not even a barrier helps: that takes an atomic and a fence, or a launch of its own.\n",

@@ -152,14 +152,15 @@ enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind k
     struct element *e = element_at(address);
     if (!e) return RACE_NO_MEMORY;
     struct race_seen now = {file, line, thread, kind, r.known[thread][thread % LANES], r.epoch};
+    bool found = false;
     for (int k = 0; k < e->n; k++)
-        if (conflict(e->seen[k].kind, kind) && !ordered(&e->seen[k], &now)) {
+        if (conflict(e->seen[k].kind, kind) && !ordered(&e->seen[k], &now) && (!found || same_warp(other, &now))) {
             *other = e->seen[k];
-            return RACE_FOUND;
+            found = true;
         }
     if (kind == RACE_WRITE) e->n = 0; /* all before is ordered before this, and so before what comes after it */
     keep(e, &now);
-    return RACE_NONE;
+    return found ? RACE_FOUND : RACE_NONE;
 }
 
 void races_close(void)

@@ -24,7 +24,8 @@ void races_block(unsigned threads);
 /* All threads of the block have met; lanes of one warp have: at a __syncwarp (memory), or in a shuffle or vote. */
 void races_barrier(void);
 void races_meet(unsigned warp, uint32_t mask, bool memory);
-/* The touch of the element at this address; *other is the earlier touch that nothing orders before it. */
+/* The touch of the element at this address; *other is an earlier touch that nothing orders before it, one of another
+   warp if there is. The touch is kept either way. */
 enum race_answer { RACE_NONE, RACE_FOUND, RACE_NO_MEMORY };
 enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
                              struct race_seen *other);

@@ -220,6 +220,15 @@ void found(source at, const char *fmt, ...)
     __builtin_trap(); /* a lane of a broken launch is never resumed */
 }
 
+/* Of the lane now.self, which does not run now. */
+static void found_by(source at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    record(at, fmt, ap);
+    va_end(ap);
+}
+
 /* The scheduler's own findings: no lane runs. */
 static void found_by_scheduler(source at, const char *fmt, ...)
 {
@@ -330,24 +339,65 @@ static void note_meeting(enum touch what, const char *name, unsigned mask, sourc
     note(t, mask, from);
 }
 
+/* The race of the block that is told once all its threads wait or are done: one between warps rather than one within a
+   warp, which a __syncwarp would seem to mend. */
+struct race_told {
+    bool any, across, update; /* update: the reader goes on to write what another read and wrote at that line */
+    race_seen of;             /* the earlier touch */
+    enum race_kind kind;
+    uint64_t address;
+    int64_t k;
+    const char *name;
+    lane *by;
+    source at;
+};
+static race_told told;
+
+static bool at_line_of(const race_seen &o, source at)
+{
+    return o.line == static_cast<int>(at.line()) && !strcmp(o.file, at.file_name());
+}
+
 /* Is there an earlier touch of the element by another thread of the block that nothing orders before this one? */
 static void look_for_race(enum touch what, const void *base, int64_t k, unsigned size, const char *name, source at)
 {
-    static const char *const does[] = {"reads", "writes", "changes"}, *const did[] = {"read", "wrote", "changed"};
     uint64_t address = reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(k) * size;
     enum race_kind kind = what == TOUCH_STORE ? RACE_WRITE : what == TOUCH_ATOMIC ? RACE_ATOMIC : RACE_READ;
     race_seen o;
+    if (told.any && told.by == now.self && told.address == address && told.kind == RACE_READ && kind == RACE_WRITE)
+        told.update |= told.of.kind == RACE_WRITE && at_line_of(told.of, at) && told.at.line() == at.line();
     enum race_answer answer =
         races_touch(address, now.self->number, kind, at.file_name(), static_cast<int>(at.line()), &o);
     if (answer == RACE_NONE) return;
     if (answer == RACE_NO_MEMORY) found(at, "no memory to look for races");
-    bool elsewhere = strcmp(o.file, at.file_name()) != 0, both = kind == RACE_WRITE && o.kind == RACE_WRITE;
-    const char *why = both && !elsewhere && o.line == static_cast<int>(at.line()) ? "whose value stays is chance"
-                      : o.thread / WARP == now.self->number / WARP ? "lockstep is relied on, __syncwarp() is missing"
-                                                                   : "__syncthreads() is missing";
-    found(at, "%s %s[%lld], which thread %u %s at %s%s%d, with no barrier between: %s", does[kind], name,
-          static_cast<long long>(k), o.thread, did[o.kind], elsewhere ? base_name(o.file) : "",
-          elsewhere ? ":" : "line ", o.line, why);
+    bool across = o.thread / WARP != now.self->number / WARP;
+    if (told.any && (told.across || !across)) return;
+    told = {true, across, false, o, kind, address, k, name, now.self, at};
+}
+
+/* What orders the two of a race, or would. */
+static const char *missing_of(const race_told &t)
+{
+    if (t.update) return "no atomic: each reads it and then writes it, an atomicAdd or the like is missing";
+    if (t.kind == RACE_WRITE && t.of.kind == RACE_WRITE && at_line_of(t.of, t.at))
+        return "no barrier between: whose value stays is chance";
+    return t.across ? "no barrier between: __syncthreads() is missing"
+                    : "no barrier between: lockstep is relied on, __syncwarp() is missing";
+}
+
+/* True: there was a race, and the block ends. */
+static bool tell_race()
+{
+    static const char *const does[] = {"reads", "writes", "changes"}, *const did[] = {"read", "wrote", "changed"};
+    const race_seen &o = told.of;
+    if (!told.any || halt) return false;
+    bool elsewhere = strcmp(o.file, told.at.file_name()) != 0;
+    told.any = false;
+    now.self = told.by;
+    found_by(told.at, "%s %s[%lld], which thread %u %s at %s%s%d, with %s", does[told.kind], told.name,
+             static_cast<long long>(told.k), o.thread, did[o.kind], elsewhere ? base_name(o.file) : "",
+             elsewhere ? ":" : "line ", o.line, missing_of(told));
+    return true;
 }
 
 void await_others()
@@ -627,9 +677,10 @@ static void run_block()
     for (unsigned turn = 1; !m->broken; turn++) {
         if (turn % TURNS_A_TICK == 0) tick();
         if (pass() || make_room() || let_atomics()) continue;
-        if (count(RETURNED) == m->threads) break;
+        if (tell_race() || count(RETURNED) == m->threads) break;
         open_barrier();
     }
+    tell_race(); /* before what it may have led to */
     if (m->watch) end_watch();
 }
 
@@ -676,6 +727,7 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
     for (unsigned k = 0; m->watch && k < (m->threads + WARP - 1) / WARP * WARP; k++)
         m->log[k].n = m->log[k].next = 0; /* a block that was cut short leaves notes */
     now.watched = m->watch || given.races;
+    told.any = false;
     if (given.races) races_block(m->threads);
     int64_t row = b / grid.x;
     now.block = dim3(static_cast<unsigned>(b % grid.x), static_cast<unsigned>(row % grid.y),

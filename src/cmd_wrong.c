@@ -38,7 +38,7 @@ static int line_of(const struct err *found)
 static void show_finding(struct out *o, const struct err *found)
 {
     const char *who = strstr(found->text, ": "), *what = who ? strstr(who + 2, ": ") : NULL;
-    const char *why = what ? strstr(what, ", with no barrier") : NULL;
+    const char *why = what ? strstr(what, ", with no ") : NULL;
     if (!what) {
         out_text(o, "Found at %s: %s.", found->where, found->text);
         return;

@@ -51,13 +51,13 @@ static const struct {
     const char *rule, *line, *finding;
 } broken[] = {
     {"barrier", "s[threadIdx.x] = in[threadIdx.x];", "thread 32: writes s[32], which thread 31 read at line "},
-    {"reuse", "s[threadIdx.x] = in[threadIdx.x] + round;", "writes s[1], which thread 0 read at line "},
+    {"reuse", "s[threadIdx.x] = in[threadIdx.x] + round;", "thread 32: writes s[32], which thread 31 read at line "},
     {"all-arrive", "__syncthreads();", "thread 0 waits here, but thread 5 has returned"},
     {"mask", "v += __shfl_down_sync(FULL_MASK, v, d);", "names lane 20, which has returned"},
     {"range", "out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];", "index 64 of in is outside it"},
     {"lockstep", "s[lane] = in[lane];", "lockstep is relied on, __syncwarp() is missing"},
-    {"update", "out[0] += in[threadIdx.x];", "thread 1: reads out[0], which thread 0 wrote at line "},
-    {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 1: reads out[0], which thread 0 wrote"},
+    {"update", "out[0] += in[threadIdx.x];", "an atomicAdd or the like is missing"},
+    {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 32: reads out[31], which thread 31 wrote"},
 };
 
 static int line_of(const struct err *e)
@@ -86,6 +86,26 @@ static void test_wrong_are_found(void **state)
     assert_int_equal(n, COUNT(broken));
 }
 
+/* What is said to be missing is what the right kernel has, so that whoever adds it has mended it. */
+static void test_what_is_missing(void **state)
+{
+    (void)state;
+    static const char *const missing[][2] = {{"barrier", "__syncthreads() is missing"},
+                                             {"reuse", "__syncthreads() is missing"},
+                                             {"lockstep", "__syncwarp() is missing"},
+                                             {"update", "atomicAdd"},
+                                             {"global", "__syncthreads() is missing"}};
+    bool right;
+    for (int n = 0; n < COUNT(missing); n++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct err e = {0};
+            emu_order(seed);
+            assert_false(wrong_run(wrong_find(missing[n][0]), true, &right, &e));
+            if (!strstr(e.text, missing[n][1])) fail_msg("%s, seed %d: %s", missing[n][0], (int)seed, e.text);
+        }
+    emu_order(0);
+}
+
 /* Whatever the order of turns. */
 static void test_right_pass(void **state)
 {
@@ -107,6 +127,8 @@ static void test_command(void **state)
 {
     (void)state;
     struct talk t;
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++)
+        assert_in_range(strlen("all-arrive  ") + strlen(r->rule), 1, 80); /* a row of the list is not cut */
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "wrong", "all-arrive");
     talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
@@ -212,8 +234,9 @@ int main(void)
         cmocka_unit_test(test_barriers_order),    cmocka_unit_test(test_far_reader_is_kept),
         cmocka_unit_test(test_warps_meet),        cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_many_elements),     cmocka_unit_test(test_wrong_are_found),
-        cmocka_unit_test(test_right_pass),        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_solvers_have_none), cmocka_unit_test(test_kernels_have_none),
+        cmocka_unit_test(test_what_is_missing),   cmocka_unit_test(test_right_pass),
+        cmocka_unit_test(test_command),           cmocka_unit_test(test_solvers_have_none),
+        cmocka_unit_test(test_kernels_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
