@@ -29,8 +29,9 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
     }
     bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
     if (!alone) return fail_at(e, why.code, why.where, "%s", why.text);
+    refusal_without_force(&why, k->format, real, false);
     out->no[out->nno].kernel = k;
-    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", why.text);
+    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
     return true;
 }
 
@@ -60,15 +61,14 @@ struct advising {
     struct session *s;
     const struct matrix *m;
     const struct modeled *csr; /* the fastest that needs no conversion; NULL: none */
-    int64_t products;          /* 0: as many as you like */
+    enum type real;
+    int64_t products; /* 0: as many as you like */
 };
 
-/* Packing, beyond what csr needs, which is there. */
-static double cost_us(const struct advising *v, const struct modeled *k)
+/* Packing; csr is there. */
+static double cost_us(const struct modeled *k)
 {
-    if (!strcmp(k->kernel->format, "csr")) return 0;
-    double csr = v->csr ? v->csr->prep_us : 0;
-    return k->prep_us > csr ? k->prep_us - csr : 0;
+    return strcmp(k->kernel->format, "csr") ? k->prep_us : 0;
 }
 
 /* Products after which k has overtaken the fastest of csr; infinite: never; NaN: it is of csr itself. */
@@ -76,12 +76,12 @@ static double pays_after(const struct advising *v, const struct modeled *k)
 {
     if (!v->csr || !strcmp(k->kernel->format, "csr")) return NAN;
     if (k->time.us >= v->csr->time.us) return INFINITY;
-    return ceil(cost_us(v, k) / (v->csr->time.us - k->time.us));
+    return ceil(cost_us(k) / (v->csr->time.us - k->time.us));
 }
 
 static double total_of(const struct advising *v, const struct modeled *k)
 {
-    return cost_us(v, k) + (double)v->products * k->time.us;
+    return cost_us(k) + (double)v->products * k->time.us;
 }
 
 /* Fewest us in all, first. */
@@ -118,10 +118,10 @@ static void out_advised(const struct advising *v, const struct modeled *k, int r
     out_str(o, "precision", NULL, type_name(k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
-    out_num(o, "predicted_us", "predicted us", k->time.us, "%.2f");
+    out_time(o, "predicted_us", "predicted", k->time.us);
     out_num(o, "measured_us", r || k->on.here ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
-    out_num(o, "prep_us", "conversion us", cost_us(v, k), "%.0f");
+    out_num(o, "prep_us", "conversion us", cost_us(k), "%.0f");
     out_pays(o, pays_after(v, k));
     out_int(o, "products", NULL, v->products);
     out_num(o, "total_us", v->products ? "total us" : NULL, v->products ? total_of(v, k) : NAN, "%.0f");
@@ -144,21 +144,20 @@ static void out_not(const struct advising *v, const struct not_advised *no, enum
     out_fitting(o, no->why);
 }
 
-static bool say(const struct advising *v, struct advice *a, enum type real, int top, struct err *e)
+static bool say(const struct advising *v, struct advice *a, const struct machine *g, int top, struct err *e)
 {
     int *order = mem_new(a->n, sizeof *order, "the ranking", e), shown = top && top < a->n ? top : a->n;
     bool sampled = false;
-    struct machine none = {0};
     if (!order) return false;
     sort_for(v, a, order);
     for (int i = 0; i < shown; i++) {
         out_advised(v, &a->k[order[i]], i + 1);
         sampled |= a->k[order[i]].work.sampled;
     }
-    modeled_remarks(v->s->out, a->n ? &a->k[0].on : &none, sampled);
+    modeled_remarks(v->s->out, g, sampled);
     out_text(v->s->out,
              "Conversion: on the host of this machine, from csr; a library's kernels cannot be watched: `bench`.");
-    for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], real);
+    for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
     mem_free(order);
     return true;
 }
@@ -166,7 +165,7 @@ static bool say(const struct advising *v, struct advice *a, enum type real, int 
 static bool run_advise(struct session *s, const struct args *a, struct err *e)
 {
     int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
-    struct advising v = {.s = s, .products = products};
+    struct advising v = {.s = s, .real = arg_precision(a), .products = products};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct advice all;
     struct machine g;
@@ -174,13 +173,11 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "expected 1 or more products after `for`, found %lld", (long long)products);
     if (top < 0 || top > 1000) return fail(e, E_USAGE, "expected 0 to 1000 after `top`, found %lld", (long long)top);
     if (!m || !modeled_machine(s, &g, e)) return false;
-    if (m->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
-    if (!advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    if (!modeled_matrix(m, e) || !advice_of(s, m, NULL, v.real, &g, &all, e)) return false;
     v.m = m;
     for (int i = all.n - 1; i >= 0; i--)
         if (!strcmp(all.k[i].kernel->format, "csr")) v.csr = &all.k[i];
-    bool ok = say(&v, &all, arg_precision(a), (int)top, e);
+    bool ok = say(&v, &all, &g, (int)top, e);
     advice_free(&all);
     return ok;
 }

@@ -1,6 +1,7 @@
 /* count: what whole kernels ask of memory, as the emulator saw it: requests and sectors, lanes at work, balance. */
 #include "cmd.h"
 #include "microscope.h"
+#include "modeled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static bool count_one(struct session *s, const struct count_wanted *w, const str
                     "`kernels` lists what does",
                     k->name);
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
+    if (!p) refusal_without_force(e, k->format, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M || (sample < 0 && !choose_sample(k, M, &s->watch, c, &sample, e))) return false;
@@ -301,13 +303,14 @@ static void table_lines(struct out *o, const struct counts *c)
         out_str(o, "where", "line", text);
         out_str(o, "touch", "does", touch_names[p->touch]);
         out_str(o, "array", "array", touched(c, p));
-        out_num(o, "requests", "requests", (double)t->requests, "%.0f");
+        out_int(o, "requests", "requests", t->requests);
         out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
-        out_num(o, "sectors", "sectors", global ? (double)t->sectors : NAN, "%.0f");
+        out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
-        out_num(o, "turns", "turns", shared ? (double)t->turns : NAN, "%.0f");
+        out_int_if(o, "turns", "turns", shared, t->turns);
         out_str(o, "source", "source", source_text(p, text, sizeof text));
     }
+    out_keep(o, "source");
 }
 
 /* ---- one kernel, as a row or at length ---- */
@@ -411,15 +414,14 @@ static void table_arrays(struct out *o, const struct counts *c)
             out_str(o, "touch", "does", touch_names[touch]);
             out_int(o, "requests", "requests", t.requests);
             out_num(o, "lanes_mean", "lanes", ratio((double)t.lanes, (double)t.requests), "%.1f");
-            out_num(o, "sectors", "sectors", global ? (double)t.sectors : NAN, "%.0f");
+            out_int_if(o, "sectors", "sectors", global, t.sectors);
             out_num(o, "sectors_a_request", "each", global ? ratio((double)t.sectors, (double)t.requests) : NAN,
                     "%.2f");
             out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), asked), "%.1f");
             out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, asked), "%.1f");
             out_num(o, "again_percent", "again %", 100 * ratio((double)t.again * SECTOR, asked), "%.1f");
-            out_num(o, "turns", shares ? "turns" : NULL, global ? NAN : (double)t.turns, "%.0f");
-            out_num(o, "contended", adds ? "contended" : NULL, touch == TOUCH_ATOMIC ? (double)t.contended : NAN,
-                    "%.0f");
+            out_int_if(o, "turns", shares ? "turns" : NULL, !global, t.turns);
+            out_int_if(o, "contended", adds ? "contended" : NULL, touch == TOUCH_ATOMIC, t.contended);
         }
 }
 
@@ -446,6 +448,8 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
         out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
+        if (counts_of(c, TOUCH_ATOMIC, -1, -1).contended)
+            out_prose(s->out, "Atomics of several lanes to one address take turns; each turn asks for its sectors again.\n");
     }
     mem_free(c);
     return ok;
@@ -489,7 +493,7 @@ static bool count_next(struct session *s, const struct count_wanted *w, const st
     if (why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail_at(e, why.code, why.where, "%s", why.text);
     struct refused *no = &all->no[all->nno++];
     no->kernel = k;
-    snprintf(no->why, sizeof no->why, "%s", why.text);
+    snprintf(no->why, sizeof no->why, "%s", reason_without_name(k->name, why.text));
     return true;
 }
 
@@ -504,6 +508,8 @@ static bool count_all(struct session *s, const struct count_wanted *w, bool line
 {
     int n = 0;
     bool sampled = false;
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w->matrix->name);
     while (kernels[n]) n++;
     struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
     all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
@@ -551,7 +557,8 @@ const struct command command_count = {
             "step; how much longer the longest warp and the largest block are than the mean; bank conflicts (turns of\n"
             "shared memory) and atomics at one address (contended). `lines` gives the lines of the source instead of\n"
             "the arrays, the worst first. Of a large matrix blocks are sampled, so that it takes about 2 s, and the\n"
-            "error of the estimate is told; sample N takes N blocks of a launch, all every one. Without a kernel each\n"
+            "error of the estimate is told; sample N takes N blocks of a launch, all every one. Kernels whose blocks\n"
+            "share out the work as they go (csr-light) are watched whole, which takes longer. Without a kernel each\n"
             "that fits is counted, fewest sectors first; parameters are those of the kernel's format.\n"
             "    count csr-scalar; count csr-vector of A f32 lines\n"
             "    count; count sell 4 of A; count ell sample 100",

@@ -1,6 +1,7 @@
 /* trace: what the lanes of one warp do, step by step, as the emulator saw it: a table, numbers, or the whole screen. */
 #include "cmd.h"
 #include "grammar.h"
+#include "modeled.h"
 #include "tracing.h"
 
 #include <math.h>
@@ -97,13 +98,15 @@ static void out_mask(struct out *o, const char *key, const char *heading, uint32
 static void out_facts(struct out *o, const struct tracing *v, int64_t k)
 {
     struct request_facts f;
+    int which[2 * LANES];
     const struct scope_place *p = tracing_place(v, k);
     bool global = touch_global(p->touch), shared = touch_shared(p->touch);
     facts_of(&v->t.scope, &v->t.step[k], &f);
     out_mask(o, "mask", "mask", v->t.step[k].mask);
     out_mask(o, "alive", NULL, tracing_alive(v, k));
     out_int(o, "lanes", "lanes", f.lanes);
-    out_num(o, "sectors", "sectors", global ? f.nsectors : NAN, "%.0f");
+    out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
+    out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
     out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].again) : NAN, "%.0f");
     out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
     out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
@@ -189,6 +192,7 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
     out_int(o, "steps_apart", NULL, t->apart);
     out_int(o, "requests", NULL, t->requests);
     out_int(o, "sectors", NULL, t->sectors);
+    out_int(o, "sectors_counted", NULL, t->counted);
     out_int(o, "sectors_least", NULL, t->least);
     out_int(o, "sectors_again", NULL, t->again);
     out_num(o, "sectors_per_request", NULL, t->requests ? share(t->sectors, t->requests) : 0, NULL);
@@ -212,7 +216,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
                  how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,
                  share(t->sectors, t->requests), show_count(t->least, a, sizeof a));
     if (t->requests)
-        out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched before %s",
+        out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched again %s",
                  show_count(t->sectors * SECTOR, a, sizeof a), show_count(t->bytes - t->padding, b, sizeof b),
                  show_count(t->padding, d, sizeof d), show_count(t->unused, f, sizeof f),
                  show_count(t->again * SECTOR, g, sizeof g));
@@ -220,18 +224,29 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "shared memory: %s turns of its banks, %s without conflicts", show_count(t->turns, a, sizeof a),
                  show_count(t->turns_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s had to wait for another lane at the same address",
-                 show_count(t->contended, a, sizeof a));
+        out_text(o, "atomics: %s for another lane at the same address", how_many(t->contended, "wait").text);
+    if (t->counted > t->sectors)
+        out_text(o, "atomics take turns, which a GPU counts as %s more: %s in all",
+                 how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
+}
+
+/* "block 3 of 0..39", counted from 0 as in the table; of one alone "block 0". */
+static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);
+    if (n > 1) snprintf(out + used, size - used, " of 0..%lld", (long long)n - 1);
+    return out;
 }
 
 static void say_head(struct out *o, const struct tracing *v)
 {
     const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
-    char count[32], name[64];
-    out_text(o, "%s on %s, %s nonzeros, %s: %s, launch %d of %d, block %lld of %lld, warp %d of %d", v->kernel->name,
-             v->matrix->name, show_count(v->matrix->csr.nnz, count, sizeof count), type_name(v->real),
-             tracing_function(v, name, sizeof name), v->t.launch, v->t.scope.nlaunches, (long long)v->t.block,
-             (long long)l->blocks, v->t.warp, v->t.warps);
+    char name[64], launch[64], block[64], warp[64];
+    out_text(o, "%s on %s, %s, %s: %s, %s, %s, %s", v->kernel->name, v->matrix->name,
+             how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real), tracing_function(v, name, sizeof name),
+             show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
+             show_which("block", v->t.block, l->blocks, block, sizeof block),
+             show_which("warp", v->t.warp, v->t.warps, warp, sizeof warp));
     if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes touches memory");
     if (v->t.cut) out_text(o, "it goes on: the first %lld steps were kept", (long long)v->t.nsteps);
 }
@@ -292,14 +307,16 @@ static bool begin(struct session *s, const struct args *a, struct err *e)
         return false;
     w.launch = (int)launch;
     w.warp = (int)warp;
-    return tracing_begin(s, &w, e);
+    if (tracing_begin(s, &w, e)) return true;
+    refusal_without_force(e, w.kernel->format, w.real, true);
+    return false;
 }
 
 static bool run_trace(struct session *s, const struct args *a, struct err *e)
 {
     int64_t from, to;
     if (!begin(s, a, e) || !range_of(a, s->out, s->trace, &from, &to, e)) return false;
-    tracing_go(s->trace, from);
+    tracing_open(s->trace, from);
     if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
     if (!s->front || !s->front->show)
         return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use --json for its data");
@@ -314,8 +331,8 @@ const struct command command_trace = {
         "The emulator runs the kernel's real source and notes what each lane touches; a step is what a warp's lanes\n"
         "do together: one load, store, atomic, shuffle or barrier. The table tells of each where in the source it\n"
         "is, which lanes take part (mask, lane 0 the lowest bit), the 32-byte sectors it asks for, how many of\n"
-        "them this warp had asked for before (again), and which elements. Without numbers it is warp 0 of block 0\n"
-        "of the launch with most threads. step and to choose what is printed. Parameters are the format's.\n"
+        "them this warp had fetched before (again), and which elements. Without numbers it is warp 0 of block 0\n"
+        "of the launch with most to do. step and to choose what is printed. Parameters are the format's.\n"
         "view (or `view trace` afterwards) shows it full screen, to step through forwards and backwards; spy and\n"
         "layout light up the elements that the lanes are at. --json has every lane's element, row and column.\n"
         "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"

@@ -21,6 +21,8 @@ struct modeled {
 /* The GPU that predictions are for: the session's device, its ceilings measured now if they were not; else the built-in
    one. false: the device failed. */
 bool modeled_machine(struct session *s, struct machine *g, struct err *e);
+/* Errors: E_UNSUPPORTED, m is complex or has no entries, so that there is nothing to predict of any kernel. */
+bool modeled_matrix(const struct matrix *m, struct err *e);
 /* Watch k on m and predict its time on g, from about a tenth of a second of emulation: a large matrix is sampled. The
    product is kept in the session. param NULL: those that suit g. Errors: E_UNSUPPORTED, nothing can be watched, and
    why; what session_product refuses; cancelled. */
@@ -43,7 +45,14 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
 /* What the session measured of k on m on a GPU last; NULL: nothing. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
-/* In text: for which GPU, and whether blocks were sampled. */
+/* "4.21 us", "27.7 ms": three digits, in the unit that out_time takes. NaN makes no sense here. */
+char *show_us(double us, char *out, size_t size);
+/* why without the "NAME: " that it may begin with. */
+const char *reason_without_name(const char *name, const char *why);
+/* A refusal of format_allow tells to type `force`, which is convert's alone: name that. first: a product that the
+   session has is used then, so that it is the remedy. */
+void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
+/* In text: for which GPU, how wrong the model is, and whether blocks were sampled. */
 void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
 
 /* The keys of a prediction: kernel .. measured_us; in text as lines of a record. */

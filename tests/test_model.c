@@ -247,6 +247,40 @@ static void test_json(void **state)
     talk_says(&t, "whatif format sell 16", "\"params\":\"C 16");
 }
 
+/* What packing takes is its own: the packing of csr, which is there, is nothing that others are spared. */
+static void test_conversion_cost(void **state)
+{
+    int zero = 0;
+    (void)state;
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 40; advise", "\"kernel\":\"coo-atomic\"");
+    for (const char *at = t.out; (at = strstr(at, "\"format\":\"")); at++) {
+        bool csr = !strncmp(at + strlen("\"format\":\""), "csr\"", 4);
+        const char *cost = strstr(at, "\"prep_us\":"), *end = strchr(at, '}');
+        if (!cost || cost > end || !strncmp(cost, "\"prep_us\":null", 14)) continue;
+        double us = strtod(cost + strlen("\"prep_us\":"), NULL);
+        assert_true(csr ? us == 0 : us > 0);
+        zero += csr;
+    }
+    assert_true(zero > 3);
+}
+
+/* A kernel is named once where it is refused, and `force` as the word of the command that has it. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
+    assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
+    talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it all the same");
+    assert_null(strstr(t.out, "`force` converts"));
+    talk_refuses(&t, "explain ell f32", "`convert ell f32 force` first");
+    talk_refuses(&t, "trace ell", "`convert ell force` first");
+    talk_refuses(&t, "count ell", "`convert ell force` first");
+    talk_says(&t, "gen random 9 2 12; count", "dia-symmetric: the matrix is not square");
+    assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
+}
+
 static const struct {
     const char *line, *part;
 } wrong[] = {
@@ -262,6 +296,7 @@ static const struct {
     {"gen poisson2d 9; whatif format ell reorder nonsense", "expected an ordering"},
     {"gen random 9 2 12; whatif reorder rcm", "square"},
     {"gen random 4 0; predict csr-scalar", "no entries"},
+    {"gen random 4 0; advise", "no entries"},
 };
 
 static void test_refused(void **state)
@@ -333,6 +368,8 @@ int main(void)
         TEST(test_ranking),
         TEST(test_commands),
         TEST(test_json),
+        TEST(test_conversion_cost),
+        TEST(test_reasons),
         TEST(test_refused),
         TEST(test_cancelled),
         TEST(test_out_of_memory),
