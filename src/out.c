@@ -232,6 +232,11 @@ void out_record(struct out *o)
     start_row(o, true);
 }
 
+void out_keep(struct out *o, const char *heading)
+{
+    o->table.kept = heading;
+}
+
 static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)
 {
     if (o->table.rows && !o->within) table_add(&o->table, key, heading, text, right, o->mode == OUT_CSV, &o->err);
@@ -261,6 +266,11 @@ void out_int(struct out *o, const char *key, const char *heading, int64_t value)
 {
     char shown[40];
     whole(o, key, heading, value, show_count(value, shown, sizeof shown));
+}
+
+void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value)
+{
+    known ? out_int(o, key, heading, value) : out_num(o, key, heading, NAN, NULL);
 }
 
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value)

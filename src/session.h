@@ -31,8 +31,10 @@ void out_error(struct out *o, const struct err *why); /* to messages; in JSON mo
    whose rows all come alone (out_record) is printed in text as "heading  value" lines. */
 void out_row(struct out *o);
 void out_record(struct out *o);
+void out_keep(struct out *o, const char *heading); /* of the rows so far: the column that a narrow terminal shows yet */
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
+void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* else null, "-" */
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* in text as "1.23 MB" */
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
 /* Microseconds; in text as "417.25 us", "12.34 ms" or "1.50 s". */

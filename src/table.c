@@ -3,17 +3,20 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, DOTS = 3 }; /* LEAST: columns that a text is cut to, at least */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 30, DOTS = 3 }; /* what a text is cut to, at least */
 
 struct column {
     const char *name;
     int width;
     bool right, prose; /* prose: of several words, which may be cut */
+    bool kept;         /* what the table is there for: others are hidden before it */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
     int n;
     bool by_key; /* columns are keys (CSV), else headings (text) */
+    const char *hidden[COLUMNS_MAX];
+    int nhidden; /* the last of them first */
 };
 
 void table_row(struct table *t)
@@ -54,14 +57,14 @@ static struct column *column_find(struct columns *k, const char *name)
     for (int i = 0; i < k->n; i++)
         if (!strcmp(k->c[i].name, name)) return &k->c[i];
     if (k->n == COLUMNS_MAX) return NULL;
-    k->c[k->n] = (struct column){name, text_width(name), false, false};
+    k->c[k->n] = (struct column){.name = name, .width = text_width(name)};
     return &k->c[k->n++];
 }
 
 /* The columns in the order in which their names first appear. */
 static void columns_of(const struct table *t, bool by_key, struct columns *k)
 {
-    k->n = 0;
+    k->n = k->nhidden = 0;
     k->by_key = by_key;
     for (int i = 0; i < t->n; i++) {
         const char *name = name_in(&t->cell[i], by_key);
@@ -71,6 +74,7 @@ static void columns_of(const struct table *t, bool by_key, struct columns *k)
         c->width = c->width > width ? c->width : width;
         c->right |= t->cell[i].right;
         c->prose |= !t->cell[i].right && strchr(t->cell[i].text, ' ');
+        c->kept = t->kept && !strcmp(name, t->kept);
     }
 }
 
@@ -116,14 +120,30 @@ static int last_shown(const struct table *t, int first, int end, const struct co
 static int width_of(const struct columns *k, bool cut)
 {
     int sum = (k->n - 1) * GAP;
-    for (int c = 0; c < k->n; c++) sum += cut && k->c[c].prose && k->c[c].width > LEAST ? LEAST : k->c[c].width;
+    for (int i = 0; i < k->n; i++) {
+        const struct column *c = &k->c[i];
+        int least = c->kept ? LEAST_KEPT : LEAST;
+        sum += cut && c->prose && c->width > least ? least : c->width;
+    }
     return sum;
 }
 
-/* Leave out the last columns as long as prose that is cut down would not make the table fit; then cut it as needed. */
+/* Hide the last column, or the one before it where that is to stay; false: what is left stays. */
+static bool hide(struct columns *k)
+{
+    int c = k->n - 1;
+    if (k->c[c].kept) c--;
+    if (c < 1) return false;
+    k->hidden[k->nhidden++] = k->c[c].name;
+    memmove(&k->c[c], &k->c[c + 1], (size_t)(k->n - 1 - c) * sizeof k->c[0]);
+    k->n--;
+    return true;
+}
+
+/* Hide columns as long as prose that is cut down would not make the table fit; then cut it as needed. */
 static void fit(struct columns *k, int width)
 {
-    while (width && k->n > 1 && width_of(k, true) > width) k->n--;
+    while (width && width_of(k, true) > width && hide(k)) continue;
     while (width && width_of(k, false) > width) {
         struct column *widest = NULL;
         for (int c = 0; c < k->n; c++)
@@ -131,6 +151,17 @@ static void fit(struct columns *k, int width)
         if (!widest || widest->width <= LEAST) return;
         widest->width--;
     }
+}
+
+static void tell_hidden(const struct columns *k, FILE *f, int width)
+{
+    char text[1024] = "hidden for want of room: ";
+    if (!k->nhidden) return;
+    for (int i = k->nhidden - 1; i >= 0; i--) {
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s%s", k->hidden[i], i ? ", " : "");
+    }
+    table_wrapped(f, text, 0, 0, width);
 }
 
 void table_text(const struct table *t, FILE *f, int width)
@@ -147,6 +178,7 @@ void table_text(const struct table *t, FILE *f, int width)
         for (int c = 0; c <= last; c++) put_aligned(f, &k.c[c], text_in(t, i, end, k.c[c].name, false), c == last);
         fputc('\n', f);
     }
+    tell_hidden(&k, f, width);
 }
 
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)

@@ -13,6 +13,7 @@ struct cell {
 struct table {
     struct cell *cell;
     int n, room, rows;
+    const char *kept; /* heading of the column that stays on a narrow terminal, as the first does, or NULL */
 };
 
 /* Start a row; add a cell to it. Foreign text is made safe here; ends of lines stay where `lines`. */
@@ -20,7 +21,7 @@ void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
 /* Columns aligned, with headings; "heading  value" lines, rows apart. width: of the terminal, in which long texts are
-   cut and the last columns left out, or values go on in the next line; 0: as wide as it gets. */
+   cut and the last columns hidden, which is said below, or values go on in the next line; 0: as wide as it gets. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Text from column `at` on, going on at column `indent` of the next line where a word would pass the width. */

@@ -497,8 +497,8 @@ static void tables_fit_a_terminal(void **state)
         {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix...   5\n"},
-        {table_text, 27, "kernel  work\ncsr     one row of the m...\n"},
-        {table_text, 10, "kernel\ncsr\n"},
+        {table_text, 27, "kernel  work\ncsr     one row of the m...\nhidden for want of room: us\n"},
+        {table_text, 10, "kernel\ncsr\nhidden for\nwant of\nroom:\nwork, us\n"},
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
     struct table t = {0};
