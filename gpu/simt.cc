@@ -121,8 +121,9 @@ struct runner {
     scope_record *notes; /* of all lanes; made when first watched */
     scope_log log[BLOCK_MOST];
     context scheduler;
-    unsigned threads;               /* of the block that runs */
-    unsigned order[BLOCK_MOST], at; /* the order of turns, and whose is next */
+    unsigned threads;                     /* of the block that runs */
+    unsigned order[BLOCK_MOST], at, upto; /* the order of turns, whose is next, and where those end that may run now */
+    unsigned turns;
     const char *kernel;
     void (*body)(void *);
     void *ctx;
@@ -170,10 +171,10 @@ static_assert(offsetof(fiber, l) == 0, "a lane is the head of its fiber");
 
 static void set_up(fiber *f, unsigned number);
 
-/* The next lane in order that can run, from m->at on; NULL when all wait or have returned. */
+/* The next lane in order that can run, from m->at to m->upto; NULL when all of these wait or have returned. */
 static fiber *next_runnable()
 {
-    while (m->at < m->threads) {
+    while (m->at < m->upto) {
         unsigned number = m->order[m->at++];
         fiber *f = &m->f[number];
         if (f->l.wait != RUNS) continue;
@@ -593,15 +594,31 @@ void exchange_with_warp(source at)
 
 /* ---- the scheduler ---- */
 
-/* One turn for every lane that can run; false when none could. */
-static bool pass()
+enum { TURNS_A_TICK = 1024 }; /* of the lanes of a warp: well below a millisecond together */
+
+/* One turn for every lane of order[from] .. order[upto - 1] that can run; false when none could. */
+static bool turn_of(unsigned from)
 {
-    m->at = 0;
+    m->at = from;
     fiber *f = next_runnable();
     if (!f) return false;
     now.self = &f->l;
     leave_for(&m->scheduler, &f->c);
+    if (++m->turns % TURNS_A_TICK == 0) tick();
     return true;
+}
+
+/* Let lanes run until all wait or have returned, a warp after the other: its stacks then stay in the cache. Where turns
+   are dealt by a seed, all of the block together. false when none could run. */
+static bool pass()
+{
+    unsigned stride = given.seed ? m->threads : WARP;
+    bool any = false;
+    for (unsigned from = 0; from < m->threads && !m->broken; from += stride) {
+        m->upto = min(from + stride, m->threads);
+        while (!m->broken && turn_of(from)) any = true;
+    }
+    return any;
 }
 
 static unsigned count(enum wait w)
@@ -669,13 +686,10 @@ static void start_lanes()
     }
 }
 
-enum { TURNS_A_TICK = 1024 }; /* of all lanes of a block: well below a millisecond each */
-
 static void run_block()
 {
     start_lanes();
-    for (unsigned turn = 1; !m->broken; turn++) {
-        if (turn % TURNS_A_TICK == 0) tick();
+    while (!m->broken) {
         if (pass() || make_room() || let_atomics()) continue;
         if (tell_race() || count(RETURNED) == m->threads) break;
         open_barrier();
