@@ -94,7 +94,8 @@ static const char *ending(const char *noun, size_t n, int *drop)
     if (n > 1 && noun[n - 1] == 'y' && !strchr("aeiou", noun[n - 2])) return "ies";
     if (n > 1 && noun[n - 1] == 'x' && noun[n - 2] == 'i') return "ces";
     *drop = 0;
-    return n && strchr("sx", noun[n - 1]) ? "es" : "s";
+    bool hisses = n > 1 && noun[n - 1] == 'h' && strchr("cs", noun[n - 2]);
+    return hisses || (n && strchr("sx", noun[n - 1])) ? "es" : "s";
 }
 
 struct counted how_many(int64_t n, const char *noun)

@@ -25,9 +25,11 @@ static bool fetch(struct fetched *f, const struct scope *s, int array, const str
         f->bit[array] = mem_zero(words, sizeof *f->bit[array], "the sectors a warp fetched", e);
     }
     if (!f->bit[array]) return false;
-    for (int k = 0; k < facts->nsectors; k++) {
-        uint64_t sector = facts->sector[k] - first, *word = &f->bit[array][sector / 64], bit = 1ull << sector % 64;
-        if (*word & bit) *again |= 1ull << k;
+    int which[2 * LANES], n = tracing_sectors(facts, which);
+    for (int i = 0; i < n; i++) {
+        uint64_t sector = facts->sector[which[i]] - first, bit = 1ull << sector % 64;
+        uint64_t *word = &f->bit[array][sector / 64];
+        if (*word & bit) *again |= 1ull << which[i];
         *word |= bit;
     }
     return true;
@@ -55,30 +57,38 @@ static bool on_slots(const struct tracing *v, const struct request *r)
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
 
-/* Of an atomic a sector is there once for each turn that lanes take at one address. */
-static int distinct_sectors(const struct request_facts *f)
+/* Of an atomic a sector is there once for each turn that lanes take at one address; of the rest once. */
+int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
 {
     int n = 0;
     for (int k = 0; k < f->nsectors; k++) {
         bool had = false;
-        for (int j = 0; j < k && !had; j++) had = f->sector[j] == f->sector[k];
-        n += !had;
+        for (int j = 0; j < n && !had && f->contended; j++) had = f->sector[which[j]] == f->sector[k];
+        if (!had) which[n++] = k;
     }
     return n;
 }
 
+/* Is it y? */
+static bool on_result(const struct scope *s, int array)
+{
+    return array >= 0 && s->array[array].stored < 0 && !s->array[array].shared && !strcmp(s->array[array].name, "y");
+}
+
 static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
 {
+    int which[2 * LANES], distinct = tracing_sectors(f, which);
     t->turns += f->turns;
     t->turns_least += f->turns_least;
     t->contended += f->contended;
     if (!touch_global(touch)) return;
     t->requests++;
-    t->sectors += f->nsectors;
+    t->sectors += distinct;
+    t->counted += f->nsectors;
     t->least += (f->bytes + SECTOR - 1) / SECTOR;
     t->bytes += f->bytes;
     t->padding += f->padding;
-    t->unused += (touch == TOUCH_ATOMIC ? distinct_sectors(f) : f->nsectors) * SECTOR - f->bytes;
+    t->unused += distinct * SECTOR - f->bytes;
     t->again += __builtin_popcountll(again);
 }
 
@@ -104,6 +114,19 @@ static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct 
     return true;
 }
 
+/* Backwards: where each lane comes to next. */
+static void look_ahead(struct tracing *v)
+{
+    for (int64_t k = v->t.nsteps - 1; k >= 0; k--) {
+        const struct request *r = &v->t.step[k];
+        bool told = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.place[r->place].array);
+        for (int l = 0; l < LANES; l++)
+            v->step[k].next[l] = told && r->mask >> l & 1 ? (int32_t)k
+                                 : k + 1 < v->t.nsteps    ? v->step[k + 1].next[l]
+                                                          : -1;
+    }
+}
+
 static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
 {
     struct fetched seen = {0};
@@ -112,6 +135,7 @@ static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
     find_ends(v);
     for (int64_t k = 0; ok && k < v->t.nsteps; k++)
         ok = sum_step(v, k, &seen, e) && (k % 1024 || watch_tick(w, "trace: steps", k, v->t.nsteps, e));
+    if (ok) look_ahead(v);
     fetched_free(&seen);
     return ok;
 }
@@ -135,21 +159,44 @@ static bool can_trace(const struct trace_wanted *w, const struct device *emu, st
                 k->format, *others ? others : "none");
 }
 
-/* The warp, of the largest launch where none is named; of several that are as large the one where it has most to do. */
-static bool trace_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
-                         struct err *e)
+/* About how many elements of global memory all lanes of the launch touch, if all warps do as much as this one. */
+static double work_of(const struct trace *t)
 {
-    if (!trace_warp(w->kernel, M, w->launch, w->block, w->warp, watch, t, e)) return false;
-    for (int l = 0; w->launch < 0 && l < t->scope.nlaunches; l++) {
-        const struct scope_launch *a = &t->scope.launch[l], *b = &t->scope.launch[t->launch];
+    const struct scope_launch *l = &t->scope.launch[t->launch];
+    double lanes = 0;
+    for (int64_t k = 0; k < t->nsteps; k++)
+        if (touch_global(t->scope.place[t->step[k].place].touch)) lanes += __builtin_popcount(t->step[k].mask);
+    return lanes * (double)l->blocks * (double)l->threads;
+}
+
+/* The first warp of the launch that has most to do. */
+static bool busiest_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
+                           struct err *e)
+{
+    if (!trace_warp(w->kernel, M, -1, 0, 0, watch, t, e)) return false;
+    for (int l = 0, largest = t->launch, n = t->scope.nlaunches; l < n; l++) {
         struct trace other;
-        if (l == t->launch || a->blocks != b->blocks || a->threads != b->threads) continue;
-        if (!trace_warp(w->kernel, M, l, w->block, w->warp, watch, &other, e)) return false;
-        bool better = other.nsteps > t->nsteps;
+        if (l == largest || !t->scope.launch[l].blocks) continue;
+        if (!trace_warp(w->kernel, M, l, 0, 0, watch, &other, e)) return trace_free(t), false;
+        bool better = work_of(&other) > work_of(t);
         trace_free(better ? t : &other);
         if (better) *t = other;
     }
     return true;
+}
+
+/* The warp; where no launch is named, of the one that has most to do. */
+static bool trace_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
+                         struct err *e)
+{
+    int launch = w->launch;
+    if (launch < 0) {
+        if (!busiest_launch(w, M, watch, t, e)) return false;
+        if (!w->block && !w->warp) return true;
+        launch = t->launch;
+        trace_free(t);
+    }
+    return trace_warp(w->kernel, M, launch, w->block, w->warp, watch, t, e);
 }
 
 static bool trace_it(struct session *s, const struct trace_wanted *w, struct tracing *v, struct err *e)
@@ -178,6 +225,7 @@ bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *
         return false;
     }
     if (s->trace) v->lane = s->trace->lane;
+    tracing_open(v, 0);
     tracing_free(s->trace);
     s->trace = v;
     return true;
@@ -259,6 +307,36 @@ static struct place last_slot(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
 }
 
+/* The row that the lane comes to next, in a slot or in y; -1: none. */
+static struct place next_place(const struct tracing *v, int64_t step, int lane)
+{
+    int32_t k = v->step[step].next[lane];
+    if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
+    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+}
+
+/* The lane's own, or that of another which is at the same element: the lanes of a row share its pointers. */
+static struct place works_on(const struct tracing *v, int64_t step, int lane)
+{
+    const struct request *r = &v->t.step[step];
+    struct place own = next_place(v, step, lane);
+    for (int l = 0; l < LANES && own.row < 0; l++)
+        if (r->mask >> l & 1 && r->at[l] == r->at[lane]) own = next_place(v, step, l);
+    return own;
+}
+
+/* A pointer names the row that begins at it, but a lane looks at it as the end of its own row too; where there are
+   fewer pointers than rows, as of slices and blocks, it is the lane's row that tells. */
+static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
+{
+    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
+    int64_t index = v->t.step[step].at[lane], row = works_on(v, step, lane).row;
+    bool of_rows = scope_element(&v->t.scope, tracing_place(v, step)->array, 0).row >= 0; /* not of columns */
+    if (row < 0 || !of_rows || strcmp(a->name, "ptr")) return here.row;
+    if (a->n == v->matrix->csr.rows + 1) return row == index - 1 ? row : here.row;
+    return a->n < v->matrix->csr.rows + 1 ? row : here.row;
+}
+
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
 {
     struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
@@ -272,7 +350,9 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
     at.padding = last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* that reads x at any column */
     at.row = same || at.padding ? last.row : here.row;
-    at.col = same ? last.col : here.col;
+    at.col = same && !on_result(&v->t.scope, p->array) ? last.col : here.col;
+    bool pointer = here.kind == SLOT_POINTER && p->array >= 0 && v->t.scope.array[p->array].stored >= 0;
+    if (pointer) at.row = row_at_pointer(v, step, lane, here);
     return at;
 }
 
@@ -307,6 +387,13 @@ void tracing_go(struct tracing *v, int64_t k)
     v->at = k < 0 ? 0 : k;
 }
 
+void tracing_open(struct tracing *v, int64_t k)
+{
+    tracing_go(v, k);
+    uint32_t mask = v->t.nsteps ? v->t.step[v->at].mask : 0;
+    if (mask && !(mask >> v->lane & 1)) v->lane = __builtin_ctz(mask);
+}
+
 /* The lane that is at the element in that step, -1: none is. */
 static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
 {
@@ -328,6 +415,30 @@ bool tracing_seek(struct tracing *v, int64_t row, int64_t col)
         return true;
     }
     return false;
+}
+
+bool tracing_has_row(const struct tracing *v, int64_t row)
+{
+    for (int64_t k = 0; k < v->t.nsteps; k++)
+        if (lane_on(v, k, row, -1) >= 0) return true;
+    return false;
+}
+
+bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last)
+{
+    int64_t n = 0;
+    *first = INT64_MAX;
+    *last = -1;
+    for (int64_t k = 0; k < v->t.nsteps; k++) {
+        if (!on_result(&v->t.scope, tracing_place(v, k)->array) || tracing_place(v, k)->touch != TOUCH_STORE) continue;
+        for (uint32_t left = v->t.step[k].mask; left; left &= left - 1) {
+            int64_t row = v->t.step[k].at[__builtin_ctz(left)];
+            if (row < *first) *first = row;
+            if (row > *last) *last = row;
+            n++;
+        }
+    }
+    return n && n == *last - *first + 1;
 }
 
 /* ---- for the pictures of the matrix and of its formats ---- */

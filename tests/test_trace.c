@@ -43,41 +43,41 @@ static const struct exact {
     const char *steps[16];
 } exacts[] = {
     {"trace csr-scalar",
-     {"load ptr f 1 0 16 0 | 1(1,-) 2(2,-) 3(3,-) 4(-,-)", "load ptr f 1 1 16 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)",
+     {"load ptr f 1 0 16 0 | 1(0,-) 2(1,-) 3(2,-) 4(3,-)", "load ptr f 1 1 16 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)",
       "load val f 2 0 32 0 | 0(0,0) 2(1,1) 4(2,0) 7(3,1)", "load col f 1 0 16 0 | 0(0,0) 2(1,1) 4(2,0) 7(3,1)",
       "load x f 1 0 16 0 | 0(0,0) 1(1,1) 0(2,0) 1(3,1)", "load val f 3 2 32 0 | 1(0,1) 3(1,2) 5(2,2) 8(3,3)",
       "load col f 2 1 16 0 | 1(0,1) 3(1,2) 5(2,2) 8(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
       "load val 4 1 1 8 0 | 6(2,3)", "load col 4 1 1 4 0 | 6(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
-      "store y f 1 0 32 0 | 0(0,1) 1(1,2) 2(2,3) 3(3,3)"}},
+      "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
     {"trace ell",
      {"load col f 1 0 16 0 | 0(0,0) 1(1,1) 2(2,0) 3(3,1)", "load val f 1 0 32 0 | 0(0,0) 1(1,1) 2(2,0) 3(3,1)",
       "load x f 1 0 16 0 | 0(0,0) 1(1,1) 0(2,0) 1(3,1)", "load col f 1 1 16 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)",
       "load val f 1 0 32 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
       "load col f 1 0 16 12 | 8* 9* 10(2,3) 11*", "load val 4 1 0 8 0 | 10(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
-      "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,3) 3(3,-)"}},
+      "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
     {"trace csr-vector warp 2", /* row 2: three lanes have an entry, all add up */
-     {"load ptr ffffffff 1 0 4 0 | 3(3,-) 3(3,-) 3(3,-) 3(3,-)",
+     {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
       "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 24 0 | 4(2,0) 5(2,2) 6(2,3)",
       "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 24 0 | 0(2,0) 2(2,2) 3(2,3)",
       "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |",
-      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 8 0 | 2(2,0)"}},
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 8 0 | 2(2,-)"}},
     {"trace csr-vector warp 2 f32",
-     {"load ptr ffffffff 1 0 4 0 | 3(3,-) 3(3,-) 3(3,-) 3(3,-)",
+     {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
       "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)",
       "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 12 0 | 0(2,0) 2(2,2) 3(2,3)",
       "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |",
-      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 4 0 | 2(2,0)"}},
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 4 0 | 2(2,-)"}},
     {"trace sell 2",
-     {"load perm f 1 0 16 0 | 0(2,-) 1(0,-) 2(1,-) 3(3,-)", "load ptr f 1 0 8 0 | 1(1,-) 1(1,-) 2(-,-) 2(-,-)",
-      "load ptr f 1 1 8 0 | 0(2,-) 0(2,-) 1(1,-) 1(1,-)", "load col f 1 0 16 0 | 0(2,0) 1(0,0) 6(1,1) 7(3,1)",
+     {"load perm f 1 0 16 0 | 0(2,-) 1(0,-) 2(1,-) 3(3,-)", "load ptr f 1 0 8 0 | 1(2,-) 1(0,-) 2(1,-) 2(3,-)",
+      "load ptr f 1 1 8 0 | 0(2,-) 0(0,-) 1(1,-) 1(3,-)", "load col f 1 0 16 0 | 0(2,0) 1(0,0) 6(1,1) 7(3,1)",
       "load val f 2 0 32 0 | 0(2,0) 1(0,0) 6(1,1) 7(3,1)", "load x f 1 0 16 0 | 0(2,0) 0(0,0) 1(1,1) 1(3,1)",
       "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
       "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
-      "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,3) 0(0,-) 1(1,2) 3(3,3)"}},
+      "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,-) 0(0,-) 1(1,-) 3(3,-)"}},
     {"trace coo-atomic", /* row 2 has three entries: its sector is asked for in three turns */
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
-      "atomic y 1ff 3 2 32 0 | 0(0,0) 0(0,1) 1(1,1) 1(1,2)"}},
+      "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
 };
 
 static void steps_by_hand(void **state)
@@ -117,11 +117,15 @@ static void totals_by_hand(void **state)
     assert_int_equal(s->least, 12);
     assert_int_equal(m->steps, 6);
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
-    talk_says(&t, "trace coo-atomic", "atomics: 5 had to wait");
+    talk_says(&t, "trace coo-atomic",
+              "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
+              "atomics: 5 waits for another lane at the same address\n"
+              "atomics take turns, which a GPU counts as 2 sectors more: 11 in all");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
     s = &t.s.trace->step[4].sums;
     assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
-    assert_int_equal(s->sectors, 3 + 2 + 1 + 2 + 3);
+    assert_int_equal(s->sectors, 3 + 2 + 1 + 2 + 1);
+    assert_int_equal(s->counted, 3 + 2 + 1 + 2 + 3);
     talk_says(&t, "trace csr-scalar warp 1", "nothing to do");
     assert_int_equal(t.s.trace->t.nsteps, 0);
     talk_says(&t, "trace csr-scalar step 5 to 6", "val[1, 3, 5, 8]");
@@ -138,7 +142,7 @@ static const char *const matrices[] = {"load samples/thesis4.mtx", "gen poisson2
 static void add_request(struct tally *t, const struct trace_sums *s)
 {
     t->requests += s->requests;
-    t->sectors += s->sectors;
+    t->sectors += s->counted;
     t->bytes += s->bytes;
     t->padding += s->padding;
     t->turns += s->turns;
@@ -150,16 +154,18 @@ static void add_request(struct tally *t, const struct trace_sums *s)
 /* Sums hold for the step they are at, whatever comes after: against facts added up anew. */
 static void check_sums(const struct tracing *v)
 {
-    int64_t sectors = 0, padding = 0, lanes = 0;
+    int64_t counted = 0, padding = 0, lanes = 0;
     for (int64_t k = 0; k < v->t.nsteps; k++) {
         struct request_facts f;
         facts_of(&v->t.scope, &v->t.step[k], &f);
-        sectors += f.nsectors;
+        counted += f.nsectors;
         padding += f.padding;
         lanes += f.lanes;
         const struct trace_sums *s = &v->step[k].sums;
-        assert_true(s->sectors == sectors && s->padding == padding && s->lanes == lanes && s->steps == k + 1);
+        assert_true(s->counted == counted && s->padding == padding && s->lanes == lanes && s->steps == k + 1);
         assert_true(s->least <= s->sectors && s->again <= s->sectors && s->bytes <= s->sectors * SECTOR);
+        assert_int_equal(s->bytes + s->unused,
+                         s->sectors * SECTOR); /* useful, padding and unused are what was fetched */
         assert_true(!(v->t.step[k].mask & ~tracing_alive(v, k)));
         assert_non_null(kernel_source_line(tracing_place(v, k)->file, tracing_place(v, k)->line, &(int){0}));
         for (int l = 0; l < LANES; l++) {
@@ -324,7 +330,8 @@ static void keys_move(void **state)
     press(&x, "2w");
     assert_int_equal(x.t.s.trace->t.warp, 3);
     check_says(&x, "w", "no further warp");
-    check_says(&x, "t", "no further warp");
+    check_says(&x, "t", "no further block");
+    check_says(&x, "T", "no block before");
     check_says(&x, "l", "ell consists of 1 launch");
     press(&x, "3W");
     assert_int_equal(x.t.s.trace->t.warp, 0);
@@ -334,6 +341,69 @@ static void keys_move(void **state)
     assert_string_not_equal(x.t.s.trace->kernel->name, "csr-vector");
     press(&x, "Kcoo-atomic\nL");
     assert_int_equal(x.t.s.trace->t.launch, 0);
+    screen_close(&x);
+}
+
+/* ---- what is opened, and what is not there ---- */
+
+/* Where no launch is named: that with most to do, not that of most threads, nor the one with most shuffles. */
+static void opens_at_work(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "load samples/thesis4.mtx; trace hyb");
+    assert_string_equal(tracing_array(x.t.s.trace, 0), "ell_col");
+    check_says(&x, "9l", "hyb consists of 2 launches");
+    assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
+    assert_true(x.t.s.trace->t.nsteps > 1);
+    x.t.s.trace->lane = 31;
+    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: it stays */
+    assert_int_equal(x.t.s.trace->lane, 31);
+    assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
+    assert_int_equal(x.t.s.trace->lane, 2);
+    screen_close(&x);
+}
+
+static void rows_elsewhere(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "gen poisson2d 30; trace csr-scalar");
+    check_says(&x, "/574\n", "row 574 is not this warp's; as rows are dealt out, block 4 warp 1: 17w");
+    press(&x, "17w");
+    press(&x, "/574\n");
+    assert_string_equal(x.st->message, "");
+    int64_t row, col;
+    assert_true(x.v->at(&x.t.s, x.st, &row, &col) && row == 574);
+    check_says(&x, "/574 3\n", "no lane of this warp is at (574, 3)");
+    check_says(&x, "/0\n", "block 0 warp 0: 17W");
+    assert_true(talk_line(&x.t, "trace coo-atomic"));
+    check_says(&x, "/574\n", "row 574 is not this warp's; t/T block, w/W warp");
+    screen_close(&x);
+}
+
+/* How far the first line tells what is looked at. */
+static void title_has(struct screen *x, int w, const char *part)
+{
+    struct canvas c;
+    char line[256] = "";
+    assert_true(canvas_new(&c, w, 24, false, NULL));
+    view_draw(x->v, &c, &x->t.s, x->st);
+    for (int i = 0; i < w; i++) line[i] = c.cell[i].glyph < 128 ? (char)c.cell[i].glyph : '?';
+    canvas_free(&c);
+    if (!strstr(line, part)) fail_msg("%d columns: expected `%s`, found `%s`", w, part, line);
+}
+
+static void titles(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "gen poisson2d 200; trace csr-scalar block 100 warp 1 step 3");
+    title_has(&x, 120, "40,000 x 40,000, 199,200 nnz");
+    title_has(&x, 120, "step 3 of 0..17 block 100 of 0..312 warp 1 of 0..3 fp64");
+    title_has(&x, 80, "csr-scalar  poisson2d  step 3 of 0..17 block 100 of 0..312 warp 1 of 0..3 fp64");
+    title_has(&x, 40, "csr-scalar  step 3 block 100 warp 1");
+    title_has(&x, 24, "step 3 block 100 warp 1");
     screen_close(&x);
 }
 
@@ -521,17 +591,13 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_by_hand),
-        cmocka_unit_test(totals_by_hand),
-        cmocka_unit_test(every_kernel),
-        cmocka_unit_test(keys_move),
-        cmocka_unit_test(back_is_forward),
-        cmocka_unit_test(keys_anywhere),
-        cmocka_unit_test(lights),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(a_trace_goes_with_its_matrix),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(numbers),
+        cmocka_unit_test(steps_by_hand), cmocka_unit_test(totals_by_hand),
+        cmocka_unit_test(every_kernel),  cmocka_unit_test(keys_move),
+        cmocka_unit_test(opens_at_work), cmocka_unit_test(rows_elsewhere),
+        cmocka_unit_test(titles),        cmocka_unit_test(back_is_forward),
+        cmocka_unit_test(keys_anywhere), cmocka_unit_test(lights),
+        cmocka_unit_test(refusals),      cmocka_unit_test(a_trace_goes_with_its_matrix),
+        cmocka_unit_test(no_memory),     cmocka_unit_test(numbers),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

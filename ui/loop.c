@@ -45,8 +45,11 @@ void front_meet(struct session *s, const struct view *v)
     int64_t row = -1, col = -1;
     if (!v->at || !v->go || !s->current || sc->of != s->current) return;
     if (sc->row >= st->rows || sc->col >= st->cols) return;
+    char said[sizeof st->message];
     if (v->at(s, st, &row, &col) && row == sc->row && (col == sc->col || col < 0)) return;
+    memcpy(said, st->message, sizeof said);
     if (!v->go(s, st, sc->row, sc->col) && sc->col >= 0) v->go(s, st, sc->row, -1);
+    memcpy(st->message, said, sizeof said); /* nobody asked to go there */
 }
 
 /* The others are to come to where the cursor of v went. Who knows of rows only keeps the column. */
@@ -100,12 +103,13 @@ static void go_there(struct session *s, const struct view *v, struct view_state 
     long long row = -1, col = -1;
     char end;
     int n = sscanf(st->asked, "%lld %lld %c", &row, &col, &end);
+    st->message[0] = 0;
     if (n < 1 || n > 2)
         snprintf(st->message, sizeof st->message, "expected a row and perhaps a column, such as 12 7");
     else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
         snprintf(st->message, sizeof st->message, "expected a row of 0 to %lld and a column of 0 to %lld",
                  (long long)st->rows - 1, (long long)st->cols - 1);
-    else if (!v->go(s, st, row, n == 2 ? col : -1))
+    else if (!v->go(s, st, row, n == 2 ? col : -1) && !st->message[0])
         snprintf(st->message, sizeof st->message, "nothing is stored there");
 }
 

@@ -71,14 +71,16 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
-static const char pane_keys[] = "  Tab next pane  1-9 this pane  : a command  m mouse on or off";
+static const char pane_keys[] = "  Tab next pane  1-9 this pane  : a command  m mouse on or off",
+                  counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits are a count */
 
 /* The keys as a list, and above it, where there is room, what the view is. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane)
 {
     char keys[1024];
     int lines = 0, y = 0;
-    snprintf(keys, sizeof keys, "%s%s", v->keys, pane ? pane_keys : "");
+    bool counts = strstr(v->keys, "0-9 a count before a key");
+    snprintf(keys, sizeof keys, "%s%s", v->keys, !pane ? "" : counts ? counting_keys : pane_keys);
     for (const char *k = keys; *k; lines++) k = key_words(k).rest;
     if (lines > c->h - 1) {
         draw_help_flowing(c, keys);

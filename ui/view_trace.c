@@ -299,13 +299,30 @@ static int draw_source(struct canvas *c, const struct frame *f, int y)
 
 /* ---- what the step asks for ---- */
 
-static int say_global(struct canvas *c, int x, int y, const struct request_facts *f)
+/* "; 3 turns: 3 lanes to y[2]": as many as lanes do it to one element, the first of those that most do. */
+static int say_turns(struct canvas *c, int x, int y, const struct tracing *v)
 {
-    int least = (f->bytes + SECTOR - 1) / SECTOR;
-    bool more = f->nsectors > least;
+    const struct request *r = &v->t.step[v->at];
+    int most = 0, lane = 0;
+    for (int l = 0; l < LANES; l++) {
+        int n = 0;
+        for (int k = 0; k < LANES && r->mask >> l & 1; k++) n += r->mask >> k & 1 && r->at[k] == r->at[l];
+        if (n > most) most = n, lane = l;
+    }
+    x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? "; %d turns" : ", asked for in %d turns: ", most);
+    if (c->w < NARROW) return x;
+    return canvas_text(c, x, y, ST_WARN, "%d lanes add to %s[%lld]", most, tracing_array(v, v->at),
+                       (long long)r->at[lane]);
+}
+
+static int say_global(struct canvas *c, int x, int y, const struct tracing *v, const struct request_facts *f)
+{
+    int which[2 * LANES], n = tracing_sectors(f, which), least = (f->bytes + SECTOR - 1) / SECTOR;
+    bool more = n > least;
     x = canvas_text(c, x, y, ST_PLAIN, "%d B in ", f->bytes);
-    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->nsectors, "sector").text);
+    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(n, "sector").text);
     if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : ", %d would do", least);
+    if (f->nsectors > n) return say_turns(c, x, y, v);
     if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
     return x;
 }
@@ -336,7 +353,7 @@ static int draw_request(struct canvas *c, const struct tracing *v, const struct 
     else
         x = canvas_text(c, x, y, st, apart ? ": %d of %d lanes, ways parted; " : ": %d lanes; ", f->lanes,
                         __builtin_popcount(alive));
-    if (touch_global(p->touch)) x = say_global(c, x, y, f);
+    if (touch_global(p->touch)) x = say_global(c, x, y, v, f);
     if (touch_shared(p->touch)) x = say_shared(c, x, y, f);
     if (p->touch == TOUCH_EXCHANGE) x = canvas_text(c, x, y, ST_PLAIN, "registers alone");
     if (p->touch == TOUCH_BARRIER) x = canvas_text(c, x, y, ST_PLAIN, "all warps of a block meet");
@@ -412,16 +429,16 @@ static void draw_box(struct canvas *c, const struct boxes *x, const struct scope
 static void draw_boxes(struct canvas *c, const struct tracing *v, const struct request_facts *f, int lines, int y)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_place(v, v->at)->array];
-    struct boxes x = boxes_of(c, a, f->nsectors, lines);
+    int which[2 * LANES], n = tracing_sectors(f, which);
+    struct boxes x = boxes_of(c, a, n, lines);
     struct lane_at lane[LANES];
     if (!x.per_line) return;
     for (int l = 0; l < LANES; l++) lane[l] = tracing_lane(v, v->at, l);
-    int room = lines * x.per_line, shown = f->nsectors <= room ? f->nsectors : room - 1;
+    int room = lines * x.per_line, shown = n <= room ? n : room - 1;
     for (int i = 0; i < shown; i++)
-        draw_box(c, &x, a, f->sector[i], bytes_of(v, f->sector[i], lane), v->step[v->at].again >> i & 1,
-                 1 + i % x.per_line * x.width, y + i / x.per_line);
-    if (shown < f->nsectors)
-        canvas_text(c, 1 + shown % x.per_line * x.width, y + shown / x.per_line, ST_DIM, "+ %d", f->nsectors - shown);
+        draw_box(c, &x, a, f->sector[which[i]], bytes_of(v, f->sector[which[i]], lane),
+                 v->step[v->at].again >> which[i] & 1, 1 + i % x.per_line * x.width, y + i / x.per_line);
+    if (shown < n) canvas_text(c, 1 + shown % x.per_line * x.width, y + shown / x.per_line, ST_DIM, "+ %d", n - shown);
 }
 
 /* How many different words of each bank are asked for; more than 9 are a +. */
@@ -479,7 +496,7 @@ static int draw_legend(struct canvas *c, const struct frame *f, int y)
     canvas_put(c, 1, y + 1, ST_GOOD, c->ascii ? '#' : 0x2588);
     x = canvas_text(c, 3, y + 1, ST_DIM, "useful  ");
     canvas_put(c, x, y + 1, ST_WARN, c->ascii ? '=' : 0x2592);
-    x = canvas_text(c, x + 2, y + 1, ST_DIM, "useful, but fetched before: ");
+    x = canvas_text(c, x + 2, y + 1, ST_DIM, "useful, but fetched again: ");
     x = canvas_text(c, x, y + 1, ST_WARN, "( )");
     x = canvas_text(c, x + 2, y + 1, ST_PAD, "*");
     x = canvas_text(c, x, y + 1, ST_DIM, " padding  ");
@@ -539,7 +556,7 @@ static int draw_totals(struct canvas *c, const struct trace_sums *t, int y, int 
     item_bytes(c, &at, "useful", t->bytes - t->padding, fetched);
     item_bytes(c, &at, "padding", t->padding, fetched);
     item_bytes(c, &at, "unused", t->unused, fetched);
-    item_bytes(c, &at, "fetched twice", t->again * SECTOR, fetched);
+    item_bytes(c, &at, "fetched again", t->again * SECTOR, fetched);
     item_of(c, &at, "bank turns", t->turns, t->turns_least);
     if (t->contended) item_count(c, &at, "contended", t->contended);
     return at.y + 1 < y + lines ? at.y + 1 : y + lines;
@@ -566,15 +583,47 @@ static void draw_chosen(struct canvas *c, const struct tracing *v, int y)
 
 static const char nothing_text[] = "nothing was traced yet; `trace csr-scalar` does";
 
+/* "step 5 of 0..11  block 2 of 0..3  ...", counted from 0 as in the grid; short: "step 5 block 2 ...". */
+static void say_where(const struct tracing *v, bool brief, char *out, size_t size)
+{
+    const struct scope *s = &v->t.scope;
+    const struct {
+        const char *what;
+        int64_t k, n;
+    } parts[] = {{"step", v->at, v->t.nsteps},
+                 {"block", v->t.block, s->launch[v->t.launch].blocks},
+                 {"warp", v->t.warp, v->t.warps},
+                 {"launch", v->t.launch, s->nlaunches}};
+    size_t n = 0;
+    for (int i = 0; i < COUNT(parts) && n < size; i++) {
+        if (i == 3 && parts[i].n < 2) continue;
+        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? " " : "", parts[i].what, (long long)parts[i].k);
+        if (!brief && parts[i].n > 1 && n < size)
+            n += (size_t)snprintf(out + n, size - n, " of 0..%lld%s", (long long)parts[i].n - 1,
+                                  i == 0 && v->t.cut ? "+" : "");
+    }
+    if (!brief && n < size) snprintf(out + n, size - n, " %s", type_name(v->real));
+}
+
+/* What has no room goes: the size of the matrix first, then its name, how many there are of all, the kernel. */
 static void title(struct canvas *c, const struct tracing *v)
 {
-    const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
-    char launch[64] = "";
-    if (v->t.scope.nlaunches > 1)
-        snprintf(launch, sizeof launch, " launch %d of %d", v->t.launch, v->t.scope.nlaunches);
-    draw_title(c, v->kernel->name, v->matrix, "step %lld of %lld%s block %lld of %lld warp %d of %d%s %s",
-               (long long)v->at, (long long)v->t.nsteps, v->t.cut ? "+" : "", (long long)v->t.block,
-               (long long)l->blocks, v->t.warp, v->t.warps, launch, type_name(v->real));
+    char where[160], brief[160], name[256], size[128], rows[32], cols[32], nnz[32];
+    const struct csr *A = &v->matrix->csr;
+    say_where(v, false, where, sizeof where);
+    say_where(v, true, brief, sizeof brief);
+    show_safe(v->matrix->name, name, sizeof name);
+    snprintf(size, sizeof size, "%s x %s, %s nnz  ", show_count(A->rows, rows, sizeof rows),
+             show_count(A->cols, cols, sizeof cols), show_count(A->nnz, nnz, sizeof nnz));
+    int room = c->w - 1, kernel = (int)strlen(v->kernel->name) + 2, matrix = text_width(name) + 2;
+    bool whole = kernel + text_width(where) <= room;
+    const char *told = whole ? where : brief;
+    room -= text_width(told);
+    int x = 1;
+    if (kernel <= room) x = canvas_text(c, x, 0, ST_TITLE, "%s  ", v->kernel->name);
+    if (kernel + matrix <= room) x = canvas_text(c, x, 0, ST_BOLD, "%s  ", name);
+    if (kernel + matrix + text_width(size) <= room) x = canvas_text(c, x, 0, ST_PLAIN, "%s", size);
+    canvas_text(c, x, 0, ST_DIM, "%s", told);
 }
 
 static int room_of(int h, bool full)
@@ -672,13 +721,13 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_w
 }
 
 /* The n-th warp from here, block after block. */
-static void go_warp(struct session *s, struct view_state *st, int64_t n)
+static void go_warp(struct session *s, struct view_state *st, int64_t n, const char *what)
 {
     const struct tracing *v = s->trace;
     int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
     struct trace_wanted w = same_of(v);
     if (at < 0 || at >= all) {
-        say(st, n < 0 ? "there is no warp before" : "there is no further warp");
+        snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before" : "there is no further %s", what);
         return;
     }
     w.block = at / v->t.warps;
@@ -764,8 +813,8 @@ static void move(struct session *s, struct view_state *st, enum move m, int by, 
     if (m == MOVE_STEP) tracing_go(v, n ? v->at + (by > 0 ? n : -n) : v->at + by);
     if (!n) n = 1;
     if (m == MOVE_LANE) choose_lane(v, by * n);
-    if (m == MOVE_WARP) go_warp(s, st, by * n);
-    if (m == MOVE_BLOCK) go_warp(s, st, by * n * v->t.warps);
+    if (m == MOVE_WARP) go_warp(s, st, by * n, "warp");
+    if (m == MOVE_BLOCK) go_warp(s, st, by * n * v->t.warps, "block");
     if (m == MOVE_LAUNCH) go_launch(s, st, by * n);
     if (m >= MOVE_APART && m <= MOVE_PADDING && v->t.nsteps) find_step(v, st, (enum trace_mark)(m - MOVE_APART), by, n);
 }
@@ -837,10 +886,31 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
+/* Why the warp is not at (row, col), and where the row is if all warps take rows as this one does. */
+static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
+{
+    int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;
+    int64_t here = v->t.block * v->t.warps + v->t.warp, there = -1;
+    size_t size = sizeof st->message;
+    if (col >= 0 && tracing_has_row(v, row)) {
+        snprintf(st->message, size, "no lane of this warp is at (%lld, %lld)", (long long)row, (long long)col);
+        return;
+    }
+    if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
+    if (there >= 0 && there < all && there != here)
+        snprintf(st->message, size, "row %lld is not this warp's; as rows are dealt out, block %lld warp %lld: %lld%c",
+                 (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
+                 (long long)llabs(there - here), there > here ? 'w' : 'W');
+    else
+        snprintf(st->message, size, "row %lld is not this warp's; t/T block, w/W warp", (long long)row);
+}
+
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
-    (void)st;
-    return s->trace && s->trace->matrix == s->current && tracing_seek(s->trace, row, col);
+    if (!s->trace || s->trace->matrix != s->current) return false;
+    if (tracing_seek(s->trace, row, col)) return true;
+    say_absent(s->trace, st, row, col);
+    return false;
 }
 
 static const char *nothing(const struct session *s)
