@@ -294,6 +294,7 @@ static void table_lines(struct out *o, const struct counts *c)
     struct line_counts line[SCOPE_PLACES];
     char text[160];
     int n = lines_of(c, line);
+    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
     for (int k = 0; k < n; k++) {
         const struct scope_place *p = line[k].place;
         const struct tally *t = &line[k].t;
@@ -307,7 +308,7 @@ static void table_lines(struct out *o, const struct counts *c)
         out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
         out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
-        out_int_if(o, "turns", "turns", shared, t->turns);
+        out_int_if(o, "turns", shares ? "turns" : NULL, shared, t->turns);
         out_str(o, "source", "source", source_text(p, text, sizeof text));
     }
     out_keep(o, "source");
@@ -449,7 +450,8 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
         if (counts_of(c, TOUCH_ATOMIC, -1, -1).contended)
-            out_prose(s->out, "Atomics of several lanes to one address take turns; each turn asks for its sectors again.\n");
+            out_prose(s->out, "Atomics of several lanes to one address take turns; each turn asks for its sectors\n"
+                              "again.\n");
     }
     mem_free(c);
     return ok;

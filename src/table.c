@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 30, DOTS = 3 }; /* what a text is cut to, at least */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 }; /* what a text is cut to, at least */
 
 struct column {
     const char *name;

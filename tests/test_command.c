@@ -515,6 +515,26 @@ static void tables_fit_a_terminal(void **state)
     table_clear(&t);
 }
 
+/* The column that the table is for stays, cut to what is left; those before it go. */
+static void a_column_is_kept(void **state)
+{
+    struct table t = {.kept = "source"};
+    (void)state;
+    table_row(&t);
+    assert_true(table_add(&t, "l", "line", "k.cu:1", false, false, NULL));
+    assert_true(table_add(&t, "n", "sectors", "5", true, false, NULL));
+    assert_true(table_add(&t, "e", "each", "1", true, false, NULL));
+    assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
+    char *text = printed(&t, table_text, 35);
+    assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of...\n"
+                              "hidden for want of room: each\n");
+    free(text);
+    text = printed(&t, table_text, 12);
+    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum ...\nhidden for\nwant of\nroom:\nsectors,\neach\n");
+    free(text);
+    table_clear(&t);
+}
+
 static void help_names_kernels_and_sources(void **state)
 {
     struct talk t;
@@ -629,6 +649,7 @@ int main(void)
         cmocka_unit_test(files_complete_with_escapes),
         cmocka_unit_test(tables_are_aligned),
         cmocka_unit_test(tables_fit_a_terminal),
+        cmocka_unit_test(a_column_is_kept),
         cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(csv_is_quoted),
