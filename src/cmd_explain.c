@@ -2,11 +2,15 @@
 #include "cmd.h"
 #include "modeled.h"
 
+#include <stdlib.h>
+
 static void out_finding(struct out *o, const struct modeled *k, const struct finding *f, int rank)
 {
+    char us[32], of[32];
     if (out_mode(o) == OUT_TEXT) {
-        out_text(o, "%d. %s, %.2f us of %.2f: %s.", rank, f->cause, f->us, k->time.us, f->text);
-        out_text(o, "   Remedy: %s.", f->remedy);
+        out_text(o, "%d. %s, %s of %s: %s.", rank, f->cause, show_us(f->us, us, sizeof us),
+                 show_us(k->time.us, of, sizeof of), f->text);
+        if (*f->remedy) out_text(o, "   Remedy: %s.", f->remedy);
         return;
     }
     out_row(o);
@@ -17,16 +21,50 @@ static void out_finding(struct out *o, const struct modeled *k, const struct fin
     out_num(o, "us", NULL, f->us, NULL);
     out_num(o, "of_us", NULL, k->time.us, NULL);
     out_str(o, "text", NULL, f->text);
-    out_str(o, "remedy", NULL, f->remedy);
+    out_str(o, "remedy", NULL, *f->remedy ? f->remedy : NULL);
 }
 
-static void say(struct session *s, const struct matrix *m, const struct modeled *k)
+static bool named(const struct finding *f, int n, const char *kernel)
+{
+    for (int i = 0; i < n; i++)
+        if (finding_names(&f[i], kernel)) return true;
+    return false;
+}
+
+static int faster(const void *a, const void *b)
+{
+    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
+    return (x > y) - (x < y);
+}
+
+/* The kernels that remedies name, watched on the same matrix; those that cannot be are left out. */
+static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
+                   struct err *e)
+{
+    int all = 0, watched = 0;
+    struct packed last = {0};
+    struct err why = {0};
+    while (kernels[all]) all++;
+    struct modeled *other = mem_new(all, sizeof *other, "the predictions", e);
+    for (int i = 0; other && i < all && why.code != E_CANCELLED; i++)
+        if (kernels[i] != k->kernel && named(f, n, kernels[i]->name))
+            watched += modeled_csr(&m->csr, kernels[i], NULL, k->real, &k->on, &s->watch, &last, &other[watched], &why);
+    if (other) qsort(other, (size_t)watched, sizeof *other, faster);
+    for (int i = 0; other && i < n; i++) finding_finish(&f[i], k, other, watched);
+    packed_free(&last);
+    mem_free(other);
+    return other && (why.code != E_CANCELLED || fail(e, why.code, "%s", why.text));
+}
+
+static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {
     struct finding f[FINDINGS_MOST];
     int n = findings_of(k, &m->csr, f);
+    char us[32];
+    if (!finish(s, m, k, f, n, e)) return false;
     if (out_mode(s->out) == OUT_TEXT)
-        out_text(s->out, "%s on %s, %s: %.2f us predicted, bound by %s", k->kernel->name, m->name, type_name(k->real),
-                 k->time.us, bound_names[k->time.bound]);
+        out_text(s->out, "%s on %s, %s: %s predicted, bound by %s", k->kernel->name, m->name, type_name(k->real),
+                 show_us(k->time.us, us, sizeof us), bound_names[k->time.bound]);
     else {
         out_row(s->out);
         out_str(s->out, "kind", NULL, "prediction");
@@ -35,6 +73,7 @@ static void say(struct session *s, const struct matrix *m, const struct modeled 
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
     out_text(s->out, "The time of each cause is what the model predicts less without it; they overlap.");
     modeled_remarks(s->out, &k->on, k->work.sampled);
+    return true;
 }
 
 static bool run_explain(struct session *s, const struct args *a, struct err *e)
@@ -50,7 +89,8 @@ const struct command command_explain = {
         "The kernel is watched on the emulator, and its time on a GPU predicted with and without each cause:\n"
         "padding, long rows, unequal blocks, idle lanes, loads far apart, the gather of x, atomics, bank conflicts,\n"
         "launches, waits for loads that need one another, bytes. What makes a difference of 3% is told, the most\n"
-        "expensive first. Parameters are those of the kernel's format.\n"
+        "expensive first. A remedy names kernels only where they are predicted to be faster. Parameters are those of "
+        "the kernel's format.\n"
         "    explain csr-scalar; explain ell of A f32",
     .run = run_explain,
 };

@@ -2,11 +2,13 @@
 #include "cmd.h"
 #include "modeled.h"
 
-static void say(struct session *s, const struct matrix *m, const struct modeled *k)
+static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {
+    (void)e;
     out_record(s->out);
     out_modeled(s, m, k);
     modeled_remarks(s->out, &k->on, k->work.sampled);
+    return true;
 }
 
 static bool run_predict(struct session *s, const struct args *a, struct err *e)

@@ -14,7 +14,7 @@ struct whatif {
     const int64_t *param;         /* NULL: the usual ones */
     enum type real;
     struct machine on;
-    double now_us; /* of the usual kernel of csr, as the matrix is, in double precision; NaN: not known */
+    double now_us; /* of the fastest kernel of csr, as the matrix is, in double precision */
     const struct kernel *now;
     bool sampled;
     struct packed last;
@@ -37,7 +37,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_bool(o, "machine_here", NULL, w->on.here);
     out_bytes(o, "stored_bytes", "stored", p->bytes);
     out_num(o, "padding_percent", "padding %", p->slots ? 100 * (double)p->padding / (double)p->slots : 0, "%.1f");
-    out_num(o, "predicted_us", "predicted us", k ? k->time.us : NAN, "%.2f");
+    out_time(o, "predicted_us", "predicted", k ? k->time.us : NAN);
     out_str(o, "bound", "bound by", k ? bound_names[k->time.bound] : NULL);
     out_str(o, "now_kernel", NULL, w->now->name);
     out_num(o, "now_us", NULL, w->now_us, NULL);
@@ -55,6 +55,7 @@ static bool one_kernel(struct whatif *w, const struct csr *A, const struct kerne
     if (!t) return false;
     bool ok = modeled_csr(A, k, w->param, w->real, &w->on, &w->s->watch, &w->last, t, &why);
     bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED;
+    refusal_without_force(&why, w->format->name, w->real, false);
     if (ok || alone) out_case(w, k, ok ? &t->plan : p, ok ? t : NULL, ok ? NULL : why.text);
     if (ok) w->sampled |= t->work.sampled;
     mem_free(t);
@@ -84,19 +85,21 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
 /* What the matrix takes as it is, to hold the rest against. */
 static bool look_at_now(struct whatif *w, struct err *e)
 {
-    struct device *emu = device_open("emu", e);
-    struct modeled *t = emu ? mem_new(1, sizeof *t, "a prediction", e) : NULL;
-    if (!t) return false;
-    w->now = kernel_usual(format_find("csr"), &w->m->csr, emu);
-    bool ok = modeled_kernel(w->s, w->m, w->now, NULL, T_F64, &w->on, t, e);
-    w->now_us = ok ? t->time.us : NAN;
-    w->sampled |= ok && t->work.sampled;
-    mem_free(t);
+    struct advice csr;
+    if (!modeled_matrix(w->m, e) || !advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e)) return false;
+    bool ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
+    if (ok) {
+        w->now = csr.k->kernel;
+        w->now_us = csr.k->time.us;
+        w->sampled |= csr.k->work.sampled;
+    }
+    advice_free(&csr);
     return ok;
 }
 
 static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 {
+    char us[32];
     int64_t param[PARAMS_MAX];
     struct whatif w = {.s = s,
                        .m = session_matrix(s, arg(a, "of"), e),
@@ -113,7 +116,8 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
-    out_text(s->out, "Now, as csr in fp64: %.2f us predicted of %s. Nothing was kept.", w.now_us, w.now->name);
+    out_text(s->out, "Now, as csr in fp64: %s predicted of %s, its fastest kernel. Nothing was kept.",
+             show_us(w.now_us, us, sizeof us), w.now->name);
     modeled_remarks(s->out, &w.on, w.sampled);
     return true;
 }
@@ -123,7 +127,8 @@ const struct command command_whatif = {
     .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
     .about = "what another format, parameters, precision or order would store and take, before converting",
     .help = "Sizes come from the plan of the format, times from its kernels under the microscope on a copy that is\n"
-            "thrown away; times now is the share of what csr takes as the matrix is. What would pad too much is told\n"
+            "thrown away; times now is the share of what the fastest kernel of csr takes\n"
+            "as the matrix is. What would pad too much is told\n"
             "with its size, and not made. Without a format it is csr, as after `reorder`.\n"
             "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,

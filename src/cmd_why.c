@@ -15,6 +15,10 @@ struct answer {
     struct finding cause; /* what costs its kernel most */
 };
 
+/* Beyond that much longer it is slower. A cause that makes less than that share of the difference is none. */
+#define AS_FAST 1.03
+#define CAUSE_LEAST 0.2
+
 static const char *reason_of(const struct advice *a, const struct format *f)
 {
     for (int i = 0; i < a->nno; i++)
@@ -22,15 +26,34 @@ static const char *reason_of(const struct advice *a, const struct format *f)
     return "no kernel of it can be watched";
 }
 
+static double us_of(const struct finding *f, int n, const char *cause)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(f[i].cause, cause)) return f[i].us;
+    return 0;
+}
+
+/* What costs the format's kernel most beyond what it costs the best: both may pay for launches. */
+static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
+{
+    struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
+    int n = findings_of(w->own, &m->csr, own), nbest = findings_of(w->best, &m->csr, best);
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        double more = own[i].us - us_of(best, nbest, own[i].cause);
+        if (more > most) most = more, w->cause = own[i];
+    }
+    w->has_cause = most > CAUSE_LEAST * (w->own->time.us - w->best->time.us);
+    if (w->has_cause) finding_finish(&w->cause, w->own, a->k, a->n);
+}
+
 static struct answer answer_of(const struct advice *a, const struct format *f, const struct matrix *m, enum type real)
 {
     struct answer w = {.format = f, .matrix = m, .real = real, .best = a->n ? &a->k[0] : NULL};
-    struct finding found[FINDINGS_MOST];
     for (int i = a->n - 1; i >= 0; i--)
         if (!strcmp(a->k[i].kernel->format, f->name)) w.own = &a->k[i];
     if (!w.own) w.reason = reason_of(a, f);
-    w.has_cause = w.own && findings_of(w.own, &m->csr, found) > 0;
-    if (w.has_cause) w.cause = found[0];
+    if (w.own && w.best && w.own != w.best) find_cause(a, m, &w);
     return w;
 }
 
@@ -41,7 +64,7 @@ static double times(const struct answer *w)
 
 static const char *verdict(const struct answer *w)
 {
-    return !w->own ? "does not fit" : w->own == w->best ? "is advised" : "slower";
+    return !w->own ? "does not fit" : w->own == w->best ? "is advised" : times(w) <= AS_FAST ? "as fast" : "slower";
 }
 
 static void out_answer(struct out *o, const struct answer *w)
@@ -61,7 +84,7 @@ static void out_answer(struct out *o, const struct answer *w)
             w->own && w->own->plan.slots ? 100 * (double)w->own->plan.padding / (double)w->own->plan.slots : NAN, NULL);
     out_str(o, "cause", NULL, w->has_cause ? w->cause.cause : NULL);
     out_str(o, "text", NULL, w->has_cause ? w->cause.text : NULL);
-    out_str(o, "remedy", NULL, w->has_cause ? w->cause.remedy : NULL);
+    out_str(o, "remedy", NULL, w->has_cause && *w->cause.remedy ? w->cause.remedy : NULL);
 }
 
 static void say_answer(struct out *o, const struct answer *w)
@@ -72,36 +95,55 @@ static void say_answer(struct out *o, const struct answer *w)
         out_text(o, "%s cannot be taken for %s: %s", name, matrix, w->reason);
         return;
     }
+    show_us(w->own->time.us, own, sizeof own);
+    show_us(w->best->time.us, best, sizeof best);
     if (w->own == w->best) {
-        out_text(o, "%s is what is advised for %s: %s is predicted to be fastest, %.2f us", name, matrix,
-                 w->own->kernel->name, w->own->time.us);
+        out_text(o, "%s is what is advised for %s: %s is predicted to be fastest, %s", name, matrix,
+                 w->own->kernel->name, own);
         return;
     }
-    out_text(o, "%s would take %.2f times as long as %s: %s %.2f us, %s %.2f us", name, times(w),
-             w->best->kernel->format, w->own->kernel->name, w->own->time.us, w->best->kernel->name, w->best->time.us);
+    if (times(w) <= AS_FAST)
+        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name, w->best->kernel->format,
+                 w->own->kernel->name, own, w->best->kernel->name, best);
+    else
+        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), w->best->kernel->format,
+                 w->own->kernel->name, own, w->best->kernel->name, best);
     out_text(o, "It stores %s where %s stores %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
              w->best->kernel->format, show_bytes((double)w->best->plan.bytes, best, sizeof best));
-    if (w->has_cause)
-        out_text(o, "What costs it most, %.2f us, is %s: %s.", w->cause.us, w->cause.cause, w->cause.text);
-    if (w->has_cause) out_text(o, "Remedy: %s.", w->cause.remedy);
+    if (!w->has_cause || times(w) <= AS_FAST) return;
+    out_text(o, "What costs it most beyond what %s pays, %s, is %s: %s.", w->best->kernel->name,
+             show_us(w->cause.us, own, sizeof own), w->cause.cause, w->cause.text);
+    if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
+}
+
+/* Told at once, before anything is watched: false, and why, where the format cannot be packed. */
+static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
+{
+    struct plan p;
+    if (format_plan(A, f, NULL, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
+    refusal_without_force(why, f->name, real, false);
+    return false;
 }
 
 static bool run_why(struct session *s, const struct args *a, struct err *e)
 {
     const struct format *f = format_find(arg(a, "format"));
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct advice all;
+    struct advice all = {0};
+    struct err why = {0};
     struct machine g;
     if (!m || !modeled_machine(s, &g, e)) return false;
-    if (m->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
-    if (!advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
-    struct answer w = answer_of(&all, f, m, arg_precision(a));
+    if (!modeled_matrix(m, e)) return false;
+    bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);
+    if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
+    if (fits && !advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    struct answer w = {.format = f, .matrix = m, .real = arg_precision(a), .reason = why.text};
+    if (fits) w = answer_of(&all, f, m, arg_precision(a));
     if (out_mode(s->out) == OUT_TEXT)
         say_answer(s->out, &w);
     else
         out_answer(s->out, &w);
-    modeled_remarks(s->out, &g, w.own && w.own->work.sampled);
+    if (w.own) modeled_remarks(s->out, &g, w.own->work.sampled);
     advice_free(&all);
     return true;
 }
@@ -111,7 +153,7 @@ const struct command command_why = {
     .grammar = "not FORMAT [of MATRIX] [f32|f64]",
     .about = "why a format is not advised: it does not fit, pads, or is slower, by how much and what for",
     .help = "All kernels are ranked as by `advise`, and the best of the format is held against the best of all: its\n"
-            "predicted time, what it stores, and what costs it most, as `explain` finds it.\n"
+            "predicted time, what it stores, and what costs it most beyond what that pays, as `explain` finds it.\n"
             "    why not ell; why not dia of A",
     .run = run_why,
 };

@@ -240,7 +240,7 @@ static void say_padding(const struct sums *s, struct finding *f)
         REMEDY(f, "hyb with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1",
                (long long)width, hyb, p->shape.format->name, share((double)p->slots, (double)s->A->nnz));
     else
-        REMEDY(f, "csr stores no padding: csr-vector, csr-merge");
+        REMEDY(f, "csr stores no padding");
 }
 
 static void say_long_row(const struct sums *s, struct finding *f)
@@ -253,7 +253,7 @@ static void say_long_row(const struct sums *s, struct finding *f)
          "and all others are done by then",
          (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
          share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
-    REMEDY(f, "share long rows out: csr-merge and coo-segmented cut the nonzeros in equal pieces");
+    REMEDY(f, "share long rows out, or cut the nonzeros in equal pieces");
 }
 
 static void say_imbalance(const struct sums *s, struct finding *f)
@@ -262,14 +262,14 @@ static void say_imbalance(const struct sums *s, struct finding *f)
     TEXT(f, "block %lld of %lld makes %.0f steps, the mean block %.0f: the multiprocessors wait for it",
          (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
          share(w->wait[WAIT_STEP], (double)w->blocks));
-    REMEDY(f, "sort rows by length (sell, sc-csr), or cut the nonzeros in equal pieces (csr-merge)");
+    REMEDY(f, "sort rows by length, or cut the nonzeros in equal pieces");
 }
 
 static void say_idle(const struct sums *s, struct finding *f)
 {
     TEXT(f, "%.1f of a warp's 32 lanes are at work in a load, on average; rows have %.1f entries",
          share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
-    REMEDY(f, "fewer threads a row: csr-cusp chooses them by the mean, csr-stream and csr-merge by the nonzeros");
+    REMEDY(f, "fewer threads a row, or work shared out by nonzeros");
 }
 
 static void say_scatter(const struct sums *s, struct finding *f)
@@ -280,9 +280,11 @@ static void say_scatter(const struct sums *s, struct finding *f)
          "read far "
          "apart",
          share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
-    REMEDY(f, "let neighbouring lanes read neighbouring elements: csr-vector or csr-stream, or columns first as ell "
-              "and sell do");
+    REMEDY(f, "let neighbouring lanes read neighbouring elements, along rows or stored columns first");
 }
+
+/* An order brings a part of what x costs, and costs a sort of the matrix: not for less than this share of the time. */
+#define REORDER_PAYS 0.15
 
 static void say_gather(const struct sums *s, struct finding *f)
 {
@@ -290,18 +292,36 @@ static void say_gather(const struct sums *s, struct finding *f)
          "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f a request, where one in order would fill %.2f",
          share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
          (double)type_size(s->k->real) / SECTOR);
-    REMEDY(f, "bring columns of neighbouring rows together: `reorder rcm`, then `explain` again; fp32 halves x");
+    if (f->us > REORDER_PAYS * s->k->time.us)
+        REMEDY(f, "bring columns of neighbouring rows together: `whatif reorder rcm` predicts what that gains%s",
+               s->k->real == T_F64 ? "; fp32 halves x" : "");
+}
+
+/* Entries of the rows whose y shares a sector: of the sector that has most. */
+static int64_t entries_of_sector(const struct sums *s)
+{
+    int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;
+    for (int64_t i = 0; i < s->A->rows; i += rows) {
+        int64_t n = 0;
+        for (int64_t k = i; k < i + rows && k < s->A->rows; k++) n += csr_row_length(s->A, k);
+        if (n > most) most = n;
+    }
+    return most;
 }
 
 static void say_atomics(const struct sums *s, struct finding *f)
 {
-    double hot = 0;
+    double hot = 0, all = (double)s->atomics.lanes;
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
+    if (!s->k->kernel->shares) { /* each adds an entry, or more, to the y of its row */
+        all = fmin(all, (double)s->k->plan.slots);
+        hot = fmin(hot, (double)entries_of_sector(s));
+    }
     TEXT(f,
-         "%lld atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
+         "%.0f atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
          "sector, one after another",
-         (long long)s->atomics.lanes, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
-    REMEDY(f, "add up within the warp first (coo-segmented), or give each row to one owner (csr kernels)");
+         all, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
+    REMEDY(f, "add up within the warp first, or give each row to one owner");
 }
 
 static void say_launches(const struct sums *s, struct finding *f)
@@ -321,28 +341,42 @@ static void say_conflicts(const struct sums *s, struct finding *f)
     REMEDY(f, "pad the shared array, so that the lanes of a warp fall into different banks");
 }
 
+/* Of a multiprocessor; see at_once in model.c. */
+enum { THREADS_AT_ONCE = 2048 };
+
 static void say_waits(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
     double loads = w->longest[WAIT_L1] + w->longest[WAIT_L2] + w->longest[WAIT_FIRST];
-    TEXT(
-        f,
-        "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %lld blocks of %lld "
-        "threads are too few to fill the time",
-        loads, (long long)w->blocks, (long long)w->threads);
-    REMEDY(f,
-           "more threads a row shorten the chain (csr-vector, csr-merge); a larger matrix fills the multiprocessors");
+    double full = (double)w->blocks * (double)w->threads / (THREADS_AT_ONCE * s->k->on.sms);
+    struct counted blocks = how_many(w->blocks, "block");
+    if (full < 1)
+        TEXT(f,
+             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %s of %lld "
+             "threads fill %.0f%% of the GPU",
+             loads, blocks.text, (long long)w->threads, 100 * full);
+    else
+        TEXT(f,
+             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, which the others "
+             "on the GPU hide in part; it is filled %.1f times by %s",
+             loads, full, blocks.text);
+    REMEDY(f, full < 1 ? "more threads a row shorten the chain; a larger matrix fills the GPU"
+                       : "more threads a row shorten the chain");
 }
+
+/* Bytes from L2, over those that must move, up to which there is nothing to gain by better access. */
+#define NEAR_LEAST 1.15
 
 static void say_bytes(const struct sums *s, struct finding *f)
 {
     char l2[32], dram[32], least[32];
     const struct modeled *k = s->k;
     bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
-    TEXT(f, "%s: %s from L2, %s of that from memory; at least %s must move: as good as it gets with these bytes",
+    TEXT(f, "%s: %s from L2, %s of that from memory; at least %s must move%s",
          memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
-         show_bytes((double)k->bytes, least, sizeof least));
+         show_bytes((double)k->bytes, least, sizeof least),
+         k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
     REMEDY(f, "fewer bytes: %s, a format with fewer indices (bsr, dia, dia-symmetric)",
            k->real == T_F64 ? "fp32" : "fewer entries");
 }
@@ -353,24 +387,50 @@ static bool pads_much(const struct sums *s)
     return s->k->plan.padding > s->A->nnz;
 }
 
+/* A kernel is worth its name only where the model finds it that much faster. */
+#define FASTER 0.97
+
 static const struct rule {
     const char *cause;
     void (*without)(const struct sums *s, struct workload *w); /* NULL: the launches themselves */
     void (*say)(const struct sums *s, struct finding *f);
     bool (*also)(const struct sums *s); /* tell it even where it costs no time; may be NULL */
+    const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
 } rules[] = {
-    {"padding", no_padding, say_padding, pads_much},
-    {"long row", no_long_row, say_long_row, NULL},
-    {"imbalance", no_imbalance, say_imbalance, NULL},
-    {"idle lanes", no_idle_lanes, say_idle, NULL},
-    {"uncoalesced loads", no_scatter, say_scatter, NULL},
-    {"x gather", no_gather, say_gather, NULL},
-    {"atomics", no_atomics, say_atomics, NULL},
-    {"bank conflicts", no_conflicts, say_conflicts, NULL},
-    {"launches", NULL, say_launches, NULL},
-    {"waits", no_waits, say_waits, NULL},
-    {"bytes", no_bytes, say_bytes, NULL},
+    {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},
+    {"long row", no_long_row, say_long_row, NULL, {"csr-merge", "coo-segmented", "csr-vector"}},
+    {"imbalance", no_imbalance, say_imbalance, NULL, {"sell", "sc-csr", "csr-merge"}},
+    {"idle lanes", no_idle_lanes, say_idle, NULL, {"csr-cusp", "csr-stream", "csr-merge"}},
+    {"uncoalesced loads", no_scatter, say_scatter, NULL, {"csr-vector", "csr-stream", "ell", "sell"}},
+    {"x gather", no_gather, say_gather, NULL, {NULL}},
+    {"atomics", no_atomics, say_atomics, NULL, {"coo-segmented", "csr-vector", "csr-stream", "csr-merge"}},
+    {"bank conflicts", no_conflicts, say_conflicts, NULL, {NULL}},
+    {"launches", NULL, say_launches, NULL, {NULL}},
+    {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-merge"}},
+    {"bytes", no_bytes, say_bytes, NULL, {NULL}},
 };
+
+bool finding_names(const struct finding *f, const char *kernel)
+{
+    for (int i = 0; i < INSTEAD_MOST && f->instead[i]; i++)
+        if (!strcmp(f->instead[i], kernel)) return true;
+    return false;
+}
+
+void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n)
+{
+    char us[32];
+    int said = 0;
+    if (!f->instead[0]) return;
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(f->remedy);
+        if (!finding_names(f, other[i].kernel->name) || other[i].kernel == k->kernel) continue;
+        if (other[i].time.us > FASTER * k->time.us) continue;
+        snprintf(f->remedy + used, sizeof f->remedy - used, "%s %s %s", said++ ? "," : ":", other[i].kernel->name,
+                 show_us(other[i].time.us, us, sizeof us));
+    }
+    if (!said) *f->remedy = 0;
+}
 
 static int costlier(const void *a, const void *b)
 {
@@ -388,7 +448,7 @@ int findings_of(const struct modeled *k, const struct csr *A, struct finding out
         if (rules[r].without) rules[r].without(&s, w);
         double us = rules[r].without ? k->time.us - model_predict(w, &k->on).us : k->time.launch_us;
         if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
-        out[n] = (struct finding){.cause = rules[r].cause, .us = us};
+        out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
         rules[r].say(&s, &out[n++]);
     }
     mem_free(w);

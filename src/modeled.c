@@ -161,7 +161,8 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
 }
 
 bool modeled_command(struct session *s, const struct args *a,
-                     void (*say)(struct session *s, const struct matrix *m, const struct modeled *k), struct err *e)
+                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
+                     struct err *e)
 {
     int64_t param[PARAMS_MAX];
     const struct kernel *k = kernel_find(arg(a, "kernel"));
@@ -170,7 +171,7 @@ bool modeled_command(struct session *s, const struct args *a,
     if (!m || !arg_params(a, format_find(k->format)->params, param, e) || !modeled_machine(s, &g, e)) return false;
     struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
     bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
-    if (ok) say(s, m, t);
+    ok = ok && say(s, m, t, e);
     mem_free(t);
     return ok;
 }

@@ -30,7 +30,8 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
                     const struct machine *g, struct modeled *out, struct err *e);
 /* What a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] asks for: that, and `say` of it. */
 bool modeled_command(struct session *s, const struct args *a,
-                     void (*say)(struct session *s, const struct matrix *m, const struct modeled *k), struct err *e);
+                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
+                     struct err *e);
 /* A as it was packed last, for the next kernel of its format. */
 struct packed {
     struct stored S;
@@ -76,13 +77,19 @@ void advice_free(struct advice *a);
 
 /* ---- findings.c: what costs a kernel time, and what would help ---- */
 
-enum { FINDINGS_MOST = 16 };
+enum { FINDINGS_MOST = 16, INSTEAD_MOST = 5 };
 struct finding {
-    const char *cause; /* of the table: "padding" */
-    double us;         /* less that the model predicts without it */
-    char text[400], remedy[300];
+    const char *cause;           /* of the table: "padding" */
+    double us;                   /* less that the model predicts without it */
+    char text[400], remedy[300]; /* "": nothing is known that helps */
+    const char *const *instead;  /* names of kernels that do what the remedy says; INSTEAD_MOST, or fewer and NULL */
 };
 /* The causes that cost most, first; how many. A is the matrix. */
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
+
+bool finding_names(const struct finding *f, const char *kernel);
+/* Adds to the remedy those of its kernels, among n others watched on the same matrix, the fastest first, that are
+   predicted to be faster than k; where none is there is no remedy. */
+void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n);
 
 #endif

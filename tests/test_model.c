@@ -147,7 +147,7 @@ static const struct {
     {"gen poisson2d 10", "coo-atomic", "launches", 1, "2 launches cost"},
     {"gen poisson2d 500", "csr-vector", "idle lanes", 4, "of a warp's 32 lanes"},
     {"gen fem 150", "csr-scalar", "uncoalesced loads", 4, "lanes read far apart"},
-    {"gen poisson3d 100", "dia", "bytes", 2, "as good as it gets"},
+    {"gen poisson3d 100", "dia", "bytes", 2, "must move"},
 };
 
 static void test_planted_causes(void **state)
@@ -232,7 +232,7 @@ static void test_commands(void **state)
     talk_says(&t, "gen poisson2d 30 as P; whatif format ell", "Nothing was kept.");
     talk_says(&t, "whatif format bsr 4 f32 reorder rcm", "rcm");
     talk_says(&t, "whatif reorder rcm", "csr-vector");
-    assert_null(session_matrix(&t.s, NULL, NULL)->products->next); /* csr alone, which is held against the rest */
+    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* nothing was kept */
 }
 
 static void test_json(void **state)
@@ -279,6 +279,52 @@ static void test_reasons(void **state)
     talk_refuses(&t, "count ell", "`convert ell force` first");
     talk_says(&t, "gen random 9 2 12; count", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
+}
+
+/* Remedies name kernels that the model finds faster, and never the kernel itself. */
+static void test_remedies(void **state)
+{
+    char *end;
+    double us;
+    (void)state;
+    talk_says(&t, "gen poisson2d 300; explain csr-vector", "csr-vector on poisson2d, fp64: ");
+    us = strtod(strstr(t.out, "fp64: ") + strlen("fp64: "), &end);
+    assert_memory_equal(end, " us", 3);
+    for (const char *at = strstr(t.out, "Remedy: "); at; at = strstr(at + 1, "Remedy: ")) {
+        const char *line = strchr(at, '\n'), *name = at;
+        while ((name = strstr(name + 1, " csr-")) && name < line) {
+            assert_int_not_equal(strncmp(name, " csr-vector ", 12), 0);
+            assert_true(strtod(strchr(name + 1, ' '), NULL) < us);
+        }
+    }
+    talk_says(&t, "explain csr-vector", "csr-stream ");
+    assert_null(strstr(t.out, "too few"));
+    assert_null(strstr(t.out, "as good as it gets"));
+}
+
+/* What was sampled is scaled up, and is told no larger than it can be. */
+static void test_atomics_are_bounded(void **state)
+{
+    struct matrix *m;
+    int64_t longest = 0;
+    (void)state;
+    talk_says(&t, "gen circuit 100000 4; explain coo-atomic", "449586 atomics, ");
+    m = session_matrix(&t.s, NULL, NULL);
+    for (int64_t i = 0; i + 3 < m->csr.rows; i += 4) {
+        int64_t n = 0;
+        for (int64_t k = i; k < i + 4; k++) n += csr_row_length(&m->csr, k);
+        if (n > longest) longest = n;
+    }
+    assert_true(strtoll(strstr(t.out, "up to ") + strlen("up to "), NULL, 10) <= longest);
+}
+
+static void test_why_not(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen poisson2d 500; why not coo", "What costs it most beyond what ");
+    assert_null(strstr(t.out, "is launches"));
+    talk_says(&t, "why not dense", "dense cannot be taken for poisson2d: ");
+    assert_null(strstr(t.out, "`force` converts"));
 }
 
 static const struct {
@@ -370,6 +416,9 @@ int main(void)
         TEST(test_json),
         TEST(test_conversion_cost),
         TEST(test_reasons),
+        TEST(test_remedies),
+        TEST(test_atomics_are_bounded),
+        TEST(test_why_not),
         TEST(test_refused),
         TEST(test_cancelled),
         TEST(test_out_of_memory),
