@@ -224,7 +224,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "shared memory: %s turns of its banks, %s without conflicts", show_count(t->turns, a, sizeof a),
                  show_count(t->turns_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s for another lane at the same address", how_many(t->contended, "wait").text);
+        out_text(o, "atomics: %s behind another at the same address", how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
         out_text(o, "atomics take turns, which a GPU counts as %s more: %s in all",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));

@@ -119,7 +119,7 @@ static void totals_by_hand(void **state)
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
-              "atomics: 5 waits for another lane at the same address\n"
+              "atomics: 5 lanes behind another at the same address\n"
               "atomics take turns, which a GPU counts as 2 sectors more: 11 in all");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
     s = &t.s.trace->step[4].sums;
