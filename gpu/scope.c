@@ -100,8 +100,20 @@ bool scope_alone(const struct scope_run *run)
     return run->trace || run->sink || run->together;
 }
 
+/* Rows of y that were stored: how far a kernel is whose first block may take all of the work. */
+static int64_t rows_done(const struct scope_run *run)
+{
+    const struct scope_thread *s = run->thread[0];
+    int64_t rows = 0;
+    for (int p = 0; s && p < run->scope.nplaces; p++)
+        if (run->scope.place[p].touch == TOUCH_STORE) rows += s->by_place[p].lanes;
+    return rows < run->M->of->rows ? rows : run->M->of->rows;
+}
+
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e)
 {
+    if (run->scope.kernel->shares && run->together)
+        return watch_tick(run->watch, run->scope.kernel->name, rows_done(run), run->M->of->rows, e);
     return watch_tick(run->watch, run->scope.kernel->name, done, blocks, e);
 }
 
