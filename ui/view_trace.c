@@ -898,7 +898,7 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size, "row %lld is not this warp's; as rows are dealt out, block %lld warp %lld: %lld%c",
+        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), as rows are dealt out; not this warp",
                  (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
                  (long long)llabs(there - here), there > here ? 'w' : 'W');
     else
