@@ -171,7 +171,8 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "expected 1 or more products after `for`, found %lld", (long long)products);
-    if (top < 0 || top > 1000) return fail(e, E_USAGE, "expected 0 to 1000 after `top`, found %lld", (long long)top);
+    if (arg(a, "top") && (top < 1 || top > 1000))
+        return fail(e, E_USAGE, "expected 1 to 1000 after `top`, found %lld", (long long)top);
     if (!m || !modeled_machine(s, &g, e)) return false;
     if (!modeled_matrix(m, e) || !advice_of(s, m, NULL, v.real, &g, &all, e)) return false;
     v.m = m;

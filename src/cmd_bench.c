@@ -104,7 +104,8 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     struct results r = {0};
     if (reps < 0 || reps > 1000000)
         return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
-    if (top < 0 || top > 1000) return fail(e, E_USAGE, "expected 0 to 1000 after `top`, found %lld", (long long)top);
+    if (arg(a, "top") && (top < 1 || top > 1000))
+        return fail(e, E_USAGE, "expected 1 to 1000 after `top`, found %lld", (long long)top);
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
     if (!w.dev) return false;
     if (w.matrix->csr.imag)

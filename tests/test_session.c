@@ -470,6 +470,7 @@ static void bench_takes_a_format_and_the_fastest(void **state)
     const char *row = strstr(t.out, "\nA,25,25,105,csr,");
     assert_non_null(row);
     assert_string_equal(strchr(row + 1, '\n'), "\n");
+    assert_false(talk_line(&t, "bench top 0"));
     assert_false(talk_line(&t, "bench top -1"));
     talk_close(&t);
 }
