@@ -337,6 +337,16 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
     return a->n < v->matrix->csr.rows + 1 ? row : here.row;
 }
 
+/* Likewise of columns, where there is a pointer to each. */
+static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane, int64_t col)
+{
+    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
+    struct place first = scope_element(&v->t.scope, tracing_place(v, step)->array, 0);
+    int64_t end = v->t.step[step].at[lane] - 1;
+    bool of_columns = first.row < 0 && first.col >= 0 && a->n == v->matrix->csr.cols + 1;
+    return of_columns && end >= 0 && works_on(v, step, lane).col == end ? end : col;
+}
+
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
 {
     struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
@@ -353,6 +363,7 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     at.col = same && !on_result(&v->t.scope, p->array) ? last.col : here.col;
     bool pointer = here.kind == SLOT_POINTER && p->array >= 0 && v->t.scope.array[p->array].stored >= 0;
     if (pointer) at.row = row_at_pointer(v, step, lane, here);
+    if (pointer) at.col = column_at_pointer(v, step, lane, at.col);
     return at;
 }
 

@@ -80,6 +80,20 @@ static const struct exact {
       "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
 };
 
+/* csc: the lane of column 3 looks at where it ends. */
+static void column_pointers(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; trace csc-atomic"));
+    for (int l = 0; l < 4; l++) {
+        struct lane_at at = tracing_lane(t.s.trace, 0, l);
+        assert_true(at.index == l + 1 && at.col == l && at.row == -1);
+    }
+    talk_close(&t);
+}
+
 static void steps_by_hand(void **state)
 {
     (void)state;
@@ -591,13 +605,21 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_by_hand), cmocka_unit_test(totals_by_hand),
-        cmocka_unit_test(every_kernel),  cmocka_unit_test(keys_move),
-        cmocka_unit_test(opens_at_work), cmocka_unit_test(rows_elsewhere),
-        cmocka_unit_test(titles),        cmocka_unit_test(back_is_forward),
-        cmocka_unit_test(keys_anywhere), cmocka_unit_test(lights),
-        cmocka_unit_test(refusals),      cmocka_unit_test(a_trace_goes_with_its_matrix),
-        cmocka_unit_test(no_memory),     cmocka_unit_test(numbers),
+        cmocka_unit_test(steps_by_hand),
+        cmocka_unit_test(column_pointers),
+        cmocka_unit_test(totals_by_hand),
+        cmocka_unit_test(every_kernel),
+        cmocka_unit_test(keys_move),
+        cmocka_unit_test(opens_at_work),
+        cmocka_unit_test(rows_elsewhere),
+        cmocka_unit_test(titles),
+        cmocka_unit_test(back_is_forward),
+        cmocka_unit_test(keys_anywhere),
+        cmocka_unit_test(lights),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_trace_goes_with_its_matrix),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(numbers),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
