@@ -47,14 +47,28 @@ enum type arg_precision(const struct args *a)
     return a->session && a->session->single && !arg_flag(a, "f64") ? T_F32 : T_F64;
 }
 
-static bool unknown_param(const struct param *list, const char *name, struct err *e)
+static void offer_params(const struct param *list, give_fn *give, void *user)
+{
+    for (const struct param *p = list; p && p->name; p++) give(user, p->name);
+}
+
+/* The keywords that were not given yet. */
+static void offer_keywords(const struct args *a, give_fn *give, void *user)
+{
+    for (int i = 0; i < a->grammar.n; i++) {
+        const struct item *it = &a->grammar.item[i];
+        if ((it->type == ITEM_PAIR || it->type == ITEM_FLAG) && !arg(a, it->key)) give(user, it->word);
+    }
+}
+
+static bool unknown_param(const struct args *a, const struct param *list, const char *name, struct err *e)
 {
     struct suggest near = suggest_for(name);
-    struct message choices = {0}, t = {0};
-    for (const struct param *p = list; p && p->name; p++) {
-        suggest_offer(&near, p->name);
-        message_list(&choices, p->name);
-    }
+    struct message choices = {0}, keywords = {0}, t = {0};
+    offer_params(list, suggest_offer, &near);
+    offer_keywords(a, suggest_offer, &near);
+    offer_params(list, message_list, &choices);
+    offer_keywords(a, message_list, &keywords);
     message_add(&t, "expected a parameter, found ");
     message_quote(&t, name);
     message_near(&t, &near);
@@ -62,6 +76,7 @@ static bool unknown_param(const struct param *list, const char *name, struct err
         message_add(&t, "; one of %s", choices.text);
     else
         message_add(&t, "; there are none here");
+    if (keywords.items) message_add(&t, choices.items ? ", or a keyword: %s" : ", but keywords: %s", keywords.text);
     return fail(e, E_USAGE, "%s", t.text);
 }
 
@@ -93,7 +108,7 @@ bool arg_params(const struct args *a, const struct param *list, int64_t *v, stru
         int k = at;
         if (!like_number(text)) {
             k = param_index(list, text);
-            if (k < 0) return unknown_param(list, text, e);
+            if (k < 0) return unknown_param(a, list, text, e);
             text = arg_at(a, "params", ++i);
         }
         if (k >= n) return fail(e, E_USAGE, "expected nothing after the last parameter, found `%s`", text);
