@@ -353,14 +353,14 @@ static void say_waits(const struct sums *s, struct finding *f)
     if (full < 1)
         TEXT(f,
              "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %s of %lld "
-             "threads fill %.0f%% of the GPU",
-             loads, blocks.text, (long long)w->threads, 100 * full);
+             "threads fill %.2g%% of the GPU",
+             loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
              "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, which the others "
              "on the GPU hide in part; it is filled %.1f times by %s",
              loads, full, blocks.text);
-    REMEDY(f, full < 1 ? "more threads a row shorten the chain; a larger matrix fills the GPU"
+    REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads a row shorten the chain"
                        : "more threads a row shorten the chain");
 }
 

@@ -214,9 +214,7 @@ const struct run *modeled_run(const struct session *s, const struct matrix *m, c
 void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
 {
     out_text(o, g->here ? "Predicted for %s, by its measured ceilings." : "Predicted for an %s; no GPU here.", g->name);
-    out_text(
-        o, "Held against an NVIDIA H200 (24 matrices, fp64), the model is within 6%% half of the time, and 11%% off on "
-           "average.");
+    out_text(o, "Its error against an NVIDIA H200: within 6%% half of the time, 11%% on average (24 matrices, fp64).");
     if (sampled)
         out_text(o, "Blocks were sampled, and the longest row looked for: about %d accesses of lanes were watched.",
                  +ACCESSES);
