@@ -508,6 +508,28 @@ static void test_cancelled(void **state)
     subject_free(&s);
 }
 
+static bool note_progress(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what;
+    *(bool *)w->user |= done > 0 && done < total;
+    return true;
+}
+
+/* Its first block takes all rows: how far it is does not stay at nothing until the end. */
+static void test_progress_of_shared_work(void **state)
+{
+    (void)state;
+    struct subject s;
+    bool between = false;
+    struct watch w = {note_progress, &between};
+    struct err e = {0};
+    struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(count_kernel(kernel_find("csr-light-vector"), &s.M, 0, NULL, &w, &counted, &e));
+    assert_true(between);
+    subject_free(&s);
+}
+
 /* ---- the command ---- */
 
 static void test_command(void **state)
@@ -529,6 +551,8 @@ static void test_command(void **state)
     talk_refuses(&t, "count", "no matrix is loaded");
     talk_says(&t, "gen poisson2d 100", "poisson2d");
     talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
+    talk_says(&t, "count coo-atomic all", "take turns; each turn asks for its sectors");
+    talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands alike */
     talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all or nothing */
     talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
     talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
@@ -582,6 +606,7 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_progress_of_shared_work),
         cmocka_unit_test(test_command),
         cmocka_unit_test(test_command_without_memory),
         cmocka_unit_test(test_threads),
