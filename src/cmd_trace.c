@@ -319,7 +319,7 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
     tracing_open(s->trace, from);
     if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
     if (!s->front || !s->front->show)
-        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use --json for its data");
+        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use warpspy --json for its data");
     return s->front->show(s, "trace", true, e);
 }
 
@@ -334,7 +334,7 @@ const struct command command_trace = {
         "them this warp had fetched before (again), and which elements. Without numbers it is warp 0 of block 0\n"
         "of the launch with most to do. step and to choose what is printed. Parameters are the format's.\n"
         "view (or `view trace` afterwards) shows it full screen, to step through forwards and backwards; spy and\n"
-        "layout light up the elements that the lanes are at. --json has every lane's element, row and column.\n"
+        "layout light up the elements that the lanes are at. warpspy --json has every lane's element, row and column.\n"
         "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
         "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,
