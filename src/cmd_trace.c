@@ -238,15 +238,24 @@ static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_
     return out;
 }
 
+enum { HEAD_MOST = 100 }; /* columns of a line */
+
 static void say_head(struct out *o, const struct tracing *v)
 {
     const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
-    char name[64], launch[64], block[64], warp[64];
-    out_text(o, "%s on %s, %s, %s: %s, %s, %s, %s", v->kernel->name, v->matrix->name,
-             how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real), tracing_function(v, name, sizeof name),
+    char name[64], launch[64], block[64], warp[64], what[256], where[320];
+    snprintf(what, sizeof what, "%s on %s, %s, %s:", v->kernel->name, v->matrix->name,
+             how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real));
+    snprintf(where, sizeof where, "%s, %s, %s, %s", tracing_function(v, name, sizeof name),
              show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
              show_which("block", v->t.block, l->blocks, block, sizeof block),
              show_which("warp", v->t.warp, v->t.warps, warp, sizeof warp));
+    if (strlen(what) + strlen(where) < HEAD_MOST) {
+        out_text(o, "%s %s", what, where);
+    } else {
+        out_text(o, "%s", what);
+        out_text(o, "%s", where);
+    }
     if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes touches memory");
     if (v->t.cut) out_text(o, "it goes on: the first %lld steps were kept", (long long)v->t.nsteps);
 }
