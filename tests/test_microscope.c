@@ -597,20 +597,13 @@ static int open_emu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_steps_by_hand),
-        cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_nested_loops),
-        cmocka_unit_test(test_called_from_below),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_progress_of_shared_work),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_command_without_memory),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_all_kernels),
+        cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_steps_by_hand),
+        cmocka_unit_test(test_long_rows),         cmocka_unit_test(test_nested_loops),
+        cmocka_unit_test(test_called_from_below), cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_no_memory),         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_cancelled),         cmocka_unit_test(test_progress_of_shared_work),
+        cmocka_unit_test(test_command),           cmocka_unit_test(test_command_without_memory),
+        cmocka_unit_test(test_threads),           cmocka_unit_test(test_all_kernels),
     };
     return cmocka_run_group_tests(tests, open_emu, close_devices);
 }
