@@ -525,7 +525,8 @@ def test_race_is_left_and_waits():
     race = "race jacobi cg bicgstab gmres 30 tol 0 maxit 100000000 force"
     s.line(race)
     s.wait("log scale")
-    assert "iterations: `continue`, `view race` or `stop`" in back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
+    assert "together: `continue`, `view race` or `stop`" in said, said
     s.line("view race")
     s.wait("paused")
     s.wait("continue at the prompt goes on")
@@ -544,7 +545,8 @@ def test_race_is_left_and_waits():
     s.line("!clear")
     s.line("race csr-serial csr-openmp reps 1000000")
     s.wait("products in equal time")
-    assert "products: `continue`" in back_at_prompt(s, "q", "large [cpu]> ", 0.5)
+    said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
+    assert "kernels together: `continue`" in said, said
     s.line("drop large")
     s.wait("the paused race on large ends")
     s.settle()
@@ -558,7 +560,7 @@ def test_race_stays_at_its_end():
     s.wait("iteration-limit")
     s.wait_for(lambda: "x stop those" not in s.text(), "the end of all")
     s.keys("q")
-    s.wait("limit of 9000 iterations")
+    s.wait("limit of 9,000 iterations")
     s.line("race csr-serial csr-openmp")
     s.wait("products in equal time")
     s.settle()
