@@ -32,8 +32,8 @@ struct scope_thread {
     uint64_t went[SCOPE_PLACES][SCOPE_PLACES / 64 + 1]; /* bit b of a: a lane was seen to go from place a to b */
     struct tally by_place[SCOPE_PLACES];
     struct launch_counts launch[SCOPE_LAUNCHES];
-    int64_t accesses, steps, sectors; /* of the block under way */
-    int64_t warp_steps[1024 / LANES], longest;
+    int64_t accesses;                          /* of lanes, of all blocks */
+    int64_t sectors, warp_steps[1024 / LANES]; /* of the block under way */
     struct request_facts facts;
 };
 
@@ -43,11 +43,6 @@ struct scope_run {
     struct {
         const char *file, *name;
     } origin[SCOPE_PLACES]; /* as the kernel's object has them */
-    struct {
-        const void *p;
-        const char *name;
-        int stored;
-    } known[ARRAYS_MAX];
     struct scope_thread *thread[THREADS_MOST];
     uint64_t *asked[SCOPE_ARRAYS]; /* sectors of an array that were asked for, a bit each */
     bool together;                 /* blocks depend on one another: all must run */
@@ -130,7 +125,7 @@ struct scope_thread *scope_thread_of(struct scope_run *run, int t)
 
 /* ---- places and arrays ---- */
 
-static const char *base_name(const char *path)
+const char *scope_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -189,7 +184,7 @@ static int place_new(struct scope_run *run, const struct scope_touch *t)
     run->origin[s->nplaces].file = t->file;
     run->origin[s->nplaces].name = t->name;
     s->place[s->nplaces] = (struct scope_place){.touch = t->touch,
-                                                .file = base_name(t->file),
+                                                .file = scope_file_name(t->file),
                                                 .line = t->line,
                                                 .column = t->column,
                                                 .array = array,

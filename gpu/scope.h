@@ -53,6 +53,8 @@ struct scope_touch {
     const char *name, *file;
     int line, column;
 };
+/* The file's name in the path that a place has from the compiler. */
+const char *scope_file_name(const char *path);
 /* The number of a place, made at its first use. */
 int scope_place_of(struct scope_thread *s, const struct scope_touch *t);
 /* Put together what the lanes of a warp noted as far as it is certain; all of it where no lane has more to come. */

@@ -192,16 +192,10 @@ static void give_way()
     leave_for(&me->c, next ? &next->c : &m->scheduler);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void record(source at, const char *fmt, va_list ap)
 {
     char where[sizeof m->err.where], text[400];
-    snprintf(where, sizeof where, "%s:%u", base_name(at.file_name()), at.line());
+    snprintf(where, sizeof where, "%s:%u", scope_file_name(at.file_name()), at.line());
     vsnprintf(text, sizeof text, fmt, ap);
     if (now.self)
         fail_at(&m->err, E_DEVICE, where, "%s: block %u, thread %u: %s", m->kernel, now.block.x, now.self->number,
@@ -396,7 +390,7 @@ static bool tell_race()
     told.any = false;
     now.self = told.by;
     found_by(told.at, "%s %s[%lld], which thread %u %s at %s%s%d, with %s", does[told.kind], told.name,
-             static_cast<long long>(told.k), o.thread, did[o.kind], elsewhere ? base_name(o.file) : "",
+             static_cast<long long>(told.k), o.thread, did[o.kind], elsewhere ? scope_file_name(o.file) : "",
              elsewhere ? ":" : "line ", o.line, missing_of(told));
     return true;
 }

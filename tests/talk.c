@@ -20,6 +20,20 @@ void talk_close(struct talk *t)
     free(t->all_err);
 }
 
+void talk_open_screen(struct talk *t)
+{
+    struct err e = {0};
+    talk_open(t, OUT_TEXT);
+    assert_true(ui_attach(&t->s, &e));
+    t->s.front->ascii = false;
+}
+
+void talk_close_screen(struct talk *t)
+{
+    ui_detach(&t->s);
+    talk_close(t);
+}
+
 void talk_forget(struct talk *t)
 {
     talk_heard(t);

@@ -20,6 +20,9 @@ struct talk {
 };
 void talk_open(struct talk *t, enum out_mode mode);
 void talk_close(struct talk *t);
+/* The same in text with the screen behind it, whose letters are UTF-8. */
+void talk_open_screen(struct talk *t);
+void talk_close_screen(struct talk *t);
 /* Run a line; t->out and t->err hold what it said. */
 bool talk_line(struct talk *t, const char *line);
 /* The line succeeds and says that part; it is refused with that part. What was said before is forgotten. */

@@ -28,20 +28,6 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-static void open_talk(struct talk *t)
-{
-    struct err e = {0};
-    talk_open(t, OUT_TEXT);
-    assert_true(ui_attach(&t->s, &e));
-    t->s.front->ascii = false;
-}
-
-static void close_talk(struct talk *t)
-{
-    ui_detach(&t->s);
-    talk_close(t);
-}
-
 /* "export WHAT" with %s for the folder; it must succeed. */
 static void do_export(struct talk *t, const char *fmt)
 {
@@ -232,7 +218,7 @@ static void check_squares(bool light)
     struct load_info info = {.file = "eye"};
     const int at[] = {0, 1};
     const double ones[] = {1, 1};
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 2, 2, 2, at, at, ones, NULL, NULL, NULL));
     assert_true(session_add(&t.s, NULL, &A, &info, NULL));
     do_export(&t, light ? "export spy %s/i.png size 40x10 light" : "export spy %s/i.png size 40x10");
@@ -251,7 +237,7 @@ static void check_squares(bool light)
     free(m.data);
     free(png);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void test_png_pixels(void **state)
@@ -273,7 +259,7 @@ static void test_png_extremes(void **state)
     double one = 1;
     (void)state;
     if (!has_cairo()) return;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 100000, 100000, 1, &row, &col, &one, NULL, NULL, NULL));
     assert_true(session_add(&t.s, "one", &A, &info, NULL));
     do_export(&t, "export spy %s/one.png");
@@ -293,7 +279,7 @@ static void test_png_extremes(void **state)
     free(m.data);
     free(png);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- golden files ---- */
@@ -320,7 +306,7 @@ static void test_golden(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(talk_line(&t, "gen rmat 8 4 seed 3; gen poisson2d 5"));
     do_export(&t, "export spy %s/spy.txt size 60x20");
     do_export(&t, "export spy %s/spy.svg size 40x15");
@@ -333,7 +319,7 @@ static void test_golden(void **state)
     check_golden("layout.svg");
     check_golden("spy.csv");
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* What was zoomed on the screen is what the picture shows. */
@@ -342,7 +328,7 @@ static void test_place(void **state)
     struct talk t;
     size_t n;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     struct view_state *st = front_state(&t.s, view_find("spy"));
     view_reset(st, t.s.current);
@@ -357,7 +343,7 @@ static void test_place(void **state)
     assert_null(strstr(svg, "counted from 0"));
     free(svg);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- every view ---- */
@@ -375,7 +361,7 @@ static void test_every_view(void **state)
     size_t n;
     (void)state;
     bool cairo = has_cairo();
-    open_talk(&t);
+    talk_open_screen(&t);
     do_work(&t);
     for (int i = 0; views[i]; i++)
         for (int k = 0; k < 3; k++) {
@@ -391,7 +377,7 @@ static void test_every_view(void **state)
             free(text);
         }
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static cJSON *exported_json(struct talk *t, const char *view)
@@ -440,7 +426,7 @@ static void test_numbers(void **state)
     double sum = 0;
     const cJSON *row, *count;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     do_work(&t);
     cJSON *j = exported_json(&t, "spy");
     cJSON_ArrayForEach(row, j) cJSON_ArrayForEach(count, cJSON_GetObjectItem(row, "counts")) sum += count->valuedouble;
@@ -468,7 +454,7 @@ static void test_numbers(void **state)
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), "values")), 144);
     cJSON_Delete(j);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- the page ---- */
@@ -491,7 +477,7 @@ static void test_report(void **state)
     struct talk t;
     size_t n;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     do_work(&t);
     assert_false(talk_line(&t, "solve nothing"));
     do_export(&t, "report %s/a.html");
@@ -510,7 +496,7 @@ static void test_report(void **state)
     assert_null(strstr(page, "<h2>Products measured</h2>"));
     free(page);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* A script is its commands in the list, a lesson its name; one that is typed in a view counts, what failed does not. */
@@ -519,7 +505,7 @@ static void test_command_list(void **state)
     struct talk t;
     char line[128];
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     snprintf(line, sizeof line, "%s/s.ws", folder);
     FILE *f = fopen(line, "w");
     fputs("gen poisson2d 3\nstats\n", f);
@@ -532,7 +518,7 @@ static void test_command_list(void **state)
     assert_true(talk_line(&t, "lesson samples/lessons/drm.txt"));
     assert_string_equal(t.s.said, "gen poisson2d 3\nstats\nrows\nlist\nlesson samples/lessons/drm.txt\n");
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* Marks and control bytes in a file's name are shown, never meant. */
@@ -545,7 +531,7 @@ static void test_report_escapes(void **state)
     int at = 0;
     double one = 1;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 1, 1, 1, &at, &at, &one, NULL, NULL, NULL));
     assert_true(session_add(&t.s, NULL, &A, &info, NULL));
     assert_true(talk_line(&t, "load '/none/<i>' ; list") || talk_line(&t, "help 'load'"));
@@ -558,20 +544,20 @@ static void test_report_escapes(void **state)
     assert_null(strchr(page, '\xff'));
     free(page);
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void test_many_commands(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     for (int i = 0; i < 30000; i++) said_add(&t.s, "export spy a.png as png");
     assert_true(t.s.said_cut);
     assert_true(t.s.nsaid <= 1 << 18 && t.s.nsaid > 1 << 16);
     assert_int_equal(strlen(t.s.said), t.s.nsaid);
     assert_memory_equal(t.s.said, "export spy a.png as png\nexport", 30);
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- failures ---- */
@@ -592,7 +578,7 @@ static void test_failures(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     refuses(&t, "export spy %s/a.svg", "there is no matrix to show");
     refuses(&t, "report %s/a.html", "no matrix is loaded");
     assert_true(talk_line(&t, "gen poisson2d 5"));
@@ -619,7 +605,7 @@ static void test_failures(void **state)
     refuses(&t, "export spy %s/a.png", "PNG needs cairo (libnone.so.7), which is not installed");
     png_cairo_name = "libcairo.so.2";
     clean();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* A disk that is full in the middle of the file. */
@@ -628,7 +614,7 @@ static void test_full_disk(void **state)
     struct talk t;
     struct rlimit was, small;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &was);
@@ -637,7 +623,7 @@ static void test_full_disk(void **state)
     refuses(&t, "export spy %s/a.csv", "expected to write the file");
     refuses(&t, "report %s/a.html", "expected to write the file");
     setrlimit(RLIMIT_FSIZE, &was);
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* Whichever allocation fails: one line, no file, and the session goes on. */
@@ -649,7 +635,7 @@ static void test_no_memory(void **state)
     struct talk t;
     char line[256];
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 4"));
     for (int i = 0; i < COUNT(lines); i++) {
         snprintf(line, sizeof line, lines[i], folder);
@@ -667,7 +653,7 @@ static void test_no_memory(void **state)
         assert_true(ok);
         clean();
     }
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 int main(void)

@@ -8,20 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void open_talk(struct talk *t)
-{
-    struct err e = {0};
-    talk_open(t, OUT_TEXT);
-    assert_true(ui_attach(&t->s, &e));
-    t->s.front->ascii = false;
-}
-
-static void close_talk(struct talk *t)
-{
-    ui_detach(&t->s);
-    talk_close(t);
-}
-
 static char *content(const char *path)
 {
     static char text[200000];
@@ -43,7 +29,7 @@ static void keys_are_pressed(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 20");
     shows(&t, "keys \"Right + +\"", "[1 spy]");
     shows(&t, "keys Tab", "[2 rows]");
@@ -57,14 +43,14 @@ static void keys_are_pressed(void **state)
     shows(&t, "keys \"/ Quote 9\"", "row [column], counted from 0: 9_");
     shows(&t, "keys C-c", "[2 rows]");
     shows(&t, "keys \"? j\" size 40x10 ascii", "Tab pane");
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void what_is_no_key_is_refused(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_refuses(&t, "keys j", "there is no matrix to show");
     talk_refuses(&t, "keys j view nowhere", "expected a view");
     talk_line(&t, "gen poisson2d 5");
@@ -78,14 +64,14 @@ static void what_is_no_key_is_refused(void **state)
     talk_refuses(&t, "keys", "expected a word");
     shows(&t, "keys \"':keys j' Enter\" size 120x30", "keys: a full screen is open already");
     shows(&t, "keys \"'Pgdn ' 'a'\" view rows", "[2 rows]");
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void the_session_goes_on(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     t.s.dev = device_open("cpu", NULL);
     talk_line(&t, "gen poisson2d 20");
     assert_true(talk_line(&t, "keys \"':solve cg step' Enter s s\""));
@@ -101,7 +87,7 @@ static void the_session_goes_on(void **state)
     assert_false(t.s.quit);
     talk_line(&t, "keys \"':quit' Enter\"");
     assert_true(t.s.quit);
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void typed_lines_are_not_in_the_history(void **state)
@@ -109,10 +95,10 @@ static void typed_lines_are_not_in_the_history(void **state)
     struct talk t;
     char path[4200];
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 5");
     shows(&t, "keys \"':stats # not kept' Enter q : Up\"", ":stats # not kept");
-    close_talk(&t);
+    talk_close_screen(&t);
     snprintf(path, sizeof path, "%s/warpspy/history", getenv("XDG_STATE_HOME"));
     assert_null(strstr(content(path), "not kept"));
 }
@@ -121,7 +107,7 @@ static void screens_become_files(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_refuses(&t, "screendump", "nothing was drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
     talk_refuses(&t, "screendump a.pdf", "expected a file that ends in .txt, .ansi, .svg or .png");
@@ -149,14 +135,14 @@ static void screens_become_files(void **state)
     /* A command before it took away what the pane showed. */
     assert_true(talk_line(&t, "keys \"3 ':drop all; screendump c.txt' Enter\" view layout"));
     assert_non_null(strstr(content("c.txt"), "there is no matrix to show"));
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 static void a_view_is_drawn_again(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_refuses(&t, "last", "nothing was drawn yet");
     talk_line(&t, "load samples/thesis4.mtx as four; gen poisson2d 20; spy width 30 height 9; layout ell of four");
     talk_says(&t, "last size 100x30", "four  4 x 4");
@@ -172,7 +158,7 @@ static void a_view_is_drawn_again(void **state)
     assert_null(strstr(t.out, "[1 spy]"));
     talk_line(&t, "drop poisson2d");
     talk_refuses(&t, "last", "not loaded any more");
-    close_talk(&t);
+    talk_close_screen(&t);
     talk_open(&t, OUT_JSON);
     struct err e = {0};
     assert_true(ui_attach(&t.s, &e));
@@ -180,7 +166,7 @@ static void a_view_is_drawn_again(void **state)
     talk_says(&t, "last", "\"kind\":\"bin\"");
     assert_false(talk_line(&t, "screendump"));
     assert_non_null(strstr(t.out, "a screen is no data"));
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* Without a matrix there are no cells to make a picture of. */
@@ -188,10 +174,10 @@ static void nothing_is_exported_as_a_picture(void **state)
 {
     struct talk t;
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_refuses(&t, "export rows x.svg", "there is no matrix to show");
     talk_refuses(&t, "export layout x.png", "there is no matrix to show");
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- 10,000 sizes, a key at each ---- */
@@ -241,14 +227,14 @@ static void a_storm_of_sizes(void **state)
     struct talk t;
     struct err e = {0};
     (void)state;
-    open_talk(&t);
+    talk_open_screen(&t);
     talk_line(&t, "gen rmat 12 8 seed 3; race cg jacobi maxit 20 force on cpu");
     struct storm x = {.s = &t.s, .random = 6, .typed = ""};
     struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = storm_next, .user = &x};
     stage_begin(&g);
     while (x.sizes < STORM) assert_true(explore(&t.s, "spy", &e));
     stage_end();
-    close_talk(&t);
+    talk_close_screen(&t);
 }
 
 /* ---- random keys ---- */
