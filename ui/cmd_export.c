@@ -126,18 +126,11 @@ static bool write_text(struct session *s, const struct export *x, FILE *f, struc
 
 /* ---- pictures ---- */
 
-static bool is_spy(const struct export *x)
-{
-    return !strcmp(x->view->name, "spy");
-}
-
-/* The pattern itself is as fine as pixels are; other views are their cells. */
 static bool paint(struct session *s, const struct export *x, struct painter *p, const struct canvas *c, struct err *e)
 {
     struct view_state st;
-    if (!is_spy(x)) return paint_canvas(p, c, x->light), true;
-    bool ok = begin_state(s, x, &st, e) &&
-              paint_spy(p, s->current, st.win, x->w * p->cw, x->h * p->ch, x->light, &s->watch, e);
+    if (!x->view->paint) return paint_canvas(p, c, x->light), true;
+    bool ok = begin_state(s, x, &st, e) && x->view->paint(p, s, &st, x->w * p->cw, x->h * p->ch, x->light, e);
     view_reset(&st, NULL);
     return ok;
 }
@@ -164,8 +157,8 @@ static bool paint_png(struct session *s, const struct export *x, FILE *f, const 
 static bool write_picture(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
     struct canvas c = {0};
-    bool ok = is_spy(x) || cells_of(s, x, &c, e);
-    int h = is_spy(x) || !ok ? x->h : lines_of(&c) + 1;
+    bool cells = !x->view->paint, ok = !cells || cells_of(s, x, &c, e);
+    int h = cells && ok ? lines_of(&c) + 1 : x->h;
     ok = ok && (x->kind == EXPORT_PNG ? paint_png : paint_svg)(s, x, f, &c, h, e);
     canvas_free(&c);
     return ok;
@@ -173,26 +166,30 @@ static bool write_picture(struct session *s, const struct export *x, FILE *f, st
 
 /* ---- numbers ---- */
 
-bool say_command(struct session *s, int n, const char *const *word, struct err *e)
+static void add_word(struct words *w, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    w->w[w->n++] = (struct word){memcpy(w->text + w->used, text, size), false};
+    w->used += size;
+}
+
+bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e)
 {
     static struct words w; /* too large for the stack beside the arguments */
     static struct args a;
-    const struct command *c = command_find(word[0]);
-    w = (struct words){.n = n};
-    for (int i = 0; i < n; i++) {
-        size_t size = strlen(word[i]) + 1;
-        w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), false};
-        w.used += size;
-    }
+    w = (struct words){0};
+    add_word(&w, c->name);
+    for (int i = 0; i < n; i++) add_word(&w, word[i]);
     return args_match(&a, s, c, &w, e) && c->run(s, &a, e);
 }
 
-bool export_command(struct session *s, struct out *o, int n, const char *const *word, struct err *e)
+bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
+                    struct err *e)
 {
     struct out *was = s->out;
     s->out = o;
-    out_begin(o, word[0]);
-    bool ok = say_command(s, n, word, e);
+    out_begin(o, c->name);
+    bool ok = run_command(s, c, n, word, e);
     struct err late = {0};
     if (!out_end(o, &late) && ok) ok = fail_at(e, late.code, late.where, "%s", late.text);
     s->out = was;

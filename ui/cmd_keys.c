@@ -24,7 +24,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
     const struct view *pane = front_explorer(s)->pane;
-    const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : "spy";
+    const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : views[0]->name;
     bool was_ascii = s->front->ascii;
     if (arg_flag(a, "ascii")) s->front->ascii = true;
     stage_begin(g);

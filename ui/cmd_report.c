@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+extern const struct command command_stats, command_check;
+
 static const char style[] =
     "body{font:16px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;"
     "background:#fff}\n"
@@ -19,19 +21,19 @@ static const char style[] =
     "code{font-family:ui-monospace,monospace}\n";
 
 /* A view as SVG, under what it shows. */
-static bool put_view(struct session *s, FILE *f, const char *name, int w, int h, const char *caption, struct err *e)
+static bool put_view(struct session *s, FILE *f, const struct view *v, int w, int h, const char *caption, struct err *e)
 {
-    struct export x = {.view = view_find(name), .kind = EXPORT_SVG, .w = w, .h = h, .light = true};
-    if (!x.view) return true;
+    struct export x = {.view = v, .kind = EXPORT_SVG, .w = w, .h = h, .light = true};
     fputs("<figure>\n", f);
     bool ok = export_view(s, &x, f, e);
     fprintf(f, "<figcaption>%s</figcaption>\n</figure>\n", caption);
     return ok;
 }
 
-static bool put_command(struct session *s, struct out *o, const char *command, const struct matrix *m, struct err *e)
+static bool put_command(struct session *s, struct out *o, const struct command *c, const struct matrix *m,
+                        struct err *e)
 {
-    return export_command(s, o, 2, (const char *const[]){command, m->name}, e);
+    return export_command(s, o, c, 1, (const char *const[]){m->name}, e);
 }
 
 static void put_head(FILE *f, const struct matrix *m, const struct device *d)
@@ -59,9 +61,9 @@ static void put_head(FILE *f, const struct matrix *m, const struct device *d)
 static bool put_facts(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
 {
     fputs("<h2>Facts</h2>\n", f);
-    if (!put_command(s, o, "stats", m, e)) return false;
+    if (!put_command(s, o, &command_stats, m, e)) return false;
     fputs("<h2>Report card</h2>\n<div class=\"card\">\n", f);
-    if (!put_command(s, o, "check", m, e)) return false;
+    if (!put_command(s, o, &command_check, m, e)) return false;
     fputs("</div>\n", f);
     return true;
 }
@@ -69,9 +71,10 @@ static bool put_facts(struct session *s, FILE *f, struct out *o, const struct ma
 static bool put_pattern(struct session *s, FILE *f, struct err *e)
 {
     fputs("<h2>Pattern</h2>\n", f);
-    if (!put_view(s, f, "spy", 100, 50, "Where the nonzeros are; colour tells how full a place is.", e)) return false;
+    if (!put_view(s, f, &view_spy, 100, 50, "Where the nonzeros are; colour tells how full a place is.", e))
+        return false;
     fputs("<h2>Rows</h2>\n", f);
-    return put_view(s, f, "rows", 100, 30, "How many rows have how many entries.", e);
+    return put_view(s, f, &view_rows, 100, 30, "How many rows have how many entries.", e);
 }
 
 /* The last measurements of this matrix. */
@@ -79,7 +82,7 @@ static bool put_runs(struct session *s, FILE *f, struct out *o, const struct mat
 {
     if (!s->nruns || s->runs_of != m) return true;
     fputs("<h2>Products measured</h2>\n", f);
-    if (!put_view(s, f, "bench", 100, 30, "The kernels measured last.", e)) return false;
+    if (!put_view(s, f, &view_bench, 100, 30, "The kernels measured last.", e)) return false;
     out_begin(o, "bench");
     for (int i = 0; i < s->nruns; i++) {
         out_row(o);
@@ -93,7 +96,7 @@ static bool put_solve(struct session *s, FILE *f, struct out *o, const struct ma
 {
     if (!s->solve || s->solve->matrix != m) return true;
     fputs("<h2>Solve</h2>\n", f);
-    if (!put_view(s, f, "solve", 100, 34, "The residual of the last solve.", e)) return false;
+    if (!put_view(s, f, &view_solve, 100, 34, "The residual of the last solve.", e)) return false;
     out_begin(o, "solve");
     if (s->solve->reason != RUNNING) out_solve(o, s->solve);
     return out_end(o, e);
@@ -103,7 +106,7 @@ static bool put_race(struct session *s, FILE *f, struct out *o, const struct mat
 {
     if (!s->race || s->race->matrix != m || s->race->paused) return true;
     fputs("<h2>Race</h2>\n", f);
-    if (!put_view(s, f, "race", 100, 34, "The last race.", e)) return false;
+    if (!put_view(s, f, &view_race, 100, 34, "The last race.", e)) return false;
     out_begin(o, "race");
     out_race(o, s->race);
     return out_end(o, e);

@@ -281,11 +281,12 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
 
 static bool run_view(struct session *s, const struct args *a, struct err *e)
 {
-    const char *view = arg(a, "view") ? arg(a, "view") : "spy";
+    const struct view *v = arg(a, "view") ? view_find(arg(a, "view")) : views[0];
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     if (arg(a, "matrix") && !m) return false;
-    if (strcmp(view, "solve") || !s->front || !s->front->show) return show_of(s, m, view, true, e);
-    return explore(s, view, e); /* which drives a solve that goes on */
+    const char *name = v ? v->name : arg(a, "view");
+    bool drives = v && v->drive && s->front && s->front->show;
+    return drives ? explore(s, name, e) : show_of(s, m, name, true, e);
 }
 
 const struct command command_spy = {

@@ -1,23 +1,18 @@
 /* The full-screen explorer: panes side by side, a command line below them, and what its commands say. */
 #include "ui.h"
-#include "../src/cmd.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* From this height on the panes are listed in a line of their own. */
-enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5 };
+enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHEEL_LINES = 3 };
 
 /* ---- panes ---- */
 
 /* Views of work that was never begun are left out. */
 static bool is_there(const struct session *s, const struct view *v)
 {
-    if (v == front_explorer((struct session *)s)->pane) return true;
-    if (!strcmp(v->name, "race")) return s->race;
-    if (!strcmp(v->name, "lu")) return s->lu;
-    if (!strcmp(v->name, "trace")) return s->trace;
-    return true;
+    return v == front_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
 }
 
 /* The panes in order; how many. */
@@ -95,7 +90,7 @@ static bool run_quietly(struct session *s, const char *line, char **text)
     s->front->width = x->w;
     s->front->height = x->h - 2;
     session_take_interrupt();
-    bool ok = line ? run_line(s, line) : solve_drive(s, &e);
+    bool ok = line ? run_line(s, line) : x->pane->drive(s, &e);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);
     session_take_interrupt();
@@ -133,7 +128,7 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
-/* Run a command, or go on with the solve (line NULL). */
+/* Run a command, or (line NULL) drive the work of the pane. */
 static void run(struct session *s, const char *line, const char *title)
 {
     struct explorer *x = front_explorer(s);
@@ -167,11 +162,10 @@ static void run(struct session *s, const char *line, const char *title)
 bool explore_go_on(struct session *s)
 {
     struct explorer *x = front_explorer(s);
-    if (x->pending || strcmp(x->pane->name, "solve") || !s->solve || s->solve->reason != RUNNING || x->typing ||
-        x->said)
-        return false;
-    live_pane(s, x->pane);
-    run(s, NULL, "solve");
+    const struct view *v = x->pane;
+    if (x->pending || !v->drive || !v->is_running(s) || x->typing || x->said) return false;
+    live_pane(s, v);
+    run(s, NULL, v->name);
     return true;
 }
 
@@ -379,20 +373,17 @@ void explore_draw(struct canvas *c, struct session *s)
 
 /* ---- keys ---- */
 
-/* A solve that waits counts with digits and restarts with m; a trace counts. */
-static bool is_own(struct session *s, int key)
+static bool pane_claims(struct session *s, int key)
 {
-    const char *pane = front_explorer(s)->pane->name;
-    bool solve = !strcmp(pane, "solve") && s->solve && s->solve->reason == RUNNING;
-    bool trace = !strcmp(pane, "trace") && s->trace;
-    return ((solve || trace) && key >= '0' && key <= '9') || (solve && key == 'm');
+    const struct view *v = front_explorer(s)->pane;
+    return v->claims && v->claims(s, key);
 }
 
 bool explore_takes(struct session *s, int key)
 {
     const struct explorer *x = front_explorer(s);
     const struct view_state *st = front_state(s, x->pane);
-    if (!x->on || st->asks || is_own(s, key)) return false;
+    if (!x->on || st->asks || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
@@ -403,8 +394,8 @@ static void said_key(struct explorer *x, int key)
     int shown = lines_shown(x), last = lines_of(x->said, x->w - 2) - shown;
     int by = key == UI_UP || key == 'k'     ? -1
              : key == UI_DOWN || key == 'j' ? 1
-             : key == UI_WHEEL_UP           ? -3
-             : key == UI_WHEEL_DOWN         ? 3
+             : key == UI_WHEEL_UP           ? -WHEEL_LINES
+             : key == UI_WHEEL_DOWN         ? WHEEL_LINES
              : key == UI_PGUP || key == 'b' ? -shown
              : key == UI_PGDN || key == ' ' ? shown
              : key == UI_HOME || key == 'g' ? -x->first
@@ -422,8 +413,11 @@ static void said_key(struct explorer *x, int key)
 static void wheel(struct session *s, int by)
 {
     const struct view *v = front_explorer(s)->pane;
-    bool zooms = !strcmp(v->name, "spy");
-    for (int i = 0; i < (zooms ? 1 : 3); i++) view_key(s, v, zooms ? by < 0 ? '+' : '-' : by < 0 ? UI_UP : UI_DOWN);
+    if (v->zooms) {
+        view_key(s, v, by < 0 ? '+' : '-');
+        return;
+    }
+    for (int i = 0; i < WHEEL_LINES; i++) view_key(s, v, by < 0 ? UI_UP : UI_DOWN);
 }
 
 /* Move the cursor to where the mouse is; that of a list only by a click. */
@@ -431,9 +425,8 @@ static void point(struct session *s, int y, bool clicked)
 {
     struct explorer *x = front_explorer(s);
     const struct view *v = x->pane;
-    bool list = !strcmp(v->name, "rows") || !strcmp(v->name, "bench");
     if (v->click && v->click(s, front_state(s, v), x->mouse_x, y)) front_lead(s, v);
-    if (!list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
+    if (!v->is_list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
     for (int at = x->cursor_y; at < y; at++) view_key(s, v, UI_DOWN);
     for (int at = x->cursor_y; at > y; at--) view_key(s, v, UI_UP);
 }
@@ -477,8 +470,8 @@ bool explore_key(struct session *s, int key)
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->asks && key == UI_TAB) return turn_by(s, 1), true;
     if (!st->asks && key == UI_BACKTAB) return turn_by(s, -1), true;
-    if (!st->asks && !is_own(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
-    if (!st->asks && !is_own(s, key) && key == 'm') return switch_mouse(x), true;
+    if (!st->asks && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
+    if (!st->asks && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!x->pane->any && !s->current) return !leaves(key);
     return view_key(s, x->pane, key);
 }

@@ -19,8 +19,9 @@ struct export
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
 /* Write the view of the session's current matrix. */
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
-/* Run a command with its rows going to o. */
-bool export_command(struct session *s, struct out *o, int n, const char *const *word, struct err *e);
+/* Run a command with these words after its name, its rows going to o. */
+bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
+                    struct err *e);
 /* Can a file be written there that is not yet there, or may be replaced? */
 bool export_free(const char *path, bool force, struct err *e);
 /* Whole or not at all. */

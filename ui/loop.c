@@ -1,6 +1,5 @@
 /* The one thread's loop: the prompt, full-screen views, and a solve while it goes on. */
 #include "ui.h"
-#include "../src/race.h"
 
 #include <math.h>
 #include <string.h>
@@ -260,7 +259,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     if (!v->any && !s->current)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     struct view_state *st = front_state(s, v);
-    bool goes_on = full && !strcmp(name, "solve") && s->solve && s->solve->reason == RUNNING;
+    bool goes_on = full && v->drive && v->is_running(s);
     bool pane = front_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
     if (!goes_on && (full || pane)) return run_full(s, v, e);
     view_reset(st, s->current);
@@ -357,7 +356,8 @@ void live_pane(struct session *s, const struct view *v)
 static bool live_key(struct session *s, const struct view *v, int key)
 {
     struct explorer *x = front_explorer(s);
-    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && strcmp(v->name, "solve"))
+    bool claimed = v->claims && v->claims(s, key);
+    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && !claimed)
         return explore_key(s, key);
     bool stays = !explore_takes(s, key) && view_key(s, v, key);
     if (!stays && x->on) x->pending = key;
@@ -390,11 +390,19 @@ static enum turn live_screen(struct session *s, const struct view *v)
     return TURN_ON;
 }
 
+/* The view that drives work which is under way; NULL: there is none. */
+static const struct view *driving_view(const struct session *s)
+{
+    for (int i = 0; views[i]; i++)
+        if (views[i]->drive && views[i]->is_running(s)) return views[i];
+    return NULL;
+}
+
 static enum turn live(struct session *s)
 {
-    const struct view *v = view_find("solve");
+    const struct view *v = driving_view(s);
     struct screen *sc = screen_of(s);
-    if (!s->solve || !v) return TURN_ON;
+    if (!v) return TURN_ON;
     if (!sc->live && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
     if (!sc->live && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL)) return TURN_STOP;
     if (sc->live) return live_screen(s, v);
@@ -425,20 +433,13 @@ static enum turn live_view(struct session *s, const char *name)
     return TURN_LEAVE;
 }
 
-/* Work that ended by itself stays on the screen until a key. */
-static bool ended(const struct session *s, const struct view *v)
-{
-    if (!strcmp(v->name, "solve")) return s->solve && s->solve->reason != STOPPED;
-    return s->race && !s->race->stopped;
-}
-
 /* Take away what was drawn while a command worked, before it prints. */
 static void calm(struct session *s)
 {
     struct screen *sc = screen_of(s);
     const struct view *v = sc->live;
     if (!v) return;
-    if (ended(s, v) && !sc->explorer.on)
+    if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
         while (draw_screen(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);
 }

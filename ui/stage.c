@@ -105,7 +105,8 @@ static bool refuse(const char *word, struct err *e)
     for (int i = 0; i < COUNT(names); i++) suggest_offer(&near, names[i].name);
     print_safe(word, strlen(word), 30, safe, sizeof safe);
     if (*near.best)
-        return fail(e, E_USAGE, "there is no key `%s`; did you mean `%s`? To type it write '%s'", safe, near.best, safe);
+        return fail(e, E_USAGE, "there is no key `%s`; did you mean `%s`? To type it write '%s'", safe, near.best,
+                    safe);
     return fail(e, E_USAGE, "there is no key `%s`; to type it write '%s'", safe, safe);
 }
 

@@ -5,9 +5,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define VIEW(id) extern const struct view view_##id;
-#include "views.def"
-#undef VIEW
 #define VIEW(id) &view_##id,
 const struct view *const views[] = {
 #include "views.def"
@@ -75,11 +72,10 @@ static const char pane_keys[] = "  Tab next pane  1-9 this pane  : a command  m 
                   counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits are a count */
 
 /* The keys as a list, and above it, where there is room, what the view is. */
-static void draw_help(struct canvas *c, const struct view *v, bool pane)
+static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
 {
     char keys[1024];
     int lines = 0, y = 0;
-    bool counts = strstr(v->keys, "0-9 a count before a key");
     snprintf(keys, sizeof keys, "%s%s", v->keys, !pane ? "" : counts ? counting_keys : pane_keys);
     for (const char *k = keys; *k; lines++) k = key_words(k).rest;
     if (lines > c->h - 1) {
@@ -118,7 +114,7 @@ static void draw_view_keys(struct canvas *c, const char *keys, const struct view
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st)
 {
     if (st->help)
-        draw_help(c, v, st->pane);
+        draw_help(c, v, st->pane, v->claims && v->claims(s, '1'));
     else
         v->draw(c, s, st);
     if (!st->full) return;

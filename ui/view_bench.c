@@ -118,6 +118,7 @@ const struct view view_bench = {
     .about = "the kernels measured last, fastest first: time, spread, bandwidth in per cent of the ceiling",
     .keys = "? help  q leave  up/down choose a kernel  g first",
     .any = true,
+    .is_list = true,
     .draw = draw,
     .key = key,
     .nothing = nothing,

@@ -506,8 +506,8 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     (void)w, (void)h;
-    const char *word[] = {"layout", st && st->format ? st->format->name : "csr", "of", s->current->name};
-    return say_command(s, COUNT(word), word, e);
+    const char *word[] = {st && st->format ? st->format->name : "csr", "of", s->current->name};
+    return run_command(s, &command_layout, COUNT(word), word, e);
 }
 
 const struct view view_layout = {

@@ -213,10 +213,16 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return line;
 }
 
+static bool exists(const struct session *s)
+{
+    return s->lu;
+}
+
 const struct view view_lu = {
     .name = "lu",
     .about = "LU of a small matrix a column at a time: pivots, multipliers, what is left",
     .keys = "? help  q leave  n next column  b back  g start  G end",
+    .exists = exists,
     .prepare = prepare,
     .draw = draw,
     .key = key,

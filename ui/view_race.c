@@ -275,11 +275,23 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return true;
 }
 
+static bool exists(const struct session *s)
+{
+    return s->race;
+}
+
+static bool has_ended(const struct session *s)
+{
+    return s->race && !s->race->stopped;
+}
+
 const struct view view_race = {
     .name = "race",
     .about = "solvers or kernels side by side in equal time: residuals, or products done",
     .keys = all_keys,
     .any = true,
+    .exists = exists,
+    .has_ended = has_ended,
     .keys_now = keys_now,
     .draw = draw,
     .key = key,

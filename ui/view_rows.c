@@ -481,7 +481,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     (void)st, (void)w, (void)h;
-    return say_command(s, 2, (const char *const[]){"rows", s->current->name}, e);
+    return run_command(s, &command_rows, 1, (const char *const[]){s->current->name}, e);
 }
 
 const struct view view_rows = {
@@ -490,6 +490,7 @@ const struct view view_rows = {
              "entries shared out evenly; rows are counted from 0",
     .keys = "? help  q leave  t next picture  up/down choose a bin  left/right rows of it  / go to a row  g first  "
             "Home/End first or last bin",
+    .is_list = true,
     .prepare = prepare,
     .draw = draw,
     .key = key,

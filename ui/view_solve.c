@@ -1,5 +1,6 @@
 /* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "plot.h"
+#include "../src/cmd.h"
 #include "../src/grammar.h"
 #include "../src/precond.h"
 
@@ -565,11 +566,31 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return true;
 }
 
+static bool is_running(const struct session *s)
+{
+    return s->solve && s->solve->reason == RUNNING;
+}
+
+static bool has_ended(const struct session *s)
+{
+    return s->solve && s->solve->reason != STOPPED;
+}
+
+/* Digits are a count, m restarts. */
+static bool claims(const struct session *s, int k)
+{
+    return is_running(s) && ((k >= '0' && k <= '9') || k == 'm');
+}
+
 const struct view view_solve = {
     .name = "solve",
     .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
     .keys = all_keys,
     .any = true,
+    .claims = claims,
+    .is_running = is_running,
+    .drive = solve_drive,
+    .has_ended = has_ended,
     .keys_now = keys_now,
     .draw = draw,
     .key = key,

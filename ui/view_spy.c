@@ -1,5 +1,5 @@
 /* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
-#include "ui.h"
+#include "paint.h"
 
 #include "../src/tracing.h"
 
@@ -688,8 +688,14 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     (void)st;
     snprintf(width, sizeof width, "%d", w);
     snprintf(height, sizeof height, "%d", h);
-    const char *word[] = {"spy", s->current->name, "width", width, "height", height};
-    return say_command(s, COUNT(word), word, e);
+    const char *word[] = {s->current->name, "width", width, "height", height};
+    return run_command(s, &command_spy, COUNT(word), word, e);
+}
+
+static bool paint(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,
+                  struct err *e)
+{
+    return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
 }
 
 const struct view view_spy = {
@@ -698,6 +704,7 @@ const struct view view_spy = {
              "elements. Rows and columns are counted from 0.",
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
             "or down  Home whole matrix  End last element",
+    .zooms = true,
     .draw = draw,
     .key = key,
     .go = go,
@@ -705,4 +712,5 @@ const struct view view_spy = {
     .click = click,
     .work = work,
     .numbers = numbers,
+    .paint = paint,
 };

@@ -926,6 +926,17 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return true;
 }
 
+static bool exists(const struct session *s)
+{
+    return s->trace;
+}
+
+/* Digits are a count. */
+static bool claims(const struct session *s, int k)
+{
+    return s->trace && k >= '0' && k <= '9';
+}
+
 const struct view view_trace = {
     .name = "trace",
     .about = "one warp of a kernel step by step: lanes, elements, source, sectors",
@@ -933,6 +944,8 @@ const struct view view_trace = {
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
             "0-9 a count before a key  / to a row",
     .any = true,
+    .exists = exists,
+    .claims = claims,
     .prepare = prepare,
     .draw = draw,
     .key = key,
