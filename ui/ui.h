@@ -1,85 +1,15 @@
-/* The screen: a canvas of styled cells that every view draws on, and what takes it to a terminal. */
+/* Views and the explorer, which draw on a canvas and take keys. */
 #ifndef UI_H
 #define UI_H
-
-#include <termios.h>
 
 #include "../src/density.h"
 #include "../src/ritz.h"
 #include "../src/rows.h"
 #include "../src/solver.h"
-
-/* ---- canvas.c ---- */
-
-/* What a cell means; the palette gives it a colour. */
-enum style {
-    ST_PLAIN,
-    ST_DIM,
-    ST_BOLD,
-    ST_TITLE,
-    ST_GOOD,
-    ST_WARN,
-    ST_BAD,
-    ST_PAD,
-    ST_CURSOR,
-    ST_AXIS,
-    ST_BAR,
-    ST_PLOT_A,
-    ST_PLOT_B,
-    ST_RAMP,              /* ST_RAMP .. ST_RAMP+7: density, low to high */
-    ST_ROW = ST_RAMP + 8, /* ST_ROW .. ST_ROW+7: colours of rows in layout */
-    ST_COUNT = ST_ROW + 8
-};
-enum { RAMP_STEPS = 8, ROW_COLOURS = 8 };
-enum colours { COLOURS_NONE, COLOURS_8, COLOURS_16, COLOURS_256, COLOURS_24BIT };
-
-struct cell {
-    uint32_t glyph;
-    uint8_t style;
-}; /* glyph 0: the right half of a wide one */
-struct canvas {
-    int w, h;
-    bool ascii; /* other glyphs become ASCII ones as they are put */
-    struct cell *cell;
-    enum colours colours; /* what will be seen of the styles: views say in words what colours cannot */
-};
-
-bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e);
-void canvas_free(struct canvas *c);
-void canvas_clear(struct canvas *c);
-void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph); /* outside: ignored */
-int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, ...) PRINTF(5, 6); /* returns next x */
-void canvas_style(struct canvas *c, int x, int y, enum style st);                                  /* keep the glyph */
-/* As text, lines without trailing blanks, no empty lines at the end; ANSI colours as asked. */
-void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
-void canvas_print_ansi(const struct canvas *c, FILE *f,
-                       enum colours colours); /* with bold and reverse also without colours */
-/* The escape sequence that turns a style on, whatever was on before. */
-void style_escape(enum style st, enum colours colours, char *out, size_t size);
-
-/* What a style turns on in a terminal. */
-enum { INK_BYTES = 40 };
-struct ink {
-    bool bold, reverse;
-    char colour[20];
-}; /* a parameter of SGR; "": the terminal's own colour */
-struct inks {
-    struct ink of[ST_COUNT];
-};
-void inks_mix(struct inks *inks, enum colours colours);
-bool ink_same(const struct ink *a, const struct ink *b);
-/* The shortest escape sequence from one to another, NULL: from whatever was on; its bytes, 0: none is needed. */
-int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES]);
-bool cell_blank(struct cell k);                     /* looks like nothing in any style */
-int canvas_line_end(const struct canvas *c, int y); /* behind the last cell that is not blank */
-uint32_t style_rgb(enum style st);                  /* 0: the terminal's own colour */
-bool style_bold(enum style st);
-int glyph_utf8(uint32_t glyph, char out[5]);
-enum colours colours_of_env(bool terminal);             /* NO_COLOR, COLORTERM, TERM, unless some were chosen */
-void colours_choose(int colours);                       /* for terminals; -1: as the environment says */
-bool colours_find(const char *name, enum colours *out); /* none, 8, 16, 256, true; restyle.c */
-void front_restyle(struct session *s); /* use what `set` says of colours, letters and the mouse; restyle.c */
-bool utf8_locale(void);
+#include "canvas.h"
+#include "prompt.h"
+#include "stage.h"
+#include "term.h"
 
 /* ---- views ---- */
 
@@ -195,27 +125,6 @@ extern const struct command command_spy, command_rows, command_layout; /* cmd_vi
 const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };
 
-enum keys {
-    UI_UP = 0x110000,
-    UI_DOWN,
-    UI_LEFT,
-    UI_RIGHT,
-    UI_HOME,
-    UI_END,
-    UI_PGUP,
-    UI_PGDN,
-    UI_RESIZE,
-    UI_ENTER,
-    UI_TAB,
-    UI_ESC,
-    UI_INTERRUPT,
-    UI_BACKTAB,
-    UI_CLICK,
-    UI_WHEEL_UP,
-    UI_WHEEL_DOWN,
-    UI_WAIT
-};
-
 /* Fit the state to the session's current matrix, dropping what belonged to another one. */
 void view_reset(struct view_state *st, const struct matrix *m);
 void grid_free(struct grid *g);
@@ -236,104 +145,6 @@ bool solve_parted(const struct solve *v);
 /* Iterations left until tol, as the last quarter of them went; NaN: it does not fall. */
 double solve_left(const struct solve *v);
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
-
-/* ---- frame.c: from what a terminal shows to what it is to show ---- */
-
-struct moves {
-    bool right, erase;
-}; /* beside ESC [ y ; x H it knows ESC [ n C, and ESC [ K to the end of a line */
-/* Is there a cell that would look different? shown: w * h cells, NULL: unknown. */
-bool frame_changes(const struct canvas *c, const struct cell *shown);
-/* Write what changes, in few bytes; the terminal's styles are unknown before and off behind it. */
-void frame_write(const struct canvas *c, const struct cell *shown, struct moves can, FILE *f);
-
-/* ---- term.c: one terminal, borrowed and always given back ---- */
-
-bool term_open(struct err *e); /* the alternate screen, keys one by one */
-void term_close(void);         /* as it was; harmless when not open */
-bool term_is_open(void);
-void term_size(int *w, int *h);         /* of the terminal on stdout, else 80 x 24 */
-void term_draw(const struct canvas *c); /* only what changed since the last time */
-int term_key(int wait_ms);              /* a key, or -1 when none came; -1 waits without end */
-void term_bytes(bool on);               /* term_key gives bytes one by one, for a line; Escape alone stays UI_ESC */
-bool term_typed(void);                  /* more was read than taken as keys */
-int term_key_between(void);             /* between pieces of work that a key may cut short: a key, or -1 */
-enum colours term_colours(void);
-void term_mouse(bool on);           /* clicks and the wheel are keys (at first they are), where a terminal has one */
-void term_mouse_at(int *x, int *y); /* of the last of them */
-/* Signals. Handlers set flags; those of crashes give the terminal back and let the crash go on. */
-void term_signals(void);
-void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on), or stops the program at once */
-bool term_quiet(bool on);      /* keys typed while a command works are kept, and not shown; was it on? */
-void term_stop(void);          /* Ctrl-Z: give the terminal back, stop, take it again */
-/* Wait for input on stdin or a signal. */
-enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
-enum happened term_wait(int ms);
-
-/* ---- stage.c: a terminal that is played. While one is set, term.c's functions are about it ---- */
-
-/* A key; with the cell of a click or of the wheel, or the new size that UI_RESIZE tells of. UI_WAIT is no key: what
-   follows comes only when nothing is at work. */
-struct press {
-    int key, x, y;
-};
-struct stage {
-    int w, h;
-    enum colours colours;
-    bool eager; /* keys cut work short as soon as it looks for one, else they wait for it */
-    bool (*next)(void *user, struct press *p); /* false: that was the last */
-    void *user;
-    bool open, over; /* over: the last was taken; from then on nothing is drawn, and Escape leaves */
-    bool held;       /* press was given and not yet taken */
-    struct press press;
-    int mouse_x, mouse_y;
-};
-enum { STAGE_MOST = 1000 }; /* columns, and rows */
-void stage_begin(struct stage *g);
-void stage_end(void);
-struct stage *stage_now(void); /* NULL: the terminal is a real one */
-bool stage_over(void);
-int stage_key(int wait_ms, bool bytes); /* as term_key */
-
-/* Keys as `help keys` names them: "j Tab ':spy' Enter Click:3,4". */
-struct presses {
-    struct press *press;
-    int n, room, next;
-};
-bool presses_add(struct presses *all, const char *text, struct err *e);
-void presses_free(struct presses *all);
-bool presses_next(void *user, struct press *p);          /* for a stage, whose user is the presses */
-void press_name(struct press p, char *out, size_t size); /* one of them as it could be read again */
-
-/* ---- prompt.c ---- */
-
-void prompt_open(struct session *s); /* history, completion */
-void prompt_close(struct session *s);
-/* A line (release with mem_free), or NULL at the end of input. */
-char *prompt_line(struct session *s);
-/* The answer to a question, while a command works; NULL after Ctrl-C too. */
-char *prompt_ask(struct session *s, const char *prompt);
-
-/* The line at the bottom of the explorer: readline without its own screen. */
-enum line { LINE_ON, LINE_DONE, LINE_LEFT };
-bool line_open(struct session *s);
-enum line line_key(int key);
-char *line_taken(void); /* after LINE_DONE; release with mem_free */
-/* What is typed, behind what readline puts before it, and the words it could go on with. */
-struct line_shown {
-    const char *before, *text;
-    int point; /* bytes of text before the cursor */
-    char *const *word;
-    int words;
-};
-struct line_shown line_shown(void);
-
-/* ---- guard.c ---- */
-
-/* A process of its own gives the terminal back should this one be killed while `on`. `reset` is written to it; its
-   modes become `before` if they still are `raw`. */
-void guard(bool on);
-void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
 
 /* ---- explore.c: panes side by side, and commands below them ---- */
 
@@ -367,6 +178,7 @@ bool explore(struct session *s, const char *view, struct err *e);
 /* The work that goes on has this pane of the explorer until it is left. */
 void live_pane(struct session *s, const struct view *v);
 
+void front_restyle(struct session *s); /* apply the options of colours, letters and the mouse; restyle.c */
 struct view_state *front_state(struct session *s, const struct view *v);
 /* Take a view that was not seen for a while to the element the other views are at. */
 void front_meet(struct session *s, const struct view *v);
