@@ -48,7 +48,7 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
     c->change_pre = arg(a, "precond") || arg(a, "block");
-    c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre;
+    c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
     if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the usual) or more rows");
@@ -68,25 +68,25 @@ static bool anything(const struct args *a, struct err *e)
 /* The solve that waits, or one that ended and left its x. */
 static struct solve *changeable(struct session *s, struct err *e)
 {
-    if (s->solve && s->solve->reason != RUNNING && s->solve->x) return s->solve;
+    if (s->solve && s->solve->reason != RUNNING && s->solve->result.x) return s->solve;
     return solve_waiting(s, e);
 }
 
 /* In text, what was changed; else all that could have been. */
 static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
 {
-    const char *pre = v->pre ? v->pre->name : NULL;
+    const char *pre = v->pre.method ? v->pre.method->name : NULL;
     out_record(o);
     out_int(o, "iteration", "iteration", v->iterations);
     out_num(o, "residual", "residual", v->residual, "%.6e");
     out_bool(o, "anew", NULL, anew);
-    out_num(o, "tol", arg(a, "tol") ? "tol" : NULL, v->tol, "%g");
-    out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->maxit);
-    out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->omega : NAN, "%g");
-    out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->m : NAN, "%.0f");
+    out_num(o, "tol", arg(a, "tol") ? "tol" : NULL, v->set.tol, "%g");
+    out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->set.maxit);
+    out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->set.omega : NAN, "%g");
+    out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->set.m : NAN, "%.0f");
     out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : "none");
-    out_num(o, "block", arg(a, "block") ? "block" : NULL, v->pre && v->pre->blocks ? (double)v->pre_block : NAN,
-            "%.0f");
+    out_num(o, "block", arg(a, "block") ? "block" : NULL,
+            v->pre.method && v->pre.method->blocks ? (double)v->pre.block : NAN, "%.0f");
     if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);
 }
 
@@ -120,8 +120,8 @@ void out_ritz(struct out *o, const struct solve *v)
     out_num(o, "ritz_min", NULL, r.low, NULL);
     out_num(o, "ritz_max", NULL, r.high, NULL);
     out_num(o, "condition", NULL, condition, NULL);
-    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high, v->pre ? "M^-1 A" : "A",
-             condition);
+    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high,
+             v->pre.method ? "M^-1 A" : "A", condition);
     if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 

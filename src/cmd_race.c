@@ -3,7 +3,7 @@
 #include "cmd.h"
 #include "grammar.h"
 #include "precond.h"
-#include "race.h"
+#include "race_begin.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,14 +97,13 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .force = arg_flag(a, "force"),
     };
     bool ok = b && warn(s, r, e) && solve_right_side(A, word, (uint64_t)arg_int(a, "seed", 1), b, e) &&
-              race_solvers(r, &o, e);
+              race_solvers(s, r, &o, e);
     mem_free(b);
     return ok;
 }
 
 static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
-    r->session = s;
     r->real = arg_precision(a);
     r->reps = (int)arg_int(a, "reps", 0);
     r->matrix = session_matrix(s, arg(a, "of"), e);
@@ -113,7 +112,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
         return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", r->matrix->name);
     r->dev = session_device(s, arg(a, "on"), e);
     if (!r->dev) return false;
-    return r->kernels ? race_kernels(r, e) : begin_solvers(s, r, a, e);
+    return r->kernels ? race_kernels(s, r, e) : begin_solvers(s, r, a, e);
 }
 
 /* ---- running ---- */
@@ -148,7 +147,7 @@ static bool run_turns(struct session *s, struct race *r, struct err *e)
 static const char *called(const struct racer *x, char *out, size_t size)
 {
     bool chose = x->v && x->solver->restarts && !x->m;
-    snprintf(out, size, chose ? "%s (%lld)" : "%s", x->name, chose ? (long long)x->v->m : 0);
+    snprintf(out, size, chose ? "%s (%lld)" : "%s", x->name, chose ? (long long)x->v->set.m : 0);
     return out;
 }
 
@@ -169,10 +168,10 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
 {
     const struct solve *v = x->v;
     bool timed = v && r->dev->kind != DEV_EMU;
-    out_num(o, "m", NULL, v && x->solver->restarts ? (double)v->m : NAN, "%.0f");
-    out_str(o, "precond", NULL, v && v->pre ? v->pre->name : NULL);
-    out_num(o, "precond_us", NULL, timed && v->pre ? v->pre_us : NAN, NULL);
-    out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->omega : NAN, NULL);
+    out_num(o, "m", NULL, v && x->solver->restarts ? (double)v->set.m : NAN, "%.0f");
+    out_str(o, "precond", NULL, v && v->pre.method ? v->pre.method->name : NULL);
+    out_num(o, "precond_us", NULL, timed && v->pre.method ? v->pre.us : NAN, NULL);
+    out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->set.omega : NAN, NULL);
     out_bool(o, "converged", NULL, v && v->reason == CONVERGED);
     out_str(o, "status", NULL, v ? reason_name(v->reason) : "refused");
     out_str(o, NULL, "ended", !v ? "refused" : v->reason == MAX_ITERATIONS ? "limit" : reason_name(v->reason));
@@ -182,9 +181,9 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
     out_num(o, NULL, "ms", timed ? x->us / 1000 : NAN, "%.3f");
     out_num(o, "us_per_iteration", "us each", timed && v->iterations ? x->us / (double)v->iterations : NAN, "%.1f");
     out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
-    out_num(o, "residual_true", "residual", v ? v->residual_true : NAN, "%.2e");
-    out_num(o, "error_known", "error", v && v->known ? v->error_known : NAN, "%.2e");
-    out_nums(o, "history", v ? v->iterations + 1 : 0, v ? v->hist : NULL);
+    out_num(o, "residual_true", "residual", v ? v->result.residual_true : NAN, "%.2e");
+    out_num(o, "error_known", "error", v && v->result.known ? v->result.error_known : NAN, "%.2e");
+    out_nums(o, "history", v ? v->iterations + 1 : 0, v ? v->history.residual : NULL);
 }
 
 static void out_kernel(struct out *o, const struct race *r, const struct racer *x)
@@ -222,7 +221,7 @@ static void out_reasons(struct out *o, const struct race *r)
 void out_race(struct out *o, const struct race *r)
 {
     const struct precond *pre = NULL;
-    for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre ? r->racer[i].v->pre : pre;
+    for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre.method ? r->racer[i].v->pre.method : pre;
     out_text(o, "%s, %s, %s%s%s, on %s (%s)", r->matrix->name, how_many(r->matrix->csr.nnz, "nonzero").text,
              type_name(r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name, r->dev->about);
     for (int i = 0; i < r->n; i++) {

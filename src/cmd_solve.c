@@ -3,6 +3,7 @@
 #include "newfile.h"
 #include "precond.h"
 #include "race.h"
+#include "session_solve.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,10 +58,10 @@ static const char *phase_split(const struct solve *v, char *out, size_t size)
     double all = 0;
     size_t at = 0;
     out[0] = 0;
-    for (int i = 0; i < v->nphases; i++) all += v->phase[i].us;
-    for (int i = 0; i < v->nphases && all > 0 && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", v->phase[i].name,
-                               100 * v->phase[i].us / all);
+    for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
+    for (int i = 0; i < v->time.nphases && all > 0 && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", v->time.phase[i].name,
+                               100 * v->time.phase[i].us / all);
     return out[0] ? out : NULL;
 }
 
@@ -69,12 +70,14 @@ static void say_phases(struct out *o, const struct solve *v)
     char split[160];
     const char *name[SOLVE_PHASES];
     double us[SOLVE_PHASES];
-    for (int i = 0; i < v->nphases; i++) {
-        name[i] = v->phase[i].name;
-        us[i] = v->dev->kind == DEV_EMU ? NAN : v->phase[i].n ? v->phase[i].us / (double)v->phase[i].n : 0;
+    for (int i = 0; i < v->time.nphases; i++) {
+        name[i] = v->time.phase[i].name;
+        us[i] = v->dev->kind == DEV_EMU ? NAN
+                : v->time.phase[i].n    ? v->time.phase[i].us / (double)v->time.phase[i].n
+                                        : 0;
     }
-    out_strs(o, "phases", v->nphases, name);
-    out_nums(o, "phase_us", v->nphases, us);
+    out_strs(o, "phases", v->time.nphases, name);
+    out_nums(o, "phase_us", v->time.nphases, us);
     if (out_mode(o) == OUT_TEXT && v->dev->kind != DEV_EMU)
         out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
@@ -96,10 +99,10 @@ static void say_times(struct out *o, const struct solve *v)
     bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
     double bytes = solve_bytes(v), gbs = v->dev->ceilings.read_gbs;
     double bound = timed && v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
-    double queued = some ? v->us_iteration : NAN;
-    out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);
-    out_time(o, NULL, "time", timed ? v->us : NAN);
-    out_time(o, "us_per_iteration", "an iteration", some ? v->us / (double)v->iterations : NAN);
+    double queued = some ? v->time.us_iteration : NAN;
+    out_num(o, "time_ms", NULL, timed ? v->time.us / 1000 : NAN, NULL);
+    out_time(o, NULL, "time", timed ? v->time.us : NAN);
+    out_time(o, "us_per_iteration", "an iteration", some ? v->time.us / (double)v->iterations : NAN);
     out_num(o, "us_queued", NULL, queued, NULL);
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
@@ -115,51 +118,52 @@ static const char *because(const struct solve *v)
 
 static void say_precond(struct out *o, const struct solve *v)
 {
-    bool timed = v->pre && v->dev->kind != DEV_EMU;
+    bool timed = v->pre.method && v->dev->kind != DEV_EMU;
     char note[120] = "";
-    if (v->pre && v->pre->note) v->pre->note(v, note, sizeof note);
-    out_str(o, "precond", v->pre ? "preconditioner" : NULL, v->pre ? v->pre->name : NULL);
+    if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
+    out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
     out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
-    out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre_us : NAN);
+    out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
 }
 
 /* What was seen before the solve was begun anew is mended. */
 static void say_parted(struct out *o, const struct solve *v)
 {
-    bool parted = v->parted > v->base;
-    out_num(o, "parted", NULL, parted ? (double)v->parted : NAN, "%.0f");
+    bool parted = v->history.separated_at > v->base;
+    out_num(o, "parted", NULL, parted ? (double)v->history.separated_at : NAN, "%.0f");
     if (parted)
         out_note(o,
                  "warning: at iteration %lld the true residual was more than 10 times the recursive one; at "
                  "the end they are %.2e and %.2e",
-                 (long long)v->parted, v->residual_true, v->residual);
+                 (long long)v->history.separated_at, v->result.residual_true, v->residual);
 }
 
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
-    out_str(o, "matrix", "matrix", v->matrix->name);
+    out_str(o, "matrix", "matrix", v->matrix.name);
     out_str(o, "solver", "solver", v->solver->name);
     out_str(o, "device", "device", v->dev->name);
-    out_str(o, "kernel", "kernel", v->kernel ? v->kernel->name : NULL);
+    out_str(o, "kernel", "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
     out_str(o, "precision", "precision", type_name(v->real));
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
-    out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->m : NAN, "%.0f");
-    out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->omega : NAN, "%.4g");
+    out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
+    out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
     say_precond(o, v);
-    out_num(o, "tol", NULL, v->tol, NULL);
-    out_int(o, "maxit", NULL, v->maxit);
+    out_num(o, "tol", NULL, v->set.tol, NULL);
+    out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
     out_str(o, "reason", "because", because(v));
     out_int(o, "iterations", "iterations", v->iterations);
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
-    out_num(o, "residual_true", "true residual", v->residual_true, "%.3e");
-    out_num(o, "error_known", v->known ? "error in x" : NULL, v->known ? v->error_known : NAN, "%.3e");
+    out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+    out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
+            "%.3e");
     out_ritz(o, v);
     say_times(o, v);
     say_phases(o, v);
-    out_nums(o, "history", v->iterations + 1, v->hist);
+    out_nums(o, "history", v->iterations + 1, v->history.residual);
     say_parted(o, v);
 }
 
@@ -188,7 +192,7 @@ static enum turn go_on(struct session *s)
 {
     struct solve *v = s->solve;
     if (s->front && s->front->live) return s->front->live(s);
-    return watch_tick(&s->watch, v->solver->name, v->iterations, v->maxit, NULL) ? TURN_ON : TURN_STOP;
+    return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 
 /* Paused with nobody at the keys: the commands of a script go on. */
@@ -273,7 +277,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
         o->b = vector;
         o->x0 = vector + m->csr.rows;
         o->known_ones = !strcmp(b, "aones");
-        ok = solve_begin(&s->solve, s, m, o, e);
+        ok = session_solve(&s->solve, s, m, o, e);
     }
     mem_free(vector);
     return ok;
@@ -296,7 +300,7 @@ static bool save_x(const struct solve *v, const char *file, struct watch *w, str
     for (int64_t i = 0; i < v->n; i++) {
         x.rowptr[i + 1] = (int)i + 1;
         x.col[i] = 0;
-        x.val[i] = v->x[i];
+        x.val[i] = v->result.x[i];
     }
     bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
     csr_free(&x);
@@ -321,7 +325,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (waits(s)) out_step(s->out, v);
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
-    if (!v->x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
+    if (!v->result.x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
     if (!save_x(v, arg(a, "save"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
@@ -338,7 +342,7 @@ struct solve *solve_waiting(struct session *s, struct err *e)
              s->race->matrix->name);
     else
         fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
-             s->solve && s->solve->x ? ", and `change` goes on with the one that ended" : "");
+             s->solve && s->solve->result.x ? ", and `change` goes on with the one that ended" : "");
     return NULL;
 }
 

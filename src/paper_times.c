@@ -2,7 +2,7 @@
  */
 #include "paper.h"
 #include "lu.h"
-#include "solver.h"
+#include "session_solve.h"
 
 #include <math.h>
 #include <omp.h>
@@ -51,11 +51,11 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
 static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
 {
     if (reps != 1 && !iterate(v, cycle, e)) return false;
-    double before = v->us;
+    double before = v->time.us;
     int64_t done = v->iterations;
     if (!iterate(v, reps == 1 ? 1 : cycle, e)) return false;
     if (v->iterations == done) before = 0, done = 0; /* it ended in the first cycle */
-    *us = (v->us - before) / (double)(v->iterations - done);
+    *us = (v->time.us - before) / (double)(v->iterations - done);
     return true;
 }
 
@@ -64,7 +64,7 @@ static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
         if (!solve_slice(v, 1e5, e)) return false;
-    *us = v->us_iteration;
+    *us = v->time.us_iteration;
     return true;
 }
 
@@ -77,7 +77,7 @@ static bool time_solver(struct session *s, struct matrix *m, const struct solve_
     int64_t cycle = o->solver->restarts ? o->m : CYCLE;
     bool gpu = o->dev->kind == DEV_CUDA;
     own.maxit = reps == 1 && !gpu ? 1 : (gpu ? CYCLES_GPU : 2) * cycle;
-    if (!solve_begin(&v, s, m, &own, &why)) return refused(&why, e);
+    if (!session_solve(&v, s, m, &own, &why)) return refused(&why, e);
     bool ok = gpu ? time_gpu(v, us, e) : time_host(v, cycle, reps, us, e);
     if (ok && v->iterations < 1)
         ok = fail(e, E_UNSUPPORTED, "%s did no iteration that could be timed: it %s", o->solver->name,

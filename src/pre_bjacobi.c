@@ -1,5 +1,5 @@
 /* Block Jacobi: the dense blocks on the diagonal, inverted once; each application is many small dense products. */
-#include "precond.h"
+#include "solve_state.h"
 #include "staged.h"
 
 #include <float.h>
@@ -108,24 +108,24 @@ static int64_t invert_all(const struct csr *A, int64_t size, enum type real, voi
 
 static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 {
-    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(&v->matrix->csr, size, v->real, all);
+    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(v->matrix.csr, size, v->real, all);
     int64_t last = bad + size < v->n ? bad + size - 1 : v->n - 1;
     if (bad < v->n)
         return fail(e, E_NUMERIC,
                     "the preconditioner bjacobi: the diagonal block of rows %lld to %lld (counted from 0) is singular, "
                     "or nearly so; another `block` may not be",
                     (long long)bad, (long long)last);
-    v->pre_part[INVERSE] = v->dev->ops->alloc(v->dev, bytes, "the inverted blocks", e);
-    return v->pre_part[INVERSE] && v->dev->ops->put(v->dev, v->pre_part[INVERSE], all, bytes, e);
+    v->pre.part[INVERSE] = v->dev->ops->alloc(v->dev, bytes, "the inverted blocks", e);
+    return v->pre.part[INVERSE] && v->dev->ops->put(v->dev, v->pre.part[INVERSE], all, bytes, e);
 }
 
 static bool make(struct solve *v, struct err *e)
 {
-    int64_t size = v->pre_block ? v->pre_block : USUAL;
+    int64_t size = v->pre.block ? v->pre.block : USUAL;
     if (size < 1 || size > MOST)
         return fail(e, E_USAGE, "the preconditioner bjacobi: expected a block of 1 to %d rows, found %lld", MOST,
                     (long long)size);
-    v->pre_note[NOTE_BLOCK] = size;
+    v->pre.note[NOTE_BLOCK] = size;
     void *all = mem_zero(size * v->n, type_size(v->real), "the inverted blocks", e);
     bool ok = all && put_inverse(v, size, all, e);
     mem_free(all);
@@ -135,18 +135,19 @@ static bool make(struct solve *v, struct err *e)
 static bool apply(struct solve *v, const void *r, void *z, struct err *e)
 {
     (void)e;
-    pre_ops_of(v->dev, v->real)->blocks(v->dev, v->n, (int)v->pre_note[NOTE_BLOCK], v->s, v->pre_part[INVERSE], r, z);
+    pre_ops_of(v->dev, v->real)
+        ->blocks(v->dev, v->n, (int)v->pre.note[NOTE_BLOCK], v->scalars, v->pre.part[INVERSE], r, z);
     return true;
 }
 
 static double bytes(const struct solve *v)
 {
-    return (2.0 + (double)v->pre_note[NOTE_BLOCK]) * (double)type_size(v->real) * (double)v->n;
+    return (2.0 + (double)v->pre.note[NOTE_BLOCK]) * (double)type_size(v->real) * (double)v->n;
 }
 
 static void note(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size, "blocks of %s", how_many(v->pre_note[NOTE_BLOCK], "row").text);
+    snprintf(out, size, "blocks of %s", how_many(v->pre.note[NOTE_BLOCK], "row").text);
 }
 
 const struct precond precond_bjacobi = {

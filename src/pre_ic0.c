@@ -84,7 +84,7 @@ static int64_t factorise(const struct solve *v, struct cholesky *c, double shift
     memcpy(c->f.val, A->val, (size_t)A->nnz * sizeof *A->val);
     for (int64_t i = 0; i < A->rows; i++) c->at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
-        if (i % TICK_ROWS == 0 && !watch_tick(&v->session->watch, "ic0", i, A->rows, e)) return -1;
+        if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;
         mark(c, i, true);
         *pivot = eliminate_row(c, i, (1 + shift) * A->val[c->f.diag[i]]);
         mark(c, i, false);
@@ -100,7 +100,7 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
     int64_t row = 0, first = -1;
     for (int k = 0; k < COUNT(shifts); k++) {
         row = factorise(v, c, shifts[k], &pivot, e);
-        v->pre_note[TRI_SHIFT] = llround(1e6 * shifts[k]);
+        v->pre.note[TRI_SHIFT] = llround(1e6 * shifts[k]);
         if (row == v->n) return true;
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
@@ -121,7 +121,7 @@ static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *
 
 static bool make(struct solve *v, struct err *e)
 {
-    const struct csr *A = &v->matrix->csr;
+    const struct csr *A = v->matrix.csr;
     int *diag = mem_new(A->rows, sizeof *diag, "the places of the diagonal", e);
     struct cholesky c = {.mirror = mem_new(A->nnz, sizeof *c.mirror, "the mirror images of entries", e),
                          .at = mem_new(A->rows, sizeof *c.at, "the columns of a row", e),

@@ -22,7 +22,7 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
     const struct csr *A = f->A;
     for (int64_t i = 0; i < A->rows; i++) at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
-        if (i % TICK_ROWS == 0 && !watch_tick(&v->session->watch, "ilu0", i, A->rows, e)) return false;
+        if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ilu0", i, A->rows, e)) return false;
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
         eliminate_row(f, inverse, i, at);
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = -1;
@@ -33,13 +33,13 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
 
 static bool make(struct solve *v, struct err *e)
 {
-    const struct csr *A = &v->matrix->csr;
+    const struct csr *A = v->matrix.csr;
     int *diag = mem_new(A->rows, sizeof *diag, "the places of the diagonal", e);
     int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
     double *inverse = mem_new(A->rows, sizeof *inverse, "the inverted diagonal", e);
     double *val = mem_new(A->nnz, sizeof *val, "the factors of ilu0", e);
     struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
-    v->pre_note[TRI_SHIFT] = 0;
+    v->pre.note[TRI_SHIFT] = 0;
     bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
     for (int64_t k = 0; ok && k < A->nnz; k++) val[k] = A->val[k];
     ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);

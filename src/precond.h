@@ -4,7 +4,7 @@
 #ifndef PRECOND_H
 #define PRECOND_H
 
-#include "solver.h"
+#include "solve.h"
 
 struct precond {
     const char *name, *about, *source, *needs;

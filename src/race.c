@@ -1,21 +1,19 @@
 /* Races: who has the next turn, what is kept of each, and the places at the end. */
 #include "race.h"
-#include "cmd.h"
 
 #include <math.h>
 #include <string.h>
 
 /* A turn; what each kernel gets in all; products that are timed together at most. */
-static const double TURN_US = 10000, KERNEL_US = 200000;
-enum { TOGETHER = 64, WARM_UPS = 3 };
-static const double WARM_UP_US = 50000; /* a solver that takes longer to begin needs no warming up */
+static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
+enum { TOGETHER = 64 };
 
-static bool timed(const struct race *r)
+bool race_timed(const struct race *r)
 {
     return r->dev->kind != DEV_EMU;
 }
 
-static bool add_mark(struct racer *x, double us, int64_t iteration, struct err *e)
+bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e)
 {
     if (x->nmarks == x->room) {
         int64_t room = x->room ? 2 * x->room : 256;
@@ -26,116 +24,6 @@ static bool add_mark(struct racer *x, double us, int64_t iteration, struct err *
     }
     x->mark[x->nmarks++] = (struct mark){us, iteration};
     return true;
-}
-
-/* ---- beginning ---- */
-
-/* What concerns one racer alone is noted; false when the race cannot go on. */
-static bool stays_out(struct racer *x, const struct err *why, struct err *e)
-{
-    bool alone = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
-    if (!alone) return fail_at(e, why->code, why->where, "%s", why->text);
-    x->wrong = x->kernel && why->code == E_NUMERIC;
-    snprintf(x->why, sizeof x->why, "%s", why->text);
-    return true;
-}
-
-static bool some_take_part(const struct race *r, struct err *e)
-{
-    for (int i = 0; i < r->n; i++)
-        if (!*r->racer[i].why) return true;
-    bool wrong = r->racer[0].wrong;
-    return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s", r->racer[0].why);
-}
-
-/* All of them hold their memory at once. */
-static bool too_much(const struct race *r, const struct err *why, struct err *e)
-{
-    if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
-    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: let fewer race, or in f32",
-                why->text, r->n);
-}
-
-/* What is used for the first time is slow: code that is loaded, threads that wake. Where that would show, a solver
-   does a few iterations before, which do not count. */
-static bool begin_solver(struct race *r, struct racer *x, const struct solve_options *o, struct err *e)
-{
-    double start = now_us();
-    if (!solve_begin(&x->v, r->session, r->matrix, o, e)) return false;
-    if (!timed(r) || now_us() - start > WARM_UP_US) return true;
-    bool ok = true;
-    for (int i = 0; ok && i < WARM_UPS; i++) ok = solve_slice(x->v, TURN_US / 10, e);
-    ok = ok && solve_drain(x->v, e);
-    solve_free(x->v);
-    x->v = NULL;
-    return ok && solve_begin(&x->v, r->session, r->matrix, o, e);
-}
-
-bool race_solvers(struct race *r, const struct solve_options *o, struct err *e)
-{
-    for (int i = 0; i < r->n; i++) {
-        struct racer *x = &r->racer[i];
-        struct solve_options own = *o;
-        struct err why = {0};
-        own.solver = x->solver;
-        own.m = x->m;
-        own.omega = x->omega;
-        if (x->solver->no_precond) {
-            own.pre_block = own.pre ? 0 : own.pre_block;
-            own.pre = NULL;
-        }
-        if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
-        bool ok = begin_solver(r, x, &own, &why);
-        if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;
-        if (ok && !add_mark(x, 0, 0, e)) return false;
-    }
-    r->running = true;
-    return some_take_part(r, e);
-}
-
-static bool make_vectors(struct race *r, struct err *e)
-{
-    const struct csr *A = &r->matrix->csr;
-    int64_t size = (int64_t)type_size(r->real);
-    uint64_t state = 1;
-    struct array x = {.type = r->real, .n = A->cols};
-    x.data = mem_new(A->cols, (size_t)size, "a vector to copy", e);
-    r->x = x.data ? r->dev->ops->alloc(r->dev, A->cols * size, "the vector x", e) : NULL;
-    r->y = r->x ? r->dev->ops->alloc(r->dev, A->rows * size, "the vector y", e) : NULL;
-    for (int64_t i = 0; r->y && i < A->cols; i++) put_real(&x, i, random_unit(&state));
-    bool ok = r->y && r->dev->ops->put(r->dev, r->x, x.data, A->cols * size, e);
-    mem_free(x.data);
-    return ok;
-}
-
-/* Check the kernel, which also warms it up. */
-static bool begin_kernel(struct race *r, struct racer *x, struct err *e)
-{
-    struct wanted w = {r->matrix, r->dev, r->real, 1, false, NULL};
-    if (!kernel_runs_on(x->kernel, r->dev))
-        return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
-    if (!measure(r->session, &w, x->kernel, &x->run, e)) return false;
-    int64_t own[PARAMS_MAX];
-    const struct format *f = format_find(x->kernel->format);
-    const int64_t *param = x->kernel->param ? x->kernel->param : params_on(f, r->dev, own);
-    struct product *p = session_product(r->session, r->matrix, f, param, r->real, false, e);
-    x->M = p ? session_mat(r->session, p, r->dev, e) : NULL;
-    return x->M != NULL;
-}
-
-bool race_kernels(struct race *r, struct err *e)
-{
-    for (int i = 0; i < r->n; i++) {
-        struct racer *x = &r->racer[i];
-        struct err why = {0};
-        if (!watch_tick(&r->session->watch, x->name, i, r->n, e)) return false;
-        bool ok = begin_kernel(r, x, &why);
-        if (!ok && why.code == E_MEMORY && !too_much(r, &why, e)) return false;
-        if (!ok && !stays_out(x, &why, e)) return false;
-        x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
-    }
-    r->running = timed(r);
-    return some_take_part(r, e) && make_vectors(r, e);
 }
 
 /* ---- turns ---- */
@@ -149,7 +37,7 @@ static bool runs(const struct race *r, const struct racer *x)
 /* What decides who is next. */
 static double had(const struct race *r, const struct racer *x)
 {
-    return timed(r) ? x->us : (double)x->v->iterations;
+    return race_timed(r) ? x->us : (double)x->v->iterations;
 }
 
 static struct racer *next_of(struct race *r)
@@ -167,7 +55,7 @@ static double until_end(const struct solve *v, int64_t before, double us)
 {
     int64_t done = v->iterations - before;
     if (v->reason == RUNNING || done < 2) return us;
-    double most = (v->stamp[v->iterations] - v->stamp[before + 1]) * (double)done / (double)(done - 1);
+    double most = (v->history.stamp[v->iterations] - v->history.stamp[before + 1]) * (double)done / (double)(done - 1);
     return most < us ? most : us;
 }
 
@@ -176,9 +64,9 @@ static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
     double start = now_us();
     int64_t before = x->v->iterations;
-    if (!solve_slice(x->v, timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
+    if (!solve_slice(x->v, race_timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
     x->us += until_end(x->v, before, now_us() - start);
-    return add_mark(x, x->us, x->v->iterations, e);
+    return race_mark(x, x->us, x->v->iterations, e);
 }
 
 struct product_run {
@@ -208,7 +96,7 @@ static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
     if (!r->dev->ops->time(r->dev, multiply, &p, n, us, e)) return false;
     for (int i = 0; i < n; i++) {
         x->us += us[i];
-        if (!add_mark(x, us[i], x->nmarks + 1, e)) return false;
+        if (!race_mark(x, us[i], x->nmarks + 1, e)) return false;
     }
     return true;
 }
@@ -271,7 +159,8 @@ static bool before(const struct race *r, const struct racer *a, const struct rac
     bool first = a->v->reason == CONVERGED, second = b->v->reason == CONVERGED;
     if (first != second) return first;
     if (first) return had(r, a) < had(r, b);
-    return a->v->residual_true < b->v->residual_true || (isnan(b->v->residual_true) && !isnan(a->v->residual_true));
+    return a->v->result.residual_true < b->v->result.residual_true ||
+           (isnan(b->v->result.residual_true) && !isnan(a->v->result.residual_true));
 }
 
 /* Insertion keeps the order in which they were named among equals. */
@@ -321,7 +210,7 @@ bool race_uses(const struct race *r, const struct mat *M)
 {
     for (int i = 0; r && i < r->n; i++) {
         const struct racer *x = &r->racer[i];
-        if (x->M == M || (x->v && x->v->reason == RUNNING && x->v->A == M)) return true;
+        if (x->M == M || (x->v && x->v->reason == RUNNING && x->v->matrix.mat == M)) return true;
     }
     return false;
 }
@@ -331,6 +220,6 @@ void race_moved(struct race *r, const struct mat *from, struct mat *to)
     for (int i = 0; r && i < r->n; i++) {
         struct racer *x = &r->racer[i];
         if (x->M == from) x->M = to;
-        if (x->v && x->v->A == from) x->v->A = to;
+        if (x->v && x->v->matrix.mat == from) x->v->matrix.mat = to;
     }
 }

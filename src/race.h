@@ -2,9 +2,11 @@
 #ifndef RACE_H
 #define RACE_H
 
-#include "solver.h"
+#include "solve.h"
 
-enum { RACERS_MOST = 8 };
+enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
+
+struct matrix; /* session.h */
 
 /* A solver at the end of a turn: the time it has had, and its iterations. A kernel: one product, and its time. */
 struct mark {
@@ -31,8 +33,7 @@ struct racer {
 };
 
 struct race {
-    struct session *session;
-    struct matrix *matrix;
+    struct matrix *matrix; /* of the session; only commands and views read it */
     struct device *dev;
     enum type real;
     bool kernels; /* race, not solvers */
@@ -46,14 +47,13 @@ struct race {
     struct racer racer[RACERS_MOST];
 };
 
-/* Begin to solve with each racer by these options, whose solver, m and omega are its own. One that refuses the matrix
-   stays out, with its reason in `why`; when all do, or memory does not hold them together, it fails. */
-bool race_solvers(struct race *r, const struct solve_options *o, struct err *e);
-/* Check each kernel's product; one that does not fit or is wrong stays out. */
-bool race_kernels(struct race *r, struct err *e);
 /* The turn of the racer that has had the least time; r->running is false after the last. The emulator has no time:
    there solvers take turns by iterations, and kernels have none. */
 bool race_turn(struct race *r, struct err *e);
+/* Note the end of a turn. */
+bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
+/* Whether the device has time: the emulator has none. */
+bool race_timed(const struct race *r);
 /* Iterations, or products, of all together. */
 int64_t race_done(const struct race *r);
 /* Stop those still running, compute true residuals or medians, and find the places. */

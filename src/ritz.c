@@ -1,6 +1,7 @@
 /* Ritz values: the extreme ones of conjugate gradients by bisection, those of GMRES by shifted QR. */
 #include "ritz.h"
-#include "solver.h"
+#include "random.h"
+#include "solve.h"
 
 #include <float.h>
 #include <math.h>
@@ -110,8 +111,8 @@ void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t 
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
 {
     int64_t from = v->base + 1, k = v->iterations - v->base;
-    bool has = v->solver->symmetric && v->alpha && v->beta && k > 0;
-    ritz_grow(r, has ? v->alpha + from : NULL, has ? v->beta + from : NULL, has ? k : 0, budget);
+    bool has = v->solver->lanczos && v->history.alpha && v->history.beta && k > 0;
+    ritz_grow(r, has ? v->history.alpha + from : NULL, has ? v->history.beta + from : NULL, has ? k : 0, budget);
 }
 
 /* ---- Hessenberg matrices ---- */

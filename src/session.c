@@ -122,7 +122,7 @@ static void forget_trace(struct session *s)
 /* What waits for a command goes with its matrix. */
 static void say_ended(const struct session *s, const struct matrix *m)
 {
-    bool solve = s->solve && s->solve->matrix == m && s->solve->reason == RUNNING;
+    bool solve = s->solve && s->solve->matrix.csr == &m->csr && s->solve->reason == RUNNING;
     bool race = s->race && s->race->matrix == m && s->race->paused;
     if (solve) out_note(s->out, "the paused solve of %s ends", m->name);
     if (race) out_note(s->out, "the paused race on %s ends", m->name);
@@ -135,7 +135,7 @@ bool session_drop(struct session *s, struct matrix *m)
     for (; *at && *at != m; place++) at = &(*at)->next;
     if (!*at) return false;
     say_ended(s, m);
-    if (s->solve && s->solve->matrix == m) end_solve(s);
+    if (s->solve && s->solve->matrix.csr == &m->csr) end_solve(s);
     if (s->race && s->race->matrix == m) forget_race(s);
     if (s->runs_of == m) forget_runs(s);
     if (s->lu && !strcmp(s->lu->name, m->name)) forget_steps(s);
@@ -373,16 +373,16 @@ struct device *session_device(struct session *s, const char *name, struct err *e
 
 static bool in_use(const struct session *s, const struct mat *M)
 {
-    return (s->solve && s->solve->A == M) || race_uses(s->race, M);
+    return (s->solve && s->solve->matrix.mat == M) || race_uses(s->race, M);
 }
 
 /* Take mat i out of the product; the last one moves into its place, and the solve that uses it follows. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
-    if (s->solve && s->solve->A == &p->mat[i]) end_solve(s);
+    if (s->solve && s->solve->matrix.mat == &p->mat[i]) end_solve(s);
     if (s->race && s->race->paused && race_uses(s->race, &p->mat[i])) forget_race(s);
-    if (s->solve && s->solve->A == &p->mat[last]) s->solve->A = &p->mat[i];
+    if (s->solve && s->solve->matrix.mat == &p->mat[last]) s->solve->matrix.mat = &p->mat[i];
     race_moved(s->race, &p->mat[last], &p->mat[i]);
     mat_free(&p->mat[i]);
     p->mat[i] = p->mat[last];

@@ -3,6 +3,7 @@
 #define SESSION_H
 
 #include "device.h"
+#include "random.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,8 +113,6 @@ struct generator {
 };
 extern const struct generator *const generators[]; /* ended by NULL */
 const struct generator *generator_find(const char *name);
-uint64_t random_next(uint64_t *state);          /* splitmix64 */
-double random_unit(uint64_t *state);            /* in [-1, 1), never exactly 0 */
 
 /* ---- session.c ---- */
 

@@ -1,14 +1,15 @@
 /* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches an iteration. */
-#include "solver.h"
+#include "solve_state.h"
 
-enum { X, B, R, SHADOW, P, V, T };
+enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
 
 /* r = shadow = p = b - A x */
 static bool init(struct solve *v, struct err *e)
 {
-    if (!solve_spmv(v, v->v[X], v->v[V], e)) return false;
-    v->bicg->begin(v->dev, v->n, v->s, v->v[B], v->v[V], v->v[R], v->v[SHADOW], v->v[P]);
-    v->ops->record(v->dev, v->s);
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[BICG_V], e)) return false;
+    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[BICG_V], v->vec[BICG_R], v->vec[BICG_SHADOW],
+                       v->vec[BICG_P]);
+    v->ops.vec->record(v->dev, v->scalars);
     return true;
 }
 
@@ -17,9 +18,9 @@ bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow,
     phase_begin(v, "spmv");
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, "dot");
-    v->bicg->alpha(v->dev, v->n, v->s, shadow, q);
+    v->ops.bicg->alpha(v->dev, v->n, v->scalars, shadow, q);
     phase_begin(v, "update");
-    v->bicg->half(v->dev, v->n, v->s, q, r);
+    v->ops.bicg->half(v->dev, v->n, v->scalars, q, r);
     return true;
 }
 
@@ -28,18 +29,19 @@ bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
     phase_begin(v, "spmv");
     if (!solve_spmv(v, r, t, e)) return false;
     phase_begin(v, "dot");
-    v->bicg->omega(v->dev, v->n, v->s, t, r);
+    v->ops.bicg->omega(v->dev, v->n, v->scalars, t, r);
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
-    if (!bicg_half_step(v, v->v[P], v->v[V], v->v[SHADOW], v->v[R], e)) return false;
-    if (!bicg_second_product(v, v->v[R], v->v[T], e)) return false;
+    if (!bicg_half_step(v, v->vec[BICG_P], v->vec[BICG_V], v->vec[BICG_SHADOW], v->vec[BICG_R], e)) return false;
+    if (!bicg_second_product(v, v->vec[BICG_R], v->vec[BICG_T], e)) return false;
     phase_begin(v, "update");
-    v->bicg->update(v->dev, v->n, v->s, v->v[P], v->v[T], v->v[SHADOW], v->v[R], v->v[X]);
+    v->ops.bicg->update(v->dev, v->n, v->scalars, v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R],
+                        v->vec[VEC_X]);
     phase_begin(v, "direction");
-    v->bicg->direction(v->dev, v->n, v->s, v->v[R], v->v[V], v->v[P]);
+    v->ops.bicg->direction(v->dev, v->n, v->scalars, v->vec[BICG_R], v->vec[BICG_V], v->vec[BICG_P]);
     return true;
 }
 
@@ -49,7 +51,7 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
     snprintf(out, size,
              "broke down: %s = %.2e is 0 but for rounding, after iteration %lld; a singular matrix does this "
              "(`check only rank`). gmres does not divide by it; `change maxit` and `continue` begin again from this x",
-             what[(int)v->mirror[S_WHAT]], v->mirror[S_PQ], (long long)v->iterations);
+             what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
@@ -70,7 +72,7 @@ const struct solver solver_bicgstab = {
         "take qmrcgstab, where it breaks down gmres; precond ilu0 helps often",
     .vectors = 5,
     .window = 100,
-    .window_a_row = 3,
+    .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
     .products = 2,

@@ -1,85 +1,89 @@
 /* Conjugate gradients for symmetric positive definite matrices: two passes beside the product, or one where the kernel
    takes the inner products along. */
-#include "precond.h"
+#include "solve_state.h"
 
-enum { X, B, R, P, Q };
+enum { CG_R = VEC_OWN, CG_P, CG_Q };
 
 /* rho = r.z for z = M^-1 r, and the record. */
 static bool precondition(struct solve *v, struct err *e)
 {
     phase_begin(v, "precond");
-    if (!v->pre->apply(v, v->v[R], v->v[AT_Z], e)) return false;
+    if (!v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
     phase_begin(v, "dot");
-    v->cg->rho(v->dev, v->n, v->s, v->v[R], v->v[AT_Z]);
+    v->ops.cg->rho(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[VEC_Z]);
     return true;
 }
 
 /* r = b - A x, p = M^-1 r */
 static bool init(struct solve *v, struct err *e)
 {
-    if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
-    v->ops->copy(v->dev, v->n, v->v[B], v->v[R]);
-    v->ops->axpy(v->dev, v->n, v->s, S_ONE, -1, v->v[Q], v->v[R]);
-    v->ops->dot(v->dev, v->n, v->s, v->v[R], v->v[R], S_RR);
-    if (v->pre && !precondition(v, e)) return false;
-    if (!v->pre) v->ops->record(v->dev, v->s);
-    v->ops->copy(v->dev, v->n, v->pre ? v->v[AT_Z] : v->v[R], v->v[P]);
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[CG_Q], e)) return false;
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[CG_Q], v->vec[CG_R]);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_R], S_RR);
+    if (v->pre.method && !precondition(v, e)) return false;
+    if (!v->pre.method) v->ops.vec->record(v->dev, v->scalars);
+    v->ops.vec->copy(v->dev, v->n, v->pre.method ? v->vec[VEC_Z] : v->vec[CG_R], v->vec[CG_P]);
     return true;
 }
 
 static bool step_preconditioned(struct solve *v, struct err *e)
 {
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
+    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
     phase_begin(v, "dot");
-    v->ops->dot(v->dev, v->n, v->s, v->v[P], v->v[Q], S_PQ);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
     phase_begin(v, "update");
-    v->cg->update(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R], v->v[X]);
+    v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
     if (!precondition(v, e)) return false;
     phase_begin(v, "direction");
-    v->cg->direction(v->dev, v->n, v->s, v->v[AT_Z], v->v[P]);
+    v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
     return true;
 }
 
 /* q = A p, and the sums of p, q and r. */
 static bool product(struct solve *v, struct err *e)
 {
-    struct launch L = {.A = v->A, .alpha = 1, .x = v->v[P], .y = v->v[Q], .s = v->s, .r = v->v[R]};
-    if (v->kernel->sums_f64) return kernel_launch(v->kernel, &L, e);
-    if (!solve_spmv(v, v->v[P], v->v[Q], e)) return false;
+    struct launch L = {
+        .A = v->matrix.mat, .alpha = 1, .x = v->vec[CG_P], .y = v->vec[CG_Q], .s = v->scalars, .r = v->vec[CG_R]};
+    if (v->matrix.kernel->sums_f64) return kernel_launch(v->matrix.kernel, &L, e);
+    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
     phase_begin(v, "dots");
-    v->cg->dots(v->dev, v->n, v->s, v->v[P], v->v[Q], v->v[R]);
+    v->ops.cg->dots(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R]);
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
-    if (v->pre) return step_preconditioned(v, e);
+    if (v->pre.method) return step_preconditioned(v, e);
     phase_begin(v, "spmv");
     if (!product(v, e)) return false;
     phase_begin(v, "step");
-    v->cg->step(v->dev, v->n, v->s, v->v[Q], v->v[R], v->v[P], v->v[X]);
+    v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
     return true;
 }
 
 /* What to take instead, where it is known whether A is symmetric. */
-static const char *instead(const struct matrix *m)
+static const char *instead(enum known_symmetry known)
 {
-    if (!m->has_stats) return "cg needs a symmetric positive definite matrix";
-    return m->stats.value_symmetric ? "A is symmetric, but cg needs more: take gmres"
-                                    : "A is not symmetric, as cg needs it: take bicgstab or gmres";
+    static const char *const advice[] = {
+        [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
+        [SYMMETRY_YES] = "A is symmetric, but cg needs more: take gmres",
+        [SYMMETRY_NO] = "A is not symmetric, as cg needs it: take bicgstab or gmres",
+    };
+    return advice[known];
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
 {
-    if (v->mirror[S_WHAT] == BROKE_RHO)
+    if (v->host_scalars[S_WHAT] == BROKE_RHO)
         snprintf(out, size,
                  "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; take another one or "
                  "none, or bicgstab, which does not mind",
-                 v->pre->name, v->mirror[S_PQ], (long long)v->iterations);
+                 v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
-        snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->mirror[S_PQ],
-                 (long long)v->iterations + 1, instead(v->matrix));
+        snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
+                 (long long)v->iterations + 1, instead(v->matrix.symmetry));
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
@@ -101,9 +105,10 @@ const struct solver solver_cg = {
             "(`check` estimates it), which precond jacobi or ic0 lowers",
     .vectors = 3,
     .window = 100, /* ill-conditioned matrices plateau: nos1 gains nothing for 600 iterations, then converges */
-    .window_a_row = 3,
+    .window_per_row = 3,
     .window_most = 2000,
     .symmetric = true,
+    .lanczos = true,
     .own_precond = true,
     .probes = true,
     .products = 1,

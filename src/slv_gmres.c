@@ -1,36 +1,37 @@
 /* GMRES(m) (THESIS 3.3): the least residual over a Krylov space of up to m vectors, from which it then begins again.
    The small triangular system stays on the device, so that no iteration waits for the host. */
-#include "solver.h"
+#include "solve_state.h"
 
 #include <math.h>
 
-enum { X, B, Q, V, W };
+enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 
 enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; what m is clamped to */
 
 static void *column(const struct solve *v, int64_t j)
 {
-    return (char *)v->v[V] + j * v->n * (int64_t)type_size(v->real);
+    return (char *)v->vec[GMRES_BASIS] + j * v->n * (int64_t)type_size(v->real);
 }
 
 static bool make_room(struct solve *v, int64_t m, struct err *e)
 {
-    v->m = m;
-    return solve_alloc(v, V, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
-           solve_alloc(v, W, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
+    v->set.m = m;
+    return solve_alloc(v, GMRES_BASIS, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
+           solve_alloc(v, GMRES_SYSTEM, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
 static void give_room(struct solve *v)
 {
-    solve_dealloc(v, V);
-    solve_dealloc(v, W);
+    solve_dealloc(v, GMRES_BASIS);
+    solve_dealloc(v, GMRES_SYSTEM);
 }
 
 /* q = b - A x */
 static bool residual(struct solve *v, struct err *e)
 {
-    if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
-    v->gmres->residual(v->dev, v->n, v->s, v->v[W], (int)v->m, v->v[B], v->v[Q]);
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[GMRES_Q], e)) return false;
+    v->ops.gmres->residual(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[VEC_B],
+                           v->vec[GMRES_Q]);
     return true;
 }
 
@@ -38,16 +39,17 @@ static bool residual(struct solve *v, struct err *e)
 static bool start(struct solve *v, struct err *e)
 {
     if (!residual(v, e)) return false;
-    v->ops->record(v->dev, v->s);
-    v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, 0));
+    v->ops.vec->record(v->dev, v->scalars);
+    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
     return true;
 }
 
 /* x += V y, y by the rotated system. */
 static void improve(struct solve *v)
 {
-    v->gmres->solve(v->dev, v->s, v->v[W], (int)v->m);
-    v->gmres->add(v->dev, v->n, v->s, v->v[W], (int)v->m, v->v[V], v->v[X]);
+    v->ops.gmres->solve(v->dev, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m);
+    v->ops.gmres->add(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[GMRES_BASIS],
+                      v->vec[VEC_X]);
 }
 
 static bool restart(struct solve *v, struct err *e)
@@ -55,41 +57,44 @@ static bool restart(struct solve *v, struct err *e)
     phase_begin(v, "restart");
     improve(v);
     if (!residual(v, e)) return false;
-    v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, 0));
+    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
     return true;
 }
 
 /* The sums of the blocks of columns from .. to-1 added up by the host, which waits for them, as the thesis did. */
 static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
 {
-    double *w = v->v[W], part[GM_BLOCKS], sum[GM_MOST];
+    double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
     const struct device_ops *ops = v->dev->ops;
-    int blocks = v->gmres->blocks(v->dev, v->n);
+    int blocks = v->ops.gmres->blocks(v->dev, v->n);
     for (int j = from; j < to; j++) {
-        const double *there = w + GMRES_PARTS(v->m) + (int64_t)j * GM_BLOCKS;
+        const double *there = w + GMRES_PARTS(v->set.m) + (int64_t)j * GM_BLOCKS;
         if (!ops->get(v->dev, part, there, blocks * (int64_t)sizeof *part, e)) return false;
         sum[j] = 0;
         for (int b = 0; b < blocks; b++) sum[j] += part[b];
     }
-    return ops->put(v->dev, w + (int64_t)row * (v->m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum, e);
+    return ops->put(v->dev, w + (int64_t)row * (v->set.m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum,
+                    e);
 }
 
 /* q made orthogonal to the columns from .. to-1; what was subtracted is in the row. */
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
-    int m = (int)v->m;
+    int m = (int)v->set.m;
     phase_begin(v, "dots");
-    v->gmres->dots(v->dev, v->n, v->s, v->v[W], m, from, to, row, v->sums_host, v->v[V], v->v[Q]);
-    if (v->sums_host && !sums_of_host(v, from, to, row, e)) return false;
+    v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->set.sums_host,
+                       v->vec[GMRES_BASIS], v->vec[GMRES_Q]);
+    if (v->set.sums_host && !sums_of_host(v, from, to, row, e)) return false;
     phase_begin(v, "subtract");
-    v->gmres->subtract(v->dev, v->n, v->s, v->v[W], m, from, to, row, v->v[V], v->v[Q]);
+    v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
+                           v->vec[GMRES_Q]);
     return true;
 }
 
 /* Against all columns at once, and again, because once leaves the rounding of all; or against one after the other. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
-    if (!v->modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
+    if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
     for (int j = 0; j <= k; j++)
         if (!orthogonalise(v, j, j + 1, GM_H, e)) return false;
     return true;
@@ -98,27 +103,27 @@ static bool gram_schmidt(struct solve *v, int k, struct err *e)
 /* A times column k, made orthogonal to the columns before. */
 static bool extend(struct solve *v, int k, struct err *e)
 {
-    int m = (int)v->m;
+    int m = (int)v->set.m;
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, column(v, k), v->v[Q], e) || !gram_schmidt(v, k, e)) return false;
+    if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e) || !gram_schmidt(v, k, e)) return false;
     phase_begin(v, "rotate");
-    v->gmres->column(v->dev, v->s, v->v[W], m, k, !v->modified);
+    v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
     phase_begin(v, "scale");
-    if (k + 1 < m) v->gmres->scale(v->dev, v->n, v->s, v->v[Q], column(v, k + 1));
+    if (k + 1 < m) v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
-    int64_t k = (v->queued - v->cycle_from) % v->m;
-    return extend(v, (int)k, e) && (k + 1 < v->m || restart(v, e));
+    int64_t k = (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
+    return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, e));
 }
 
 /* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual to tau times what it was, and
    rows have d entries on average (THESIS 3.3). */
 static int64_t estimate(const struct solve *v, double tau)
 {
-    double eps = v->tol > 0 ? v->tol : 1e-8, d = (double)v->matrix->csr.nnz / (double)v->n;
+    double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
     double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : MOST;
     int64_t within = !(m > LEAST) ? LEAST : m < MOST ? (int64_t)m : MOST;
     return within < v->n ? within : v->n;
@@ -126,7 +131,7 @@ static int64_t estimate(const struct solve *v, double tau)
 
 static bool take_scalars(struct solve *v, double *s, struct err *e)
 {
-    return v->dev->ops->get(v->dev, s, v->s, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
+    return v->dev->ops->get(v->dev, s, v->scalars, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
 }
 
 /* A short cycle, of which nothing is kept but how well it did. */
@@ -135,17 +140,17 @@ static bool choose_m(struct solve *v, int64_t *m, struct err *e)
     double before[SCALARS], first[SCALARS], last[SCALARS];
     if (!make_room(v, v->n < TRIAL ? v->n : TRIAL, e)) return false;
     if (!take_scalars(v, before, e) || !start(v, e) || !take_scalars(v, first, e)) return false;
-    for (int k = 0; k < v->m; k++)
+    for (int k = 0; k < v->set.m; k++)
         if (!extend(v, k, e)) return false;
     if (!take_scalars(v, last, e)) return false;
     *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
     give_room(v);
-    return v->dev->ops->put(v->dev, v->s, before, sizeof before, e);
+    return v->dev->ops->put(v->dev, v->scalars, before, sizeof before, e);
 }
 
 static bool init(struct solve *v, struct err *e)
 {
-    int64_t m = v->m;
+    int64_t m = v->set.m;
     if (m == 0 && !choose_m(v, &m, e)) return false;
     return make_room(v, m, e) && start(v, e);
 }
@@ -153,15 +158,15 @@ static bool init(struct solve *v, struct err *e)
 /* The rotations say that it converged; the true residual decides, and if it is not small enough a new cycle begins. */
 static bool settle(struct solve *v, struct err *e)
 {
-    if (v->mirror[S_COLUMNS] == 0) return true;
-    v->cycle_from = v->queued;
+    if (v->host_scalars[S_COLUMNS] == 0) return true;
+    v->schedule.cycle_from = v->schedule.queued;
     return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
 }
 
 /* x with all columns of the cycle that was under way. */
 static bool finish(struct solve *v, struct err *e)
 {
-    if (v->mirror[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
+    if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
     if (!solve_set(v, S_DONE, RUNNING, e)) return false;
     improve(v);
     return v->dev->ops->sync(v->dev, e);
@@ -169,11 +174,12 @@ static bool finish(struct solve *v, struct err *e)
 
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
 {
-    if (v->solver->step != step || !v->v[W] || !solve_drain(v, e)) return false;
-    const double *H = (const double *)v->v[W] + (GM_R + v->m) * (v->m + 1);
-    bool whole = v->cycle_from == 0 && v->iterations - v->base >= v->m; /* at a restart: the cycle that went before */
-    *columns = v->mirror[S_COLUMNS] > 0 ? (int64_t)v->mirror[S_COLUMNS] : whole ? v->m : 0;
-    return v->dev->ops->get(v->dev, to, H, v->m * (v->m + 1) * (int64_t)sizeof *to, e);
+    if (!v->solver->arnoldi || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
+    const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
+    bool whole = v->schedule.cycle_from == 0 &&
+                 v->iterations - v->base >= v->set.m; /* at a restart: the cycle that went before */
+    *columns = v->host_scalars[S_COLUMNS] > 0 ? (int64_t)v->host_scalars[S_COLUMNS] : whole ? v->set.m : 0;
+    return v->dev->ops->get(v->dev, to, H, v->set.m * (v->set.m + 1) * (int64_t)sizeof *to, e);
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
@@ -203,9 +209,10 @@ const struct solver solver_gmres = {
             "takes fewer iterations, each of which costs more",
     .vectors = 1,
     .window = 100, /* and a cycle that spans all rows gains all at its end */
-    .window_a_row = 1,
+    .window_per_row = 1,
     .window_most = GM_MOST,
     .restarts = true,
+    .arnoldi = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

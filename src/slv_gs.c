@@ -2,10 +2,11 @@
    over-relaxation, which goes omega times as far. On cpu in the order of the rows; elsewhere colour by colour, where
    rows of a colour do not need each other, so that all of them go at once. */
 #include "colour.h"
-#include "precond.h"
+#include "solve_state.h"
 #include "staged.h"
 
-enum { X, B, Q, ROWS, VALUES };
+/* Q = A x; the rows by level, two allocations: integers and values. */
+enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 
 /* Rows by colour; on cpu as they are. */
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
@@ -13,25 +14,25 @@ static bool order_rows(const struct solve *v, struct order *o, struct err *e)
     int n = 0, *colour;
     if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, false, e);
     if (!(colour = mem_new(v->n, sizeof *colour, "the colours of rows", e))) return false;
-    bool ok = colour_of(&v->matrix->csr, colour, &n, e) && order_by(o, v->n, colour, n, false, e);
+    bool ok = colour_of(v->matrix.csr, colour, &n, e) && order_by(o, v->n, colour, n, false, e);
     mem_free(colour);
     return ok;
 }
 
 static bool put_rows(struct solve *v, const double *dinv, struct err *e)
 {
-    const struct csr *A = &v->matrix->csr;
+    const struct csr *A = v->matrix.csr;
     struct order o = {0};
     struct staged_from f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
-    if (order_rows(v, &o, e)) v->own = staged_make(v->dev, v->real, &o, &f, &v->v[ROWS], e);
+    if (order_rows(v, &o, e)) v->solver_data = staged_make(v->dev, v->real, &o, &f, &v->vec[GS_ROWS], e);
     order_free(&o);
-    return v->own != NULL;
+    return v->solver_data != NULL;
 }
 
 static bool make_rows(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && diagonal_of(&v->matrix->csr, v->solver->name, dinv, e);
+    bool ok = dinv && diagonal_of(v->matrix.csr, v->solver->name, dinv, e);
     for (int64_t i = 0; ok && i < v->n; i++) dinv[i] = 1 / dinv[i];
     ok = ok && put_rows(v, dinv, e);
     mem_free(dinv);
@@ -41,9 +42,9 @@ static bool make_rows(struct solve *v, struct err *e)
 static bool record(struct solve *v, struct err *e)
 {
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, v->v[X], v->v[Q], e)) return false;
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[GS_Q], e)) return false;
     phase_begin(v, "residual");
-    sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->s, v->v[B], v->v[Q]);
+    sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[GS_Q]);
     return true;
 }
 
@@ -54,9 +55,9 @@ static bool init(struct solve *v, struct err *e)
 
 static bool step(struct solve *v, struct err *e)
 {
-    double omega = v->omega > 0 ? v->omega : 1;
+    double omega = v->set.omega > 0 ? v->set.omega : 1;
     phase_begin(v, "sweep");
-    sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->own, v->s, omega, v->v[B], v->v[X]);
+    sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
     return record(v, e);
 }
 
@@ -70,7 +71,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 /* The rows by stage are a second matrix. */
 static int64_t held(const struct solve *v)
 {
-    const struct staged *rows = v->own;
+    const struct staged *rows = v->solver_data;
     return rows ? rows->bytes[0] + rows->bytes[1] : 0;
 }
 

@@ -1,14 +1,15 @@
 /* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2); and the
    weighted one, x' = x + omega D^-1 (b - A x). */
-#include "precond.h"
+#include "solve_state.h"
 
-enum { X, B, OTHER, Q, DINV };
+/* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. */
+enum { JACOBI_X2 = VEC_OWN, JACOBI_Q, JACOBI_DINV };
 
 /* omega / a_ii */
 static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
 {
-    double omega = v->omega > 0 ? v->omega : 1;
-    if (!diagonal_of(&v->matrix->csr, v->solver->name, dinv, e)) return false;
+    double omega = v->set.omega > 0 ? v->set.omega : 1;
+    if (!diagonal_of(v->matrix.csr, v->solver->name, dinv, e)) return false;
     for (int64_t i = 0; i < v->n; i++) dinv[i] = omega / dinv[i];
     return true;
 }
@@ -16,7 +17,7 @@ static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
 static bool put_diagonal(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && invert_diagonal(v, dinv, e) && solve_put(v, v->v[DINV], dinv, e);
+    bool ok = dinv && invert_diagonal(v, dinv, e) && solve_put(v, v->vec[JACOBI_DINV], dinv, e);
     mem_free(dinv);
     return ok;
 }
@@ -24,12 +25,12 @@ static bool put_diagonal(struct solve *v, struct err *e)
 /* Record the residual of the x of iteration k, and compute the x of iteration k + 1 into the other vector. */
 static bool sweep(struct solve *v, int64_t k, struct err *e)
 {
-    const void *from = v->v[k % 2 ? OTHER : X];
-    void *to = v->v[k % 2 ? X : OTHER];
+    const void *from = v->vec[k % 2 ? JACOBI_X2 : VEC_X];
+    void *to = v->vec[k % 2 ? VEC_X : JACOBI_X2];
     phase_begin(v, "spmv");
-    if (!solve_spmv(v, from, v->v[Q], e)) return false;
+    if (!solve_spmv(v, from, v->vec[JACOBI_Q], e)) return false;
     phase_begin(v, "update");
-    v->ops->jacobi(v->dev, v->n, v->s, v->v[B], v->v[Q], v->v[DINV], from, to);
+    v->ops.vec->jacobi(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[JACOBI_Q], v->vec[JACOBI_DINV], from, to);
     return true;
 }
 
@@ -40,16 +41,16 @@ static bool init(struct solve *v, struct err *e)
 
 static bool step(struct solve *v, struct err *e)
 {
-    return sweep(v, v->queued + 1, e);
+    return sweep(v, v->schedule.queued + 1, e);
 }
 
 static bool finish(struct solve *v, struct err *e)
 {
     (void)e;
     if ((v->iterations - v->base) % 2 == 0) return true;
-    void *x = v->v[OTHER];
-    v->v[OTHER] = v->v[X];
-    v->v[X] = x;
+    void *x = v->vec[JACOBI_X2];
+    v->vec[JACOBI_X2] = v->vec[VEC_X];
+    v->vec[VEC_X] = x;
     return true;
 }
 
@@ -73,7 +74,7 @@ const struct solver solver_jacobi = {
     .vectors = 3,
     .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
     .diff = true,
-    .turns = true,
+    .alternates = true,
     .no_precond = true,
     .products = 1,
     .bytes = bytes,
@@ -94,7 +95,7 @@ const struct solver solver_wjacobi = {
     .vectors = 3,
     .window = 1000,
     .diff = true,
-    .turns = true,
+    .alternates = true,
     .no_precond = true,
     .omega = 2. / 3,
     .products = 1,

@@ -1,27 +1,31 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
    quasi-minimisation that smooths the residual. That of x is carried along, so that what is shown is no bound. */
-#include "solver.h"
+#include "solve_state.h"
 
-enum { X, B, R, SHADOW, P, V, T, DIR, ADIR, REST };
+/* R to T are those of bicgstab; RESIDUAL is the smoothed residual, of the x that is shown. */
+enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
 
 static bool init(struct solve *v, struct err *e)
 {
-    if (!solve_spmv(v, v->v[X], v->v[V], e)) return false;
-    v->bicg->begin(v->dev, v->n, v->s, v->v[B], v->v[V], v->v[R], v->v[SHADOW], v->v[P]);
-    v->bicg->qmr_begin(v->dev, v->n, v->s, v->v[R], v->v[REST], v->v[DIR], v->v[ADIR]);
-    v->ops->record(v->dev, v->s);
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[QMR_V], e)) return false;
+    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[QMR_V], v->vec[QMR_R], v->vec[QMR_SHADOW],
+                       v->vec[QMR_P]);
+    v->ops.bicg->qmr_begin(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_RESIDUAL], v->vec[QMR_DIRECTION],
+                           v->vec[QMR_A_DIRECTION]);
+    v->ops.vec->record(v->dev, v->scalars);
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
-    const struct bicg_ops *ops = v->bicg;
-    if (!bicg_half_step(v, v->v[P], v->v[V], v->v[SHADOW], v->v[R], e)) return false;
-    if (!bicg_second_product(v, v->v[R], v->v[T], e)) return false;
+    const struct bicg_ops *ops = v->ops.bicg;
+    if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], v->vec[QMR_R], e)) return false;
+    if (!bicg_second_product(v, v->vec[QMR_R], v->vec[QMR_T], e)) return false;
     phase_begin(v, "update");
-    ops->qmr_residual(v->dev, v->n, v->s, v->v[T], v->v[SHADOW], v->v[R]);
+    ops->qmr_residual(v->dev, v->n, v->scalars, v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]);
     phase_begin(v, "smooth");
-    ops->qmr_update(v->dev, v->n, v->s, v->v[R], v->v[V], v->v[T], v->v[P], v->v[DIR], v->v[ADIR], v->v[X], v->v[REST]);
+    ops->qmr_update(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P],
+                    v->vec[QMR_DIRECTION], v->vec[QMR_A_DIRECTION], v->vec[VEC_X], v->vec[QMR_RESIDUAL]);
     return true;
 }
 
@@ -42,7 +46,7 @@ const struct solver solver_qmrcgstab = {
     .when = "as bicgstab, where that one's residual jumps: this one's falls smoothly, for three vectors more",
     .vectors = 8,
     .window = 100,
-    .window_a_row = 3,
+    .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
     .products = 2,

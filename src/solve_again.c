@@ -1,6 +1,6 @@
 /* A solve that ended goes on from its x, with something changed: the tolerance that it met, the limit that it reached.
  */
-#include "solver.h"
+#include "solve_state.h"
 
 #include <math.h>
 
@@ -14,35 +14,36 @@ struct end {
 
 static struct end end_of(const struct solve *v)
 {
-    return (struct end){v->tol, v->eps, v->residual, v->maxit, v->base, v->iterations, v->reason, v->x};
+    return (struct end){v->set.tol, v->set.eps,    v->residual, v->set.maxit,
+                        v->base,    v->iterations, v->reason,   v->result.x};
 }
 
 static void end_as(struct solve *v, const struct end *was)
 {
     solve_release(v);
-    if (v->x != was->x) mem_free(v->x);
-    v->x = was->x;
+    if (v->result.x != was->x) mem_free(v->result.x);
+    v->result.x = was->x;
     v->base = was->base;
     v->iterations = was->iterations;
-    v->residual = v->hist[was->iterations] = was->residual;
+    v->residual = v->history.residual[was->iterations] = was->residual;
     v->reason = was->reason;
-    v->tol = was->tol;
-    v->maxit = was->maxit;
+    v->set.tol = was->tol;
+    v->set.maxit = was->maxit;
 }
 
 /* From x, with no rule that would stop it there; the rules come back with the change. */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
-    v->tol = v->eps = 0;
-    v->maxit = INT64_MAX;
+    v->set.tol = v->set.eps = 0;
+    v->set.maxit = INT64_MAX;
     v->base = v->iterations;
     bool ok = live_new(v, e) && solve_start(v, was->x, e);
-    v->tol = was->tol;
-    v->eps = was->eps;
-    v->maxit = was->maxit;
+    v->set.tol = was->tol;
+    v->set.eps = was->eps;
+    v->set.maxit = was->maxit;
     if (!ok) return false;
     if (v->reason != RUNNING) return fail(e, E_USAGE, "it cannot go on from its x: %s", reason_text(v->reason));
-    return solve_set(v, S_EPS, v->eps, e);
+    return solve_set(v, S_EPS, v->set.eps, e);
 }
 
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
@@ -50,20 +51,20 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     struct solve_change c = *given;
     struct end was = end_of(v);
     if (v->reason == RUNNING) return solve_change(v, given, e);
-    if (!v->x || v->b_norm == 0) return fail(e, E_USAGE, "this solve left nothing to go on from");
-    if (c.maxit < 0 && v->maxit <= v->iterations)
+    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve left nothing to go on from");
+    if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE, "it ended at its limit of %lld iterations; give a larger one: `change maxit %lld`",
-                    (long long)v->maxit, 2 * (long long)v->maxit + 100);
-    if (isnan(c.tol)) c.tol = v->tol;
-    v->x = NULL;
+                    (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
+    if (isnan(c.tol)) c.tol = v->set.tol;
+    v->result.x = NULL;
     if (!start(v, &was, e) || !solve_change(v, &c, e)) {
         end_as(v, &was);
         return false;
     }
     mem_free(was.x);
-    v->residual_true = v->error_known = NAN;
+    v->result.residual_true = v->result.error_known = NAN;
     v->why[0] = 0;
     v->steps_left = 0;
-    v->keeps = true; /* it is paused, so that one may want to go back */
+    v->checkpoints.wanted = true; /* it is paused, so that one may want to go back */
     return v->paused = true;
 }

@@ -1,5 +1,5 @@
 /* Going back in a solve, by checkpoints, and going on with something changed. */
-#include "precond.h"
+#include "solve_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,8 +8,8 @@ static const double every_us = 1e6; /* between two checkpoints of a solve that r
 
 static int64_t vectors_bytes(const struct solve *v)
 {
-    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->s;
-    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->v_bytes[i];
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->vec_bytes[i];
     return bytes;
 }
 
@@ -17,13 +17,14 @@ static int64_t vectors_bytes(const struct solve *v)
 static bool move_state(struct solve *v, char *data, bool save, struct err *e)
 {
     const struct device_ops *ops = v->dev->ops;
-    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->s;
-    if (!(save ? ops->get(v->dev, data, v->s, bytes, e) : ops->put(v->dev, v->s, data, bytes, e))) return false;
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    if (!(save ? ops->get(v->dev, data, v->scalars, bytes, e) : ops->put(v->dev, v->scalars, data, bytes, e)))
+        return false;
     data += bytes;
     for (int i = 0; i < SOLVE_VECTORS; i++) {
-        bytes = v->v_bytes[i];
+        bytes = v->vec_bytes[i];
         if (!bytes) continue;
-        if (!(save ? ops->get(v->dev, data, v->v[i], bytes, e) : ops->put(v->dev, v->v[i], data, bytes, e)))
+        if (!(save ? ops->get(v->dev, data, v->vec[i], bytes, e) : ops->put(v->dev, v->vec[i], data, bytes, e)))
             return false;
         data += bytes;
     }
@@ -32,14 +33,15 @@ static bool move_state(struct solve *v, char *data, bool save, struct err *e)
 
 static void drop_checkpoint(struct solve *v, int i)
 {
-    mem_free(v->checkpoint[i].data);
-    memmove(v->checkpoint + i, v->checkpoint + i + 1, (size_t)(v->ncheckpoints - i - 1) * sizeof *v->checkpoint);
-    v->ncheckpoints--;
+    mem_free(v->checkpoints.at[i].data);
+    memmove(v->checkpoints.at + i, v->checkpoints.at + i + 1,
+            (size_t)(v->checkpoints.n - i - 1) * sizeof *v->checkpoints.at);
+    v->checkpoints.n--;
 }
 
 void checkpoints_free(struct solve *v)
 {
-    while (v->ncheckpoints) drop_checkpoint(v, v->ncheckpoints - 1);
+    while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
 }
 
 /* All are taken: the one goes whose neighbours lie closest together, the oldest of such; never the first or the last.
@@ -47,33 +49,33 @@ void checkpoints_free(struct solve *v)
 static void thin_out(struct solve *v)
 {
     int best = 1;
-    const struct checkpoint *c = v->checkpoint;
-    for (int i = 2; i < v->ncheckpoints - 1; i++)
+    const struct checkpoint *c = v->checkpoints.at;
+    for (int i = 2; i < v->checkpoints.n - 1; i++)
         if (c[i + 1].iterations - c[i - 1].iterations < c[best + 1].iterations - c[best - 1].iterations) best = i;
     drop_checkpoint(v, best);
 }
 
 static bool take_checkpoint(struct solve *v, struct err *e)
 {
-    struct checkpoint c = {v->iterations, v->queued, v->cycle_from, NULL};
+    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
     double start = now_us();
     c.data = mem_new(vectors_bytes(v), 1, "a checkpoint of a solve", e);
     if (!c.data || !move_state(v, c.data, true, e)) {
         mem_free(c.data);
         return false;
     }
-    if (v->ncheckpoints == CHECKPOINTS) thin_out(v);
-    v->checkpoint[v->ncheckpoints++] = c;
-    v->checkpoint_at = now_us();
-    v->checkpoint_us = v->checkpoint_at - start;
+    if (v->checkpoints.n == CHECKPOINTS) thin_out(v);
+    v->checkpoints.at[v->checkpoints.n++] = c;
+    v->checkpoints.made_at = now_us();
+    v->checkpoints.us = v->checkpoints.made_at - start;
     return true;
 }
 
 bool checkpoint_maybe(struct solve *v, struct err *e)
 {
-    int n = v->ncheckpoints;
-    if (!v->keeps || (n && v->checkpoint[n - 1].iterations >= v->iterations)) return true;
-    double since = now_us() - v->checkpoint_at, wait = fmax(every_us, 100 * v->checkpoint_us);
+    int n = v->checkpoints.n;
+    if (!v->checkpoints.wanted || (n && v->checkpoints.at[n - 1].iterations >= v->iterations)) return true;
+    double since = now_us() - v->checkpoints.made_at, wait = fmax(every_us, 100 * v->checkpoints.us);
     if (n && !v->steps_left && since < wait) return true;
     return take_checkpoint(v, e);
 }
@@ -82,16 +84,16 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
 {
     if (!move_state(v, c->data, false, e)) return false;
     v->iterations = c->iterations;
-    v->residual = v->hist[c->iterations];
-    v->queued = v->probed = c->queued;
-    v->cycle_from = c->cycle_from;
-    v->lost = c->queued - (c->iterations - v->base);
-    v->live[LIVE_KNOWN] = (double)c->iterations;
-    v->live[LIVE_DONE] = RUNNING;
-    v->live[LIVE_TRUE_AT] = 0;
+    v->residual = v->history.residual[c->iterations];
+    v->schedule.queued = v->schedule.probed_at = c->queued;
+    v->schedule.cycle_from = c->cycle_from;
+    v->schedule.lost = c->queued - (c->iterations - v->base);
+    v->live.record[LIVE_KNOWN] = (double)c->iterations;
+    v->live.record[LIVE_DONE] = RUNNING;
+    v->live.record[LIVE_TRUE_AT] = 0;
     v->reason = RUNNING;
-    while (v->ntruth && v->truth[v->ntruth - 1].iteration > c->iterations) v->ntruth--;
-    if (v->parted > c->iterations) v->parted = 0;
+    while (v->history.ntruth && v->history.truth[v->history.ntruth - 1].iteration > c->iterations) v->history.ntruth--;
+    if (v->history.separated_at > c->iterations) v->history.separated_at = 0;
     return true;
 }
 
@@ -110,11 +112,11 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
     int64_t target = v->iterations - n;
     if (!solve_drain(v, e)) return false;
     if (target < v->base) target = v->base;
-    while (v->ncheckpoints && v->checkpoint[v->ncheckpoints - 1].iterations > target)
-        drop_checkpoint(v, v->ncheckpoints - 1);
-    if (!v->ncheckpoints)
+    while (v->checkpoints.n && v->checkpoints.at[v->checkpoints.n - 1].iterations > target)
+        drop_checkpoint(v, v->checkpoints.n - 1);
+    if (!v->checkpoints.n)
         return fail(e, E_USAGE, "this solve made no checkpoint to go back to; begin it with `step` or from the screen");
-    const struct checkpoint *c = &v->checkpoint[v->ncheckpoints - 1];
+    const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
     if (!restore(v, c, e) || !forward(v, target - c->iterations, e)) return false;
     v->paused = true;
     return true;
@@ -138,18 +140,18 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
 
 static void set(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
 {
-    v->pre = pre;
-    v->pre_block = block;
-    v->omega = omega;
-    v->m = m;
+    v->pre.method = pre;
+    v->pre.block = block;
+    v->set.omega = omega;
+    v->set.m = m;
 }
 
 /* Where the time went before, and how fast it was, is no measure of what comes. */
 static void forget_times(struct solve *v)
 {
-    v->nphases = 0;
-    v->slices = v->free_n = 0;
-    v->free_us = v->rate_us = v->us_iteration = 0;
+    v->time.nphases = 0;
+    v->schedule.slices = v->time.free_n = 0;
+    v->time.free_us = v->time.rate_us = v->time.us_iteration = 0;
 }
 
 static bool begin_anew(struct solve *v, const double *x, struct err *e)
@@ -165,10 +167,10 @@ static bool begin_anew(struct solve *v, const double *x, struct err *e)
    ended with that x. */
 static bool change(struct solve *v, const struct solve_change *c, struct err *e)
 {
-    const struct precond *pre = v->pre;
-    int64_t block = v->pre_block, m = v->m;
-    double omega = v->omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
-    if (!x || !solve_x(v, e) || !solve_get(v, x, v->v[0], e)) {
+    const struct precond *pre = v->pre.method;
+    int64_t block = v->pre.block, m = v->set.m;
+    double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
+    if (!x || !solve_x(v, e) || !solve_get(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
         return false;
     }
@@ -188,7 +190,7 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
         mem_free(x);
         return false;
     }
-    v->x = x;
+    v->result.x = x;
     v->iterations = v->base;
     v->reason = STOPPED;
     return false;
@@ -197,10 +199,10 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
 {
     if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
-    if (c->maxit >= 0) v->maxit = c->maxit;
+    if (c->maxit >= 0) v->set.maxit = c->maxit;
     if (!isnan(c->tol)) {
-        v->tol = c->tol;
-        if (!solve_set(v, S_TOL2, pow(v->tol * v->b_norm, 2), e)) return false;
+        v->set.tol = c->tol;
+        if (!solve_set(v, S_TOL2, pow(v->set.tol * v->b_norm, 2), e)) return false;
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
     return change(v, c, e);
@@ -209,9 +211,9 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
 int64_t solve_memory(const struct solve *v)
 {
     int64_t bytes = vectors_bytes(v);
-    for (int k = 0; v->A && k < v->A->of->narrays; k++)
-        bytes += v->A->of->a[k].n * (int64_t)type_size(v->A->of->a[k].type);
+    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
+        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
     if (v->solver->held) bytes += v->solver->held(v);
-    if (v->pre) bytes += (int64_t)v->pre->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
+    if (v->pre.method) bytes += (int64_t)v->pre.method->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
     return bytes;
 }

@@ -1,5 +1,5 @@
 /* What no solver can take: a matrix that is not square or not real, and numbers that are none. */
-#include "precond.h"
+#include "solve_state.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
-#include "precond.h"
+#include "solve_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,22 +33,22 @@ const char *reason_text(enum reason r)
 
 void precond_drop(struct solve *v)
 {
-    if (v->pre && v->pre->drop) v->pre->drop(v);
+    if (v->pre.method && v->pre.method->drop) v->pre.method->drop(v);
     for (int i = 0; i < PRE_PARTS; i++) {
-        if (v->pre_part[i]) v->dev->ops->free(v->dev, v->pre_part[i]);
-        v->pre_part[i] = NULL;
+        if (v->pre.part[i]) v->dev->ops->free(v->dev, v->pre.part[i]);
+        v->pre.part[i] = NULL;
     }
-    v->pre_made = false;
+    v->pre.made = false;
 }
 
 void solve_forget(struct solve *v)
 {
-    if (v->graph) v->dev->ops->forget(v->dev, v->graph);
-    v->graph = NULL;
-    v->no_graph = false;
+    if (v->schedule.graph) v->dev->ops->forget(v->dev, v->schedule.graph);
+    v->schedule.graph = NULL;
+    v->schedule.no_graph = false;
     for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
-    mem_free(v->own);
-    v->own = NULL;
+    mem_free(v->solver_data);
+    v->solver_data = NULL;
 }
 
 void solve_release(struct solve *v)
@@ -56,20 +56,20 @@ void solve_release(struct solve *v)
     checkpoints_free(v);
     solve_forget(v);
     precond_drop(v);
-    if (v->s) v->dev->ops->free(v->dev, v->s);
-    v->s = NULL;
-    if (v->live) v->dev->ops->unshare(v->dev, (void *)v->live);
-    v->live = NULL;
+    if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
+    v->scalars = NULL;
+    if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
+    v->live.record = NULL;
 }
 
 /* x = x0 + M^-1 u */
 static bool undo_right(struct solve *v, struct err *e)
 {
-    void *u = v->v[0], *x0 = v->v[AT_START];
+    void *u = v->vec[VEC_X], *x0 = v->vec[VEC_X0];
     if (!x0) return true;
-    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre->apply(v, u, v->v[AT_Z], e)) return false;
-    v->ops->copy(v->dev, v->n, x0, u);
-    v->ops->axpy(v->dev, v->n, v->s, S_ONE, 1, v->v[AT_Z], u);
+    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre.method->apply(v, u, v->vec[VEC_Z], e)) return false;
+    v->ops.vec->copy(v->dev, v->n, x0, u);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, 1, v->vec[VEC_Z], u);
     return v->dev->ops->sync(v->dev, e);
 }
 
@@ -81,14 +81,14 @@ bool solve_x(struct solve *v, struct err *e)
 
 static bool fetch_x(struct solve *v, struct err *e)
 {
-    if (v->x) return true;
+    if (v->result.x) return true;
     if (!solve_x(v, e)) return false;
     double *x = mem_new(v->n, sizeof *x, "the solution", e);
-    if (!x || !solve_get(v, x, v->v[0], e)) {
+    if (!x || !solve_get(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
         return false;
     }
-    v->x = x;
+    v->result.x = x;
     return true;
 }
 
@@ -96,13 +96,13 @@ static bool measure(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);
     if (!r) return false;
-    reference_spmv(&v->matrix->csr, 1, v->x, 0, r, T_F64, NULL);
+    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
     for (int64_t i = 0; i < v->n; i++) r[i] = v->b[i] - r[i];
     double norm = norm2(v->n, r);
-    v->residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
-    if (v->known) {
-        for (int64_t i = 0; i < v->n; i++) r[i] = v->x[i] - 1;
-        v->error_known = v->n ? norm2(v->n, r) / sqrt((double)v->n) : 0;
+    v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
+    if (v->result.known) {
+        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - 1;
+        v->result.error_known = v->n ? norm2(v->n, r) / sqrt((double)v->n) : 0;
     }
     mem_free(r);
     return true;
@@ -111,18 +111,18 @@ static bool measure(struct solve *v, struct err *e)
 /* The stop rule that was met is checked against the true residual; tol 0 beside eps is no rule. */
 static void judge(struct solve *v)
 {
-    bool by_tol = v->b_norm > 0 && v->residual <= v->tol && (v->tol > 0 || v->eps == 0);
-    if (v->reason == CONVERGED && by_tol && !(v->residual_true <= drift * v->tol)) v->reason = DRIFTED;
+    bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
+    if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
 }
 
 static void explain_converged(const struct solve *v, char *out, size_t size)
 {
     if (v->b_norm == 0)
         snprintf(out, size, "converged: b = 0, so x = 0");
-    else if (v->residual <= v->tol)
-        snprintf(out, size, "converged: relative residual %.2e, tol %.2e", v->residual, v->tol);
+    else if (v->residual <= v->set.tol)
+        snprintf(out, size, "converged: relative residual %.2e, tol %.2e", v->residual, v->set.tol);
     else
-        snprintf(out, size, "converged: max |x' - x| = %.2e, eps %.2e", v->max_diff, v->eps);
+        snprintf(out, size, "converged: max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
 /* Where the residuals have parted, more iterations of the same kind gain nothing. */
@@ -130,9 +130,9 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
-    if (v->parted > v->base && v->residual_true > v->residual)
+    if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
         snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` begins anew from this x; or loosen tol",
-                 v->residual_true);
+                 v->result.residual_true);
     else
         snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
 }
@@ -140,7 +140,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
 /* Why the solver broke down, and whether it could not but do so. */
 static void explain_broken(const struct solve *v, char *out, size_t size)
 {
-    const struct csr *A = &v->matrix->csr;
+    const struct csr *A = v->matrix.csr;
     int64_t row = 0;
     v->solver->explain(v, out, size);
     while (row < A->rows && csr_row_length(A, row)) row++;
@@ -166,7 +166,7 @@ static void explain(const struct solve *v, char *out, size_t size)
         break;
     case STAGNATED:
         snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
-                 how_many(v->window, "iteration").text, (long long)v->iterations, advice);
+                 how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
         break;
     case STOPPED:
         snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
@@ -175,7 +175,7 @@ static void explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size,
                  "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` goes on from "
                  "this x%s; or loosen tol",
-                 v->tol, v->residual_true, v->real == T_F32 ? "; use f64" : "");
+                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
         break;
     default:
         snprintf(out, size, "%s", text);
@@ -187,7 +187,7 @@ bool solve_end(struct solve *v, struct err *e)
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
     ok = ok && fetch_x(v, e) && measure(v, e);
-    if (ok) live_compare(v, v->iterations, v->residual_true, v->residual);
+    if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (ok) judge(v);
     explain(v, v->why, sizeof v->why);
     solve_release(v);

@@ -70,12 +70,12 @@ static bool order_both(const struct solve *v, const struct factors *f, struct or
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {
-    struct triangles *t = v->pre_host = mem_zero(1, sizeof *t, "two triangles", e);
+    struct triangles *t = v->pre.host = mem_zero(1, sizeof *t, "two triangles", e);
     struct staged_from L = {.entries = lower_of(f), .place = lower->place, .dinv = f->lower};
     struct staged_from U = {.entries = upper_of(f), .place = upper->place, .at = lower->place, .dinv = f->upper};
     if (!t) return false;
-    t->lower = staged_make(v->dev, v->real, lower, &L, v->pre_part + LOWER, e);
-    t->upper = t->lower ? staged_make(v->dev, v->real, upper, &U, v->pre_part + UPPER, e) : NULL;
+    t->lower = staged_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
+    t->upper = t->lower ? staged_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
     return t->upper != NULL;
 }
 
@@ -83,8 +83,8 @@ bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
 {
     struct order lower = {0}, upper = {0};
     bool ok = order_both(v, f, &lower, &upper, e) && put_both(v, f, &lower, &upper, e);
-    v->pre_note[TRI_LEVELS_LOWER] = lower.nstages;
-    v->pre_note[TRI_LEVELS_UPPER] = upper.nstages;
+    v->pre.note[TRI_LEVELS_LOWER] = lower.nstages;
+    v->pre.note[TRI_LEVELS_UPPER] = upper.nstages;
     order_free(&lower);
     order_free(&upper);
     return ok;
@@ -93,26 +93,26 @@ bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
 {
     const struct pre_ops *ops = pre_ops_of(v->dev, v->real);
-    const struct triangles *t = v->pre_host;
+    const struct triangles *t = v->pre.host;
     (void)e;
-    ops->solve(v->dev, t->lower, v->s, r, NULL);
-    ops->solve(v->dev, t->upper, v->s, t->lower->y, z);
+    ops->solve(v->dev, t->lower, v->scalars, r, NULL);
+    ops->solve(v->dev, t->upper, v->scalars, t->lower->y, z);
     return true;
 }
 
 void triangles_drop(struct solve *v)
 {
-    struct triangles *t = v->pre_host;
+    struct triangles *t = v->pre.host;
     if (!t) return;
     mem_free(t->lower);
     mem_free(t->upper);
     mem_free(t);
-    v->pre_host = NULL;
+    v->pre.host = NULL;
 }
 
 double triangles_bytes(const struct solve *v)
 {
-    const struct triangles *t = v->pre_host;
+    const struct triangles *t = v->pre.host;
     double vectors = 2.0 * (double)type_size(v->real) * (double)v->n;
     if (!t) return vectors;
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
@@ -125,9 +125,9 @@ void triangles_note(const struct solve *v, char *out, size_t size)
     size_t n = 0;
     *out = 0;
     if (v->dev->kind != DEV_CPU)
-        n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre_note[TRI_LEVELS_LOWER], "level").text,
-                             show_count(v->pre_note[TRI_LEVELS_UPPER], up, sizeof up));
-    if (v->pre_note[TRI_SHIFT] && n < size)
+        n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre.note[TRI_LEVELS_LOWER], "level").text,
+                             show_count(v->pre.note[TRI_LEVELS_UPPER], up, sizeof up));
+    if (v->pre.note[TRI_SHIFT] && n < size)
         snprintf(out + n, size - n, "%s%.3g%% more on the diagonal", n ? ", " : "",
-                 (double)v->pre_note[TRI_SHIFT] * 1e-4);
+                 (double)v->pre.note[TRI_SHIFT] * 1e-4);
 }

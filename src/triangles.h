@@ -2,7 +2,7 @@
 #ifndef TRIANGLES_H
 #define TRIANGLES_H
 
-#include "precond.h"
+#include "solve_state.h"
 
 /* Where a factorisation leaves numbers in v->pre_note[]. */
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* of the diagonal, in millionths of it */ };
@@ -25,7 +25,8 @@ void triangles_note(const struct solve *v, char *out, size_t size);
 
 /* Index of the diagonal entry of each row of A, diag[A->rows]; refuses a row that has none in the words of `who`. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
-/* 1 / pivot, to inverse; refuses, in the words of `who`, one that is 0, no number, or too small to divide by in `real`. */
+/* 1 / pivot, to inverse; refuses, in the words of `who`, one that is 0, no number, or too small to divide by in `real`.
+ */
 bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e);
 
 #endif

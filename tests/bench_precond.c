@@ -1,6 +1,7 @@
 /* Preconditioners: the time to make one and to apply it, beside what its bytes take at the bandwidth measured on the
    device, and what it does for a solver. */
 #include "../src/precond.h"
+#include "../src/session_solve.h"
 #include "../src/staged.h"
 #include "../src/triangles.h"
 
@@ -22,14 +23,14 @@ struct applied {
 static bool go(void *ctx, struct err *e)
 {
     struct applied *a = ctx;
-    return a->v->pre->apply(a->v, a->r, a->z, e);
+    return a->v->pre.method->apply(a->v, a->r, a->z, e);
 }
 
 /* The median, after a few that do not count. */
 static bool time_apply(struct solve *v, double *us, struct err *e)
 {
     double all[REPS];
-    struct applied a = {v, v->v[1], v->v[AT_Z]};
+    struct applied a = {v, v->vec[1], v->vec[VEC_Z]};
     if (!solve_set(v, S_DONE, RUNNING, e) || !v->dev->ops->time(v->dev, go, &a, 3, all, e)) return false;
     if (!v->dev->ops->time(v->dev, go, &a, REPS, all, e)) return false;
     *us = times_median(REPS, all, NULL);
@@ -38,12 +39,12 @@ static bool time_apply(struct solve *v, double *us, struct err *e)
 
 static void say(const struct solve *v, const char *how, double us)
 {
-    double gbs = v->dev->ceilings.read_gbs, bound = v->pre && gbs > 0 ? v->pre->bytes(v) / gbs * 1e-3 : 0;
-    bool levels = v->pre && (!strcmp(v->pre->name, "ilu0") || !strcmp(v->pre->name, "ic0"));
-    printf("%-10s %-7s %-8s%-9s %-4s %9.1f %10.2f %9.2f %8lld %8lld %10.1f %s\n", v->matrix->name, v->solver->name,
-           v->pre ? v->pre->name : "none", how, type_name(v->real), v->pre_us / 1000, us, bound,
-           levels ? (long long)v->pre_note[TRI_LEVELS_LOWER] : 0LL, (long long)v->iterations,
-           v->us_iteration * (double)v->iterations / 1000, reason_name(v->reason));
+    double gbs = v->dev->ceilings.read_gbs, bound = v->pre.method && gbs > 0 ? v->pre.method->bytes(v) / gbs * 1e-3 : 0;
+    bool levels = v->pre.method && (!strcmp(v->pre.method->name, "ilu0") || !strcmp(v->pre.method->name, "ic0"));
+    printf("%-10s %-7s %-8s%-9s %-4s %9.1f %10.2f %9.2f %8lld %8lld %10.1f %s\n", v->matrix.name, v->solver->name,
+           v->pre.method ? v->pre.method->name : "none", how, type_name(v->real), v->pre.us / 1000, us, bound,
+           levels ? (long long)v->pre.note[TRI_LEVELS_LOWER] : 0LL, (long long)v->iterations,
+           v->time.us_iteration * (double)v->iterations / 1000, reason_name(v->reason));
     fflush(stdout);
 }
 
@@ -53,11 +54,11 @@ static bool bench_one(struct session *s, const struct solve_options *o, const ch
     double us = 0;
     solve_free(s->solve);
     s->solve = NULL;
-    if (!solve_begin(&s->solve, s, s->current, o, e)) return false;
+    if (!session_solve(&s->solve, s, s->current, o, e)) return false;
     if (o->pre && !time_apply(s->solve, &us, e)) return false;
     solve_free(s->solve);
     s->solve = NULL;
-    if (!solve_begin(&s->solve, s, s->current, o, e)) return false;
+    if (!session_solve(&s->solve, s, s->current, o, e)) return false;
     while (s->solve->reason == RUNNING)
         if (!solve_slice(s->solve, 2e4, e)) return false;
     say(s->solve, how, us);

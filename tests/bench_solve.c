@@ -1,5 +1,5 @@
 /* Time of an iteration of each solver, beside what its bytes take at the bandwidth measured on the device. */
-#include "../src/solver.h"
+#include "../src/session_solve.h"
 
 #include <string.h>
 
@@ -29,10 +29,10 @@ static bool time_solve(struct session *s, struct solve_options *o, double *us, s
     for (int i = 0; i < RUNS; i++) {
         solve_free(s->solve);
         s->solve = NULL;
-        if (!solve_begin(&s->solve, s, s->current, o, e)) return false;
+        if (!session_solve(&s->solve, s, s->current, o, e)) return false;
         while (s->solve->reason == RUNNING)
             if (!solve_slice(s->solve, 2e4, e)) return false;
-        if (i == 0 || s->solve->us_iteration < *us) *us = s->solve->us_iteration;
+        if (i == 0 || s->solve->time.us_iteration < *us) *us = s->solve->time.us_iteration;
     }
     *last = s->solve;
     return true;
@@ -40,12 +40,14 @@ static bool time_solve(struct session *s, struct solve_options *o, double *us, s
 
 static void print_line(const struct solve *v, double us, double gbs)
 {
-    double bytes = v->solver->bytes(&v->matrix->csr, type_size(v->real), v->m), bound = gbs > 0 ? bytes / gbs * 1e-3 : 0;
-    printf("%-10s %10lld %10lld  %-7s %-4s %-11s %9.2f %9.2f %6.2f ", v->matrix->name, (long long)v->n,
-           (long long)v->matrix->csr.nnz, v->solver->name, type_name(v->real), v->kernel->name, us, bound,
+    double bytes = v->solver->bytes(v->matrix.csr, type_size(v->real), v->set.m),
+           bound = gbs > 0 ? bytes / gbs * 1e-3 : 0;
+    printf("%-10s %10lld %10lld  %-7s %-4s %-11s %9.2f %9.2f %6.2f ", v->matrix.name, (long long)v->n,
+           (long long)v->matrix.csr->nnz, v->solver->name, type_name(v->real), v->matrix.kernel->name, us, bound,
            bound > 0 ? us / bound : 0);
-    for (int i = 0; i < v->nphases; i++)
-        printf(" %s %.1f", v->phase[i].name, v->phase[i].n ? v->phase[i].us / (double)v->phase[i].n : 0);
+    for (int i = 0; i < v->time.nphases; i++)
+        printf(" %s %.1f", v->time.phase[i].name,
+               v->time.phase[i].n ? v->time.phase[i].us / (double)v->time.phase[i].n : 0);
     printf("\n");
 }
 

@@ -1,6 +1,7 @@
 /* Golden screens: made-up measurements, a clock of ticks, and comparison with files. */
 #include "golden_kit.h"
 #include "../src/precond.h"
+#include "../src/session_solve.h"
 
 #include <locale.h>
 #include <math.h>
@@ -43,13 +44,14 @@ void make_runs(struct session *s, bool timed)
 void make_bound(struct solve *v)
 {
     v->dev->ceilings = (struct ceilings){.measured = true, .read_gbs = 1234};
-    v->us_iteration = (v->solver->bytes(&v->matrix->csr, 8, 0) + v->pre->bytes(v)) / (1234e3 / 3);
+    v->time.us_iteration = (v->solver->bytes(v->matrix.csr, 8, 0) + v->pre.method->bytes(v)) / (1234e3 / 3);
 }
 
 void make_parted(struct solve *v)
 {
-    for (int64_t i = 0; i < v->ntruth; i++) v->truth[i].residual = fmax(v->truth[i].residual, 2e-5);
-    v->parted = 33;
+    for (int64_t i = 0; i < v->history.ntruth; i++)
+        v->history.truth[i].residual = fmax(v->history.truth[i].residual, 2e-5);
+    v->history.separated_at = 33;
 }
 
 /* ---- files ---- */

@@ -23,7 +23,7 @@ static void turns_do_not_overlap(void **state)
     for (int i = 0; i < t.s.race->n; i++) {
         const struct racer *x = &t.s.race->racer[i];
         assert_true(x->v && x->us > 0 && isfinite(x->us) && x->v->iterations > 0);
-        assert_true(x->v->reason != CONVERGED || x->v->residual_true <= 2e-10);
+        assert_true(x->v->reason != CONVERGED || x->v->result.residual_true <= 2e-10);
         assert_float_equal(x->mark[x->nmarks - 1].us, x->us, 0);
         sum += x->us;
     }
@@ -38,10 +38,10 @@ static void a_race_solves_as_solve_does(void **state)
     open_on_gpu(&t);
     assert_true(talk_line(&t, "race gmres 20 cg bicgstab f32"));
     int64_t raced = t.s.race->racer[0].v->iterations;
-    double residual = t.s.race->racer[0].v->residual_true;
+    double residual = t.s.race->racer[0].v->result.residual_true;
     assert_true(talk_line(&t, "solve gmres m 20 f32"));
     assert_int_equal(t.s.solve->iterations, raced);
-    assert_float_equal(t.s.solve->residual_true, residual, 1e-3 * residual);
+    assert_float_equal(t.s.solve->result.residual_true, residual, 1e-3 * residual);
     talk_close(&t);
 }
 

@@ -8,7 +8,7 @@ static const char device[] = "cuda:0";
 static double *copy_of(const struct solve *v)
 {
     double *x = mem_new(v->n, sizeof *x, "a copy", NULL);
-    memcpy(x, v->x, (size_t)v->n * sizeof *x);
+    memcpy(x, v->result.x, (size_t)v->n * sizeof *x);
     return x;
 }
 
@@ -23,8 +23,9 @@ static void check_sweeps(struct bed *bed, const char *solver, enum type real)
     assert_int_equal(v->iterations, 5);
     for (int64_t i = 0; i < v->n; i++) size = fmax(size, fabs(x[i]));
     for (int64_t i = 0; i < v->n; i++)
-        if (!(fabs(v->x[i] - x[i]) <= size * (real == T_F32 ? 1e-4 : 1e-12)))
-            fail_msg("%s of %s: x[%lld] is %.17g, not %.17g", solver, v->matrix->name, (long long)i, v->x[i], x[i]);
+        if (!(fabs(v->result.x[i] - x[i]) <= size * (real == T_F32 ? 1e-4 : 1e-12)))
+            fail_msg("%s of %s: x[%lld] is %.17g, not %.17g", solver, v->matrix.name, (long long)i, v->result.x[i],
+                     x[i]);
     mem_free(b);
     mem_free(x);
 }

@@ -19,7 +19,7 @@ bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *
     if (!(o.dev = device_open(device, e))) fail_msg("%s", e->text);
     solve_free(bed->s.solve);
     bed->s.solve = NULL;
-    bool ok = solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    bool ok = session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
     mem_free(b);
     return ok;
 }
@@ -30,8 +30,9 @@ void bed_apply(struct solve *v, const double *r, double *z)
     struct err e = {0};
     int64_t bytes = v->n * (int64_t)type_size(v->real);
     void *from = v->dev->ops->alloc(v->dev, bytes, "r", &e), *to = v->dev->ops->alloc(v->dev, bytes, "z", &e);
-    assert_true(solve_set(v, S_DONE, RUNNING, &e) && solve_put(v, from, r, &e) && v->pre->apply(v, from, to, &e));
-    if (!v->dev->ops->sync(v->dev, &e)) fail_msg("%s: %s", v->pre->name, e.text);
+    assert_true(solve_set(v, S_DONE, RUNNING, &e) && solve_put(v, from, r, &e) &&
+                v->pre.method->apply(v, from, to, &e));
+    if (!v->dev->ops->sync(v->dev, &e)) fail_msg("%s: %s", v->pre.method->name, e.text);
     assert_true(solve_get(v, z, to, &e));
     v->dev->ops->free(v->dev, from);
     v->dev->ops->free(v->dev, to);
@@ -301,7 +302,7 @@ void check_preconds_long_runs(const char *device)
         bed_take(&bed, &A);
         double *host = applied(&bed, "ilu0", "cpu", T_F64), *z = applied(&bed, "ilu0", device, T_F64);
         check_close(combs[i][0], host, z, 1e-13);
-        assert_int_equal(bed.s.solve->pre_note[TRI_LEVELS_LOWER], combs[i][0]);
+        assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], combs[i][0]);
         mem_free(host);
         mem_free(z);
         bed_free(&bed);
@@ -336,10 +337,10 @@ void check_preconds_guard(const char *device)
         bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {3, 2}});
         assert_true(bed_begin(&bed, preconds[i]->name, 0, device, T_F64, &e));
         struct solve *v = bed.s.solve;
-        assert_true(v->dev->ops->put(v->dev, v->s + S_DONE, &done, sizeof done, &e));
-        assert_true(solve_put(v, v->v[2], ones, &e) && solve_put(v, v->v[3], ones, &e));
-        assert_true(v->pre->apply(v, v->v[2], v->v[3], &e) && v->dev->ops->sync(v->dev, &e));
-        assert_true(solve_get(v, z, v->v[3], &e));
+        assert_true(v->dev->ops->put(v->dev, v->scalars + S_DONE, &done, sizeof done, &e));
+        assert_true(solve_put(v, v->vec[2], ones, &e) && solve_put(v, v->vec[3], ones, &e));
+        assert_true(v->pre.method->apply(v, v->vec[2], v->vec[3], &e) && v->dev->ops->sync(v->dev, &e));
+        assert_true(solve_get(v, z, v->vec[3], &e));
         for (int k = 0; k < 6; k++) assert_true(z[k] == 1);
         bed_free(&bed);
     }
@@ -355,7 +356,7 @@ static int64_t iterations(struct bed *bed, const char *solver, const struct prec
     bed_solve(bed, o, device, 1e5);
     const struct solve *v = bed->s.solve;
     if (v->reason != CONVERGED) fail_msg("%s with %s on %s: %s", solver, pre ? pre->name : "none", device, v->why);
-    assert_true(v->residual_true <= 2e-8 && v->error_known < 1e-5);
+    assert_true(v->result.residual_true <= 2e-8 && v->result.error_known < 1e-5);
     return v->iterations;
 }
 

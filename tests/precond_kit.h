@@ -3,6 +3,7 @@
 #define PRECOND_KIT_H
 
 #include "../src/precond.h"
+#include "../src/session_solve.h"
 #include "solve_kit.h"
 
 #define DENSE(n, ...)               \

@@ -588,7 +588,7 @@ static bool try_begin(struct bed *bed, struct solve_options o, const char *devic
     o.known_ones = !o.b;
     o.b = b;
     o.dev = device_open(device, e);
-    bool ok = o.dev && solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    bool ok = o.dev && session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
     mem_free(b);
     return ok;
 }
@@ -635,12 +635,13 @@ static void check_end(const struct known_end *k, const struct solve *v, enum typ
     if (k->iterations >= 0 && v->iterations != k->iterations)
         fail_msg("%s: %lld iterations", k->name, (long long)v->iterations);
     if (k->why && !strstr(v->why, k->why)) fail_msg("%s: %s", k->name, v->why);
-    if (v->reason == MAX_ITERATIONS && isfinite(v->residual_true))
-        assert_true(fabs(v->residual_true - v->residual) <= close * v->residual);
+    if (v->reason == MAX_ITERATIONS && isfinite(v->result.residual_true))
+        assert_true(fabs(v->result.residual_true - v->residual) <= close * v->residual);
     if (k->reason != CONVERGED) return;
-    if (v->known && k->eps == 0 && !(v->error_known < close)) fail_msg("%s: error %g", k->name, v->error_known);
-    assert_true(v->residual_true <= 2 * v->tol || k->eps > 0);
-    assert_true(v->hist[v->iterations] == v->residual);
+    if (v->result.known && k->eps == 0 && !(v->result.error_known < close))
+        fail_msg("%s: error %g", k->name, v->result.error_known);
+    assert_true(v->result.residual_true <= 2 * v->set.tol || k->eps > 0);
+    assert_true(v->history.residual[v->iterations] == v->residual);
 }
 
 static void check_known_end(const struct known_end *k, const char *device, enum type real)
@@ -680,17 +681,17 @@ static void check_same_bits(struct bed *bed, const struct solve_options *o, cons
     const struct solve *v;
     bed_solve(bed, *o, device, slices[0]);
     v = bed->s.solve;
-    double *x = copy_of(v->x, v->n), *hist = copy_of(v->hist, v->iterations + 1);
+    double *x = copy_of(v->result.x, v->n), *hist = copy_of(v->history.residual, v->iterations + 1);
     int64_t iterations = v->iterations;
     assert_int_equal(v->reason, CONVERGED);
-    assert_int_equal(v->queued, iterations);
+    assert_int_equal(v->schedule.queued, iterations);
     for (int i = 1; i < COUNT(slices); i++) {
         bed_solve(bed, *o, device, slices[i]);
         v = bed->s.solve;
         assert_int_equal(v->iterations, iterations);
-        assert_memory_equal(v->x, x, (size_t)v->n * sizeof *x);
-        assert_memory_equal(v->hist, hist, (size_t)(iterations + 1) * sizeof *hist);
-        if (i == 1) assert_true(v->queued > iterations);
+        assert_memory_equal(v->result.x, x, (size_t)v->n * sizeof *x);
+        assert_memory_equal(v->history.residual, hist, (size_t)(iterations + 1) * sizeof *hist);
+        if (i == 1) assert_true(v->schedule.queued > iterations);
     }
     mem_free(x);
     mem_free(hist);
@@ -721,7 +722,7 @@ void check_formats(const char *device, enum type real)
         if (!kernel_usual(formats[i], NULL, device_open(device, NULL))) continue;
         bed_solve(&bed, o, device, 2e4);
         assert_int_equal(bed.s.solve->reason, CONVERGED);
-        assert_string_equal(bed.s.solve->product->S.format->name, formats[i]->name);
+        assert_string_equal(bed.s.solve->matrix.mat->of->format->name, formats[i]->name);
         done++;
     }
     assert_true(done > 0);
@@ -759,10 +760,10 @@ void check_agreement(const char *one, const char *other, enum type real)
         o.maxit = agreeing(o.solver);
         bed_make(&bed, &grid);
         bed_solve(&bed, o, one, 1e9);
-        double *x = copy_of(bed.s.solve->x, bed.s.solve->n);
+        double *x = copy_of(bed.s.solve->result.x, bed.s.solve->n);
         bed_solve(&bed, o, other, 1e9);
         assert_int_equal(bed.s.solve->iterations, o.maxit);
-        for (int64_t k = 0; k < bed.s.solve->n; k++) assert_true(fabs(bed.s.solve->x[k] - x[k]) < close);
+        for (int64_t k = 0; k < bed.s.solve->n; k++) assert_true(fabs(bed.s.solve->result.x[k] - x[k]) < close);
         mem_free(x);
         bed_free(&bed);
     }

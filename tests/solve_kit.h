@@ -2,7 +2,7 @@
 #ifndef SOLVE_KIT_H
 #define SOLVE_KIT_H
 
-#include "../src/solver.h"
+#include "../src/session_solve.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* What the program says in words: of one thing and of many, of what is over, and what to do next where nothing goes. */
 #include "dev_fake.h"
-#include "../src/solver.h"
+#include "../src/session_solve.h"
 #include "talk.h"
 
 #include <unistd.h>

@@ -29,7 +29,7 @@ static struct solve *begun_with(struct bed *bed, const char *solver, const struc
                               .force = true,
                               .pre = pre,
                               .b = b};
-    if (!solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, &e)) fail_msg("%s: %s", solver, e.text);
+    if (!session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, &e)) fail_msg("%s: %s", solver, e.text);
     return bed->s.solve;
 }
 
@@ -53,7 +53,7 @@ static void back(struct solve *v, int64_t n)
 {
     struct err e = {0};
     int64_t target = v->iterations - n > v->base ? v->iterations - n : v->base;
-    double residual = v->hist[target];
+    double residual = v->history.residual[target];
     if (!solve_back(v, n, &e)) fail_msg("%s: %s", v->solver->name, e.text);
     assert_int_equal(v->iterations, target);
     assert_true(v->residual == residual && v->reason == RUNNING && v->paused);
@@ -70,9 +70,9 @@ static void change(struct solve *v, struct solve_change c)
 static void check_same(struct solve *v, const double *hist, const char *what)
 {
     for (int64_t i = 0; i <= v->iterations; i++)
-        if (v->hist[i] != hist[i])
+        if (v->history.residual[i] != hist[i])
             fail_msg("%s on %s: %s, iteration %lld: %.17g, before it was %.17g", v->solver->name, v->dev->name, what,
-                     (long long)i, v->hist[i], hist[i]);
+                     (long long)i, v->history.residual[i], hist[i]);
 }
 
 /* Back by 1, by some, to the first, beyond it: forward again from there the residuals have the same bits. */
@@ -84,7 +84,7 @@ static void check_back(const char *solver, const struct precond *pre, const char
     struct solve *v = begun_with(&bed, solver, pre, device, real);
     steps(v, STEPS);
     int64_t last = v->iterations;
-    memcpy(hist, v->hist, (size_t)(last + 1) * sizeof *hist);
+    memcpy(hist, v->history.residual, (size_t)(last + 1) * sizeof *hist);
     for (int i = 0; i < COUNT(by) && v->reason == RUNNING; i++) {
         back(v, by[i]);
         check_same(v, hist, "back");
@@ -128,8 +128,8 @@ static void test_far_back(void **state)
         v->steps_left = 200 - v->iterations;
         assert_true(solve_slice(v, 1e5, &e));
     }
-    memcpy(hist, v->hist, sizeof hist);
-    assert_true(v->ncheckpoints <= CHECKPOINTS);
+    memcpy(hist, v->history.residual, sizeof hist);
+    assert_true(v->checkpoints.n <= CHECKPOINTS);
     for (int n = 1; v->iterations > 0; n++) {
         back(v, n);
         check_same(v, hist, "back");
@@ -147,8 +147,8 @@ static void test_same_end(void **state)
     for (int i = 0; solvers[i]; i++) {
         struct bed one, two;
         struct solve *v = begun(&one, solvers[i]->name, "cpu", T_F64), *w = begun(&two, solvers[i]->name, "cpu", T_F64);
-        v->tol = w->tol = 0;
-        v->maxit = w->maxit = 60;
+        v->set.tol = w->set.tol = 0;
+        v->set.maxit = w->set.maxit = 60;
         steps(w, 30);
         back(w, 13);
         while (v->reason == RUNNING) assert_true(solve_slice(v, 1e4, &e));
@@ -157,7 +157,7 @@ static void test_same_end(void **state)
         assert_true(solve_end(v, &e) && solve_end(w, &e));
         assert_int_equal(v->iterations, w->iterations);
         assert_int_equal(v->reason, w->reason);
-        assert_memory_equal(v->x, w->x, N * sizeof *v->x);
+        assert_memory_equal(v->result.x, w->result.x, N * sizeof *v->result.x);
         bed_free(&one);
         bed_free(&two);
     }
@@ -169,7 +169,7 @@ static void test_back_refused(void **state)
     struct bed bed;
     struct err e = {0};
     struct solve *v = begun(&bed, "cg", "cpu", T_F64);
-    v->keeps = false;
+    v->checkpoints.wanted = false;
     steps(v, 5);
     assert_false(solve_back(v, 1, &e));
     assert_int_equal(e.code, E_USAGE);
@@ -208,7 +208,7 @@ static void test_tighter(void **state)
         assert_int_equal(v->iterations, 10);
         to_the_end(v);
         assert_int_equal(v->reason, CONVERGED);
-        assert_true(v->residual <= 1e-11 && v->residual_true <= 2e-11);
+        assert_true(v->residual <= 1e-11 && v->result.residual_true <= 2e-11);
         bed_free(&bed);
     }
 }
@@ -257,17 +257,18 @@ static void check_anew(const char *solver, const char *device, struct solve_chan
     struct solve *v = begun(&bed, solver, device, T_F64);
     steps(v, STEPS);
     assert_int_equal(v->reason, RUNNING);
-    memcpy(hist, v->hist, sizeof hist);
+    memcpy(hist, v->history.residual, sizeof hist);
     change(v, c);
     assert_int_equal(v->iterations, STEPS);
     assert_int_equal(v->base, STEPS);
     assert_int_equal(v->reason, RUNNING);
-    assert_memory_equal(v->hist, hist, STEPS * sizeof *hist);
-    if (fabs(v->hist[STEPS] - hist[STEPS]) > 1e-9 * hist[0])
-        fail_msg("%s on %s: the residual was %g, anew it is %g", solver, device, hist[STEPS], v->hist[STEPS]);
+    assert_memory_equal(v->history.residual, hist, STEPS * sizeof *hist);
+    if (fabs(v->history.residual[STEPS] - hist[STEPS]) > 1e-9 * hist[0])
+        fail_msg("%s on %s: the residual was %g, anew it is %g", solver, device, hist[STEPS],
+                 v->history.residual[STEPS]);
     steps(v, 3);
     assert_int_equal(v->iterations, STEPS + 3);
-    assert_true(v->hist[STEPS + 3] < v->hist[STEPS]);
+    assert_true(v->history.residual[STEPS + 3] < v->history.residual[STEPS]);
     assert_true(solve_back(v, 100, &e));
     assert_int_equal(v->iterations, STEPS);
     c = nothing;
@@ -276,7 +277,7 @@ static void check_anew(const char *solver, const char *device, struct solve_chan
     change(v, c);
     to_the_end(v);
     if (v->reason != CONVERGED) fail_msg("%s on %s: %s", solver, device, v->why);
-    assert_true(v->residual_true <= 2e-9);
+    assert_true(v->result.residual_true <= 2e-9);
     bed_free(&bed);
 }
 
@@ -324,14 +325,14 @@ static void test_refusals(void **state)
         struct bed bed;
         struct err e = {0};
         struct solve *v = begun(&bed, table[i].solver, "cpu", T_F64);
-        double tol = v->tol;
+        double tol = v->set.tol;
         steps(v, 4);
         struct solve_change c = {.tol = table[i].tol, .omega = table[i].omega, .m = table[i].m, .maxit = -1};
         c.change_pre = table[i].precond != NULL;
         c.pre = table[i].precond ? precond_find(table[i].precond) : NULL;
         assert_false(solve_change(v, &c, &e));
         if (!strstr(e.text, table[i].expected)) fail_msg("expected `%s`, found `%s`", table[i].expected, e.text);
-        assert_true(v->reason == RUNNING && v->iterations == 4 && v->base == 0 && v->tol == tol);
+        assert_true(v->reason == RUNNING && v->iterations == 4 && v->base == 0 && v->set.tol == tol);
         steps(v, 1);
         assert_int_equal(v->iterations, 5);
         bed_free(&bed);
@@ -359,7 +360,7 @@ static void test_without_memory(void **state)
             err_clear(&e);
             if (v->reason == RUNNING) steps(v, 2);
             if (!solve_end(v, &e)) fail_msg("%s: %s", names[i], e.text);
-            assert_non_null(v->x);
+            assert_non_null(v->result.x);
             bed_free(&bed);
         }
 }
@@ -385,16 +386,17 @@ static void test_again(void **state)
                 to_the_end(v);
                 assert_int_equal(v->reason, CONVERGED);
                 int64_t first = v->iterations;
-                double reached = v->residual_true;
+                double reached = v->result.residual_true;
                 c.tol = 1e-5;
                 c.maxit = 5000;
                 if (!solve_again(v, &c, &e)) fail_msg("%s: %s", solvers[i]->name, e.text);
-                assert_true(v->reason == RUNNING && v->paused && v->iterations == first && v->base == first && !v->x);
+                assert_true(v->reason == RUNNING && v->paused && v->iterations == first && v->base == first &&
+                            !v->result.x);
                 assert_true(fabs(v->residual - reached) <= 1e-6 * reached);
                 to_the_end(v);
                 if (v->reason != CONVERGED) fail_msg("%s on %s: %s", solvers[i]->name, devices[d], v->why);
-                assert_true(v->iterations > first && v->residual_true <= 2e-5);
-                assert_true(fabs(v->hist[0] - 1) < 1e-12);
+                assert_true(v->iterations > first && v->result.residual_true <= 2e-5);
+                assert_true(fabs(v->history.residual[0] - 1) < 1e-12);
                 bed_free(&bed);
             }
 }
@@ -410,7 +412,7 @@ static void test_again_refused(void **state)
     change(v, c);
     to_the_end(v);
     assert_int_equal(v->reason, MAX_ITERATIONS);
-    double residual = v->residual, *x = v->x;
+    double residual = v->residual, *x = v->result.x;
     c = nothing;
     assert_false(solve_again(v, &c, &e));
     assert_non_null(strstr(e.text, "give a larger one: `change maxit"));
@@ -428,8 +430,8 @@ static void test_again_refused(void **state)
         mem_fail_at(0);
         if (ok) break;
         assert_int_equal(e.code, E_MEMORY);
-        assert_true(v->reason == MAX_ITERATIONS && v->maxit == 6 && v->iterations == 6 && v->x == x);
-        assert_true(v->residual == residual && v->hist[6] == residual && v->base == 0);
+        assert_true(v->reason == MAX_ITERATIONS && v->set.maxit == 6 && v->iterations == 6 && v->result.x == x);
+        assert_true(v->residual == residual && v->history.residual[6] == residual && v->base == 0);
     }
     assert_int_equal(v->reason, RUNNING);
     to_the_end(v);
@@ -573,7 +575,7 @@ static void test_probed_anew(void **state)
     v->paused = false;
     while (v->reason == RUNNING)
         if (!solve_slice(v, 1000, &e)) fail_msg("%s", e.text);
-    assert_true(v->ntruth > 0 && v->truth[v->ntruth - 1].iteration > v->base);
+    assert_true(v->history.ntruth > 0 && v->history.truth[v->history.ntruth - 1].iteration > v->base);
     talk_close(&t);
 }
 

@@ -2,6 +2,7 @@
    or fewer, against tests/golden/NAME.txt. Every view in every size, charset and palette is in test_screens.c. */
 #include "golden_kit.h"
 #include "../src/precond.h"
+#include "../src/session_solve.h"
 
 enum { WIDTH = 80, HEIGHT = 24 };
 

@@ -48,8 +48,8 @@ static void check_levels(const struct problem *p, const char *device, int64_t le
     struct err e = {0};
     bed_make(&bed, p);
     assert_true(bed_begin(&bed, "ilu0", 0, device, T_F64, &e));
-    assert_int_equal(bed.s.solve->pre_note[TRI_LEVELS_LOWER], levels);
-    assert_int_equal(bed.s.solve->pre_note[TRI_LEVELS_UPPER], levels);
+    assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], levels);
+    assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_UPPER], levels);
     bed_free(&bed);
 }
 
@@ -189,11 +189,11 @@ static void test_shift(void **state)
     struct err e = {0};
     bed_make(&bed, &kershaw);
     if (!bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e)) fail_msg("%s", e.text);
-    assert_int_equal(bed.s.solve->pre_note[TRI_SHIFT], 300000);
+    assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 300000);
     bed_free(&bed);
     bed_make(&bed, &grid);
     assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
-    assert_int_equal(bed.s.solve->pre_note[TRI_SHIFT], 0);
+    assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 0);
     bed_free(&bed);
 }
 
@@ -250,10 +250,10 @@ static void test_shift_note(void **state)
     char note[120];
     bed_make(&bed, &kershaw);
     assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
-    bed.s.solve->pre->note(bed.s.solve, note, sizeof note);
+    bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
     assert_string_equal(note, "30% more on the diagonal");
     assert_true(bed_begin(&bed, "ic0", 0, "emu", T_F64, &e));
-    bed.s.solve->pre->note(bed.s.solve, note, sizeof note);
+    bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
     assert_string_equal(note, "4 levels down, 4 up, 30% more on the diagonal");
     bed_free(&bed);
 }
@@ -266,7 +266,7 @@ static bool solve_some(struct bed *bed, const struct precond *pre, struct device
     struct solve_options o = {.solver = solver_find("cg"), .real = T_F32, .tol = 1e-3, .maxit = 50, .b = b};
     o.dev = d;
     o.pre = pre;
-    bool ok = solve_begin(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    bool ok = session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
     while (ok && bed->s.solve->reason == RUNNING) ok = solve_slice(bed->s.solve, 1e9, e);
     return ok && solve_end(bed->s.solve, e);
 }

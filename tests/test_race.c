@@ -1,5 +1,5 @@
 /* Races: turns of equal time, places, what is said of those who cannot take part, and what a failure leaves behind. */
-#include "../src/race.h"
+#include "../src/race_begin.h"
 #include "dev_fake.h"
 #include "talk.h"
 
@@ -55,7 +55,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
     struct race *r = mem_zero(1, sizeof *r, "a race", &e);
     assert_non_null(r);
     t->s.race = r;
-    *r = (struct race){.session = &t->s, .matrix = t->s.current, .dev = device_open(device, &e), .real = T_F64, .n = n};
+    *r = (struct race){.matrix = t->s.current, .dev = device_open(device, &e), .real = T_F64, .n = n};
     for (int i = 0; i < n; i++) {
         r->racer[i].solver = solver_find(names[i]);
         snprintf(r->racer[i].name, sizeof r->racer[i].name, "%s", names[i]);
@@ -64,7 +64,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
     assert_non_null(b);
     for (int64_t i = 0; i < r->matrix->csr.rows; i++) b[i] = (double)(i % 7) - 2;
     struct solve_options o = {.dev = r->dev, .real = T_F64, .maxit = 100000, .b = b, .force = true};
-    assert_true(race_solvers(r, &o, &e));
+    assert_true(race_solvers(&t->s, r, &o, &e));
     mem_free(b);
     return r;
 }

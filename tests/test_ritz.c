@@ -3,6 +3,7 @@
 #include "solve_kit.h"
 #include "../src/precond.h"
 #include "../src/ritz.h"
+#include "../src/solve_state.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -363,6 +364,75 @@ static void test_other_solvers_have_none(void **state)
     }
 }
 
+/* Steepest descent, x += alpha r: right for symmetric matrices alone, but its alpha gives no Ritz values. */
+enum { TOY_R = VEC_OWN, TOY_Q };
+
+static bool toy_residual(struct solve *v, struct err *e)
+{
+    (void)e;
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[TOY_R], v->vec[TOY_R], S_RR);
+    v->ops.vec->record(v->dev, v->scalars);
+    return true;
+}
+
+static bool toy_init(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[TOY_Q], e)) return false;
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[TOY_R]);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[TOY_Q], v->vec[TOY_R]);
+    return toy_residual(v, e);
+}
+
+static bool toy_step(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[TOY_R], v->vec[TOY_Q], e)) return false;
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[TOY_R], v->vec[TOY_Q], S_PQ);
+    v->ops.vec->div(v->dev, v->scalars, S_ALPHA, S_RR, S_PQ);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ALPHA, 1, v->vec[TOY_R], v->vec[VEC_X]);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ALPHA, -1, v->vec[TOY_Q], v->vec[TOY_R]);
+    return toy_residual(v, e);
+}
+
+static double toy_bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return csr_bytes(A, real);
+}
+
+static const struct solver toy_descent = {
+    .name = "toy-descent",
+    .vectors = 2,
+    .window = 1000,
+    .symmetric = true,
+    .products = 1,
+    .bytes = toy_bytes,
+    .init = toy_init,
+    .step = toy_step,
+};
+
+static void test_symmetric_is_not_lanczos(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct ritz r = {0};
+    double b[NX * NY];
+    struct err e = {0};
+    struct solve_options o = options_of("cg", NULL, b);
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {NX, NY}});
+    o.dev = device_open("cpu", &e);
+    o.solver = &toy_descent;
+    o.tol = 1e-3;
+    o.maxit = 10000;
+    assert_true(session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+    struct solve *v = bed.s.solve;
+    while (v->reason == RUNNING) assert_true(solve_slice(v, 1e5, &e));
+    assert_int_equal(v->reason, CONVERGED);
+    assert_true(v->iterations > 10 && v->history.alpha[1] > 0);
+    ritz_of(&r, v, 0);
+    assert_true(r.rows == 0 && isnan(r.low) && isnan(r.high));
+    bed_free(&bed);
+}
+
 /* After 80 iterations of gmres the extreme eigenvalues are there, and all are real and within. */
 static void check_gmres(const char *device)
 {
@@ -375,9 +445,9 @@ static void check_gmres(const char *device)
     struct solve_options o = options_of("gmres", NULL, b);
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {NX, NY}});
     o.dev = device_open(device, &e);
-    assert_true(solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+    assert_true(session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
     struct solve *v = bed.s.solve;
-    v->tol = 0;
+    v->set.tol = 0;
     for (v->steps_left = STEPS; v->iterations < STEPS;) assert_true(solve_slice(v, 1e9, &e));
     assert_true(solve_hessenberg(v, H, &k, &e));
     assert_int_equal(k, STEPS);
@@ -404,13 +474,21 @@ static void test_gmres(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spectra),     cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_budget),      cmocka_unit_test(test_begins_anew),
-        cmocka_unit_test(test_unsound),     cmocka_unit_test(test_companion),
-        cmocka_unit_test(test_roots),       cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_tridiagonal), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_not_finite),  cmocka_unit_test(test_condition),
-        cmocka_unit_test(test_poisson),     cmocka_unit_test(test_other_solvers_have_none),
+        cmocka_unit_test(test_spectra),
+        cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_begins_anew),
+        cmocka_unit_test(test_unsound),
+        cmocka_unit_test(test_companion),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_tridiagonal),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_condition),
+        cmocka_unit_test(test_poisson),
+        cmocka_unit_test(test_other_solvers_have_none),
+        cmocka_unit_test(test_symmetric_is_not_lanczos),
         cmocka_unit_test(test_gmres),
     };
     return cmocka_run_group_tests_name("ritz", tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void test_threads(void **state)
     bed_make(&bed, &grid);
     bed_solve(&bed, o, "cpu", 1e9);
     double last = bed.s.solve->residual;
-    assert_int_equal(bed.s.solve->window, 2000);
+    assert_int_equal(bed.s.solve->set.window, 2000);
     omp_set_num_threads(threads > 1 ? 1 : 3);
     bed_solve(&bed, o, "cpu", 1e9);
     omp_set_num_threads(threads);
@@ -80,16 +80,16 @@ static void test_steps(void **state)
         double *b = mem_zero(bed.s.current->csr.rows, sizeof *b, "b", &e);
         b[7] = 1;
         o.b = b;
-        assert_true(solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+        assert_true(session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
         struct solve *v = bed.s.solve;
         v->steps_left = 3;
         while (!v->paused) assert_true(solve_slice(v, 1e9, &e));
         assert_int_equal(v->iterations, 3);
-        assert_true(v->nphases > 0 && v->phase[0].n > 0);
+        assert_true(v->time.nphases > 0 && v->time.phase[0].n > 0);
         assert_true(solve_end(v, &e));
         assert_int_equal(v->reason, STOPPED);
-        assert_true(fabs(v->residual_true - v->residual) < 1e-12);
-        assert_true(isnan(v->error_known));
+        assert_true(fabs(v->result.residual_true - v->residual) < 1e-12);
+        assert_true(isnan(v->result.error_known));
         mem_free(b);
         bed_free(&bed);
     }
@@ -105,7 +105,7 @@ static bool solve_failing(const struct solver *solver, int64_t nth)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = device_open("cpu", &e);
     mem_fail_at(nth);
-    bool done = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
+    bool done = session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
     while (done && bed.s.solve->reason == RUNNING) done = solve_slice(bed.s.solve, 1e9, &e);
     done = done && solve_end(bed.s.solve, &e);
     mem_fail_at(0);
@@ -134,7 +134,7 @@ static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call cal
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = &f->dev;
     f->fail_in[call] = nth;
-    bool ok = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, e);
+    bool ok = session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, e);
     while (ok && bed.s.solve->reason == RUNNING) ok = solve_slice(bed.s.solve, 100, e);
     ok = ok && solve_end(bed.s.solve, e);
     f->fail_in[call] = 0;
@@ -324,7 +324,7 @@ static void test_cancel(void **state)
     assert_non_null(strstr(said, "stopped by the user"));
     assert_non_null(strstr(said, "cancelled at iteration"));
     assert_int_equal(bed.s.solve->reason, STOPPED);
-    assert_non_null(bed.s.solve->x);
+    assert_non_null(bed.s.solve->result.x);
     bed_free(&bed);
 }
 

@@ -104,7 +104,7 @@ static void check_memory(struct fake *f, const struct solver *s, const struct pr
                               .m = s->restarts ? 7 : 0,
                               .pre = pre,
                               .b = b};
-    if (!solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s: %s", s->name, e.text);
+    if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s: %s", s->name, e.text);
     int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* the host's, but the fake counts it */
     if (solve_memory(bed.s.solve) != f->used - live)
         fail_msg("%s with %s: holds %lld bytes, says %lld", s->name, pre ? pre->name : "none",
@@ -131,8 +131,8 @@ static void test_memory(void **state)
 
 static const struct phase *phase_of(const struct solve *v, const char *name)
 {
-    for (int i = 0; i < v->nphases; i++)
-        if (!strcmp(v->phase[i].name, name)) return &v->phase[i];
+    for (int i = 0; i < v->time.nphases; i++)
+        if (!strcmp(v->time.phase[i].name, name)) return &v->time.phase[i];
     return NULL;
 }
 
@@ -148,14 +148,14 @@ static void test_phases(void **state)
     assert_true(talk_line(&t, "change tol 1e-9; step 2"));
     assert_int_equal(phase_of(v, "spmv")->n, 11);
     assert_true(talk_line(&t, "change precond none"));
-    assert_int_equal(v->nphases, 0);
+    assert_int_equal(v->time.nphases, 0);
     assert_true(isnan(solve_each_us(v)));
     assert_true(talk_line(&t, "step 3"));
     assert_true(!phase_of(v, "precond") && phase_of(v, "spmv")->n == 3 && solve_each_us(v) > 0);
     assert_true(talk_line(&t, "solve gmres m 5 on cpu step; step 7; change m 4; step 2"));
     v = t.s.solve;
     assert_int_equal(phase_of(v, "spmv")->n, 2);
-    assert_true(fabs(solve_each_us(v) - (v->us - v->base_us) / 2) < 1e-9 && v->base_us > 0);
+    assert_true(fabs(solve_each_us(v) - (v->time.us - v->time.base_us) / 2) < 1e-9 && v->time.base_us > 0);
     talk_close(&t);
 }
 

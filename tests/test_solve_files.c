@@ -21,13 +21,13 @@ static double residual_of(const struct csr *A, const double *b, const double *x)
 
 static void check_ended(const struct solve *v, const struct csr *A, const double *b, const char *name)
 {
-    double left = residual_of(A, b, v->x);
+    double left = residual_of(A, b, v->result.x);
     if (v->reason == RUNNING || v->reason == STOPPED || !v->why[0])
         fail_msg("%s by %s ended without a reason", name, v->solver->name);
     if (v->reason == CONVERGED && !(left <= 2.0001 * tol))
         fail_msg("%s by %s: %s, but the residual is %g", name, v->solver->name, v->why, left);
-    if (isfinite(left) && !(fabs(left - v->residual_true) <= 1e-6 * left + 1e-13))
-        fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->residual_true);
+    if (isfinite(left) && !(fabs(left - v->result.residual_true) <= 1e-6 * left + 1e-13))
+        fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->result.residual_true);
 }
 
 /* 1 if it converged. */
@@ -36,7 +36,7 @@ static int solve_by(struct session *s, struct solve_options *o, const char *name
     struct err e = {0};
     solve_free(s->solve);
     s->solve = NULL;
-    if (!solve_begin(&s->solve, s, s->current, o, &e)) {
+    if (!session_solve(&s->solve, s, s->current, o, &e)) {
         if (e.code != E_NUMERIC) fail_msg("%s by %s: %s", name, o->solver->name, e.text);
         return 0;
     }

@@ -155,13 +155,13 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
     assert_int_equal(bed.s.solve->iterations, sweeps);
     for (int64_t i = 0; i < A->rows; i++) {
         size = fmax(size, fabs(x[i]));
-        worst = fmax(worst, fabs(x[i] - bed.s.solve->x[i]));
+        worst = fmax(worst, fabs(x[i] - bed.s.solve->result.x[i]));
         most = fmax(most, fabs(x[i] - before[i]));
     }
     double close = size * (real == T_F32 ? 1e-5 : 1e-13);
     if (!(worst < close)) fail_msg("%s on %s: x is off by %g", solver, device, worst);
     assert_true(fabs(bed.s.solve->max_diff - most) < close);
-    assert_true(fabs(bed.s.solve->residual_true - bed.s.solve->residual) < close);
+    assert_true(fabs(bed.s.solve->result.residual_true - bed.s.solve->residual) < close);
     mem_free(b);
     mem_free(x);
     mem_free(before);
@@ -212,7 +212,7 @@ static void check_changed_omega(const char *device)
     assert_true(!coloured || colour_of(A, colour, &n, &e));
     struct solve_options o = {.solver = solver_find("sor"), .real = T_F64, .b = b, .maxit = 99, .keeps = true};
     o.dev = device_open(device, &e);
-    if (!solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s", e.text);
+    if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s", e.text);
     advance(bed.s.solve, 3);
     if (!solve_change(bed.s.solve, &c, &e)) fail_msg("%s", e.text);
     advance(bed.s.solve, 5);
@@ -221,7 +221,7 @@ static void check_changed_omega(const char *device)
     assert_true(solve_end(bed.s.solve, &e));
     for (int s = 0; s < 5; s++)
         for (int k = 0; k < n; k++) sweep_rows(A, b, s < 3 ? 1.5 : 1.2, colour, k, x);
-    for (int64_t i = 0; i < A->rows; i++) assert_true(fabs(x[i] - bed.s.solve->x[i]) < 1e-13);
+    for (int64_t i = 0; i < A->rows; i++) assert_true(fabs(x[i] - bed.s.solve->result.x[i]) < 1e-13);
     mem_free(b);
     mem_free(x);
     mem_free(colour);
@@ -267,7 +267,7 @@ static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, stru
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = &f->dev;
     f->fail_in[call] = nth;
-    bool ok = solve_begin(&bed.s.solve, &bed.s, bed.s.current, &o, e);
+    bool ok = session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, e);
     while (ok && bed.s.solve->reason == RUNNING) ok = solve_slice(bed.s.solve, 100, e);
     ok = ok && solve_end(bed.s.solve, e);
     f->fail_in[call] = 0;

@@ -136,15 +136,15 @@ static void what_is_left(void **state)
 {
     (void)state;
     double hist[201];
-    struct solve v = {.hist = hist, .iterations = 100, .tol = 1e-10};
+    struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
     for (int i = 0; i <= 200; i++) hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at 100, swinging */
     assert_true(fabs(solve_left(&v) - 100) <= 3);
     v.iterations = 3;
     assert_true(isnan(solve_left(&v)));
     v.iterations = 200;
-    v.tol = 0;
+    v.set.tol = 0;
     assert_true(isnan(solve_left(&v)));
-    v.tol = 1e-12;
+    v.set.tol = 1e-12;
     for (int i = 0; i <= 200; i++) hist[i] = 1;
     assert_true(isnan(solve_left(&v)));
     for (int i = 0; i <= 200; i++) hist[i] = exp(i);

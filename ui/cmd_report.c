@@ -94,7 +94,7 @@ static bool put_runs(struct session *s, FILE *f, struct out *o, const struct mat
 
 static bool put_solve(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
 {
-    if (!s->solve || s->solve->matrix != m) return true;
+    if (!s->solve || s->solve->matrix.csr != &m->csr) return true;
     fputs("<h2>Solve</h2>\n", f);
     if (!put_view(s, f, &view_solve, 100, 34, "The residual of the last solve.", e)) return false;
     out_begin(o, "solve");

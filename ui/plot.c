@@ -55,5 +55,7 @@ void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style s
 double plot_between(const struct solve *v, double at)
 {
     int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
-    return i > v->iterations ? NAN : v->hist[i] * pow(v->hist[next] / v->hist[i], at - (double)i);
+    return i > v->iterations
+               ? NAN
+               : v->history.residual[i] * pow(v->history.residual[next] / v->history.residual[i], at - (double)i);
 }

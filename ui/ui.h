@@ -5,7 +5,7 @@
 #include "../src/density.h"
 #include "../src/ritz.h"
 #include "../src/rows.h"
-#include "../src/solver.h"
+#include "../src/solve.h"
 #include "canvas.h"
 #include "prompt.h"
 #include "stage.h"

@@ -46,9 +46,9 @@ static struct reach plot_of(const struct canvas *c, const struct race *r, bool b
         if (!v) continue;
         p.far = fmax(p.far, by_time ? r->racer[k].us : (double)v->iterations);
         for (int64_t i = 0; i <= v->iterations; i++) {
-            if (!can_plot(v->hist[i])) continue;
-            least = fmin(least, v->hist[i]);
-            most = fmax(most, v->hist[i]);
+            if (!can_plot(v->history.residual[i])) continue;
+            least = fmin(least, v->history.residual[i]);
+            most = fmax(most, v->history.residual[i]);
         }
     }
     p.frame = plot_new(c, y, h, least, fmin(most, 1e6));
@@ -71,9 +71,9 @@ static bool column_range(const struct solve *v, double from, double to, double *
     *low = fmin(first, last);
     *high = fmax(first, last);
     for (int64_t i = (int64_t)ceil(from); (double)i < to && i <= v->iterations; i++) {
-        if (!can_plot(v->hist[i])) continue;
-        *low = fmin(*low, v->hist[i]);
-        *high = fmax(*high, v->hist[i]);
+        if (!can_plot(v->history.residual[i])) continue;
+        *low = fmin(*low, v->history.residual[i]);
+        *high = fmax(*high, v->history.residual[i]);
     }
     return true;
 }

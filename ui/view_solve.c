@@ -20,14 +20,14 @@ enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 double solve_rate(const struct solve *v)
 {
     int64_t n = v->iterations < RECENT ? v->iterations : RECENT;
-    if (n < 1 || !v->hist) return 0;
-    double rate = pow(v->hist[v->iterations] / v->hist[v->iterations - n], 1.0 / (double)n);
+    if (n < 1 || !v->history.residual) return 0;
+    double rate = pow(v->history.residual[v->iterations] / v->history.residual[v->iterations - n], 1.0 / (double)n);
     return isfinite(rate) ? rate : 0;
 }
 
 bool solve_parted(const struct solve *v)
 {
-    return v->parted > v->base;
+    return v->history.separated_at > v->base;
 }
 
 static double least_of(const double *r, int64_t n)
@@ -42,25 +42,26 @@ double solve_left(const struct solve *v)
 {
     int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;
     if (half > MOST_PAST / 2) half = MOST_PAST / 2;
-    if (!v->hist || 2 * half > k || !(v->tol > 0)) return NAN;
-    double before = least_of(v->hist + k + 1 - 2 * half, half), now = least_of(v->hist + k + 1 - half, half);
-    double left = log(now / v->tol) * (double)half / log(before / now);
-    return now < before && now > v->tol && left < 1e15 ? ceil(left) : NAN;
+    if (!v->history.residual || 2 * half > k || !(v->set.tol > 0)) return NAN;
+    double before = least_of(v->history.residual + k + 1 - 2 * half, half),
+           now = least_of(v->history.residual + k + 1 - half, half);
+    double left = log(now / v->set.tol) * (double)half / log(before / now);
+    return now < before && now > v->set.tol && left < 1e15 ? ceil(left) : NAN;
 }
 
 /* ---- the plot ---- */
 
 static struct plot plot_of(const struct canvas *c, const struct solve *v, int y, int h)
 {
-    double least = v->tol > 0 ? v->tol : 1, most = 1;
+    double least = v->set.tol > 0 ? v->set.tol : 1, most = 1;
     for (int64_t i = 0; i <= v->iterations; i++) {
-        double r = v->hist[i];
+        double r = v->history.residual[i];
         if (!can_plot(r)) continue;
         if (r < least) least = r;
         if (r > most) most = r;
     }
-    for (int64_t i = 0; i < v->ntruth; i++)
-        if (can_plot(v->truth[i].residual)) most = fmax(most, v->truth[i].residual);
+    for (int64_t i = 0; i < v->history.ntruth; i++)
+        if (can_plot(v->history.truth[i].residual)) most = fmax(most, v->history.truth[i].residual);
     return plot_new(c, y, h, least, most);
 }
 
@@ -75,9 +76,9 @@ static bool column_range(const struct solve *v, int k, int n, double *low, doubl
     *low = INFINITY;
     *high = 0;
     for (int64_t i = k * all / n; i < (k + 1) * all / n; i++) {
-        if (!can_plot(v->hist[i])) continue;
-        *low = fmin(*low, v->hist[i]);
-        *high = fmax(*high, v->hist[i]);
+        if (!can_plot(v->history.residual[i])) continue;
+        *low = fmin(*low, v->history.residual[i]);
+        *high = fmax(*high, v->history.residual[i]);
     }
     return *high > 0;
 }
@@ -107,15 +108,16 @@ static int column_of(const struct plot *p, const struct solve *v, int64_t i)
 /* Marks where b - A x was computed: all that lie off the curve, some of those on it, and the last. */
 static void draw_truth(struct canvas *c, const struct plot *p, const struct solve *v)
 {
-    if (v->ntruth && can_plot(v->residual_true))
-        canvas_put(c, p->x + p->w - 1, p->y + plot_level(p, v->residual_true, p->h), ST_TRUE, 'o');
+    if (v->history.ntruth && can_plot(v->result.residual_true))
+        canvas_put(c, p->x + p->w - 1, p->y + plot_level(p, v->result.residual_true, p->h), ST_TRUE, 'o');
     int before = -APART;
-    for (int64_t i = 0; i < v->ntruth; i++) {
-        const struct truth *t = &v->truth[i];
+    for (int64_t i = 0; i < v->history.ntruth; i++) {
+        const struct truth *t = &v->history.truth[i];
         if (t->iteration > v->iterations || !can_plot(t->residual)) continue;
         int x = column_of(p, v, t->iteration), y = plot_level(p, t->residual, p->h);
-        bool off = can_plot(v->hist[t->iteration]) && y != plot_level(p, v->hist[t->iteration], p->h);
-        if (!off && x - before < APART && i + 1 < v->ntruth) continue;
+        bool off =
+            can_plot(v->history.residual[t->iteration]) && y != plot_level(p, v->history.residual[t->iteration], p->h);
+        if (!off && x - before < APART && i + 1 < v->history.ntruth) continue;
         canvas_put(c, p->x + x, p->y + y, ST_TRUE, 'o');
         before = x;
     }
@@ -126,7 +128,7 @@ static void draw_legend(struct canvas *c, const struct plot *p, const struct sol
 {
     int x = p->x + 3, y = p->y + p->h + 1;
     bool brief = room < 38;
-    if (!v->ntruth || room < 20) return;
+    if (!v->history.ntruth || room < 20) return;
     x = canvas_text(c, x, y, ST_PLOT_A, brief ? "recursive" : "recursive residual");
     canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
 }
@@ -136,7 +138,7 @@ static int draw_plot(struct canvas *c, const struct solve *v, int y, int h)
 {
     char last[32];
     struct plot p = plot_of(c, v, y, h);
-    plot_scale(c, &p, v->tol);
+    plot_scale(c, &p, v->set.tol);
     draw_curve(c, &p, v);
     draw_truth(c, &p, v);
     canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
@@ -201,23 +203,23 @@ static void item_left(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[32];
     double left = solve_parted(v) ? NAN : solve_left(v);
-    if (v->iterations + left > (double)v->maxit)
+    if (v->iterations + left > (double)v->set.maxit)
         item(c, at, "left", "beyond maxit");
     else
         item(c, at, "left",
-             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->us / (double)v->iterations, text, sizeof text));
+             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->time.us / (double)v->iterations, text, sizeof text));
 }
 
 /* b - A x as it was seen last, or measured at the end. */
 static void item_true(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[64];
-    const struct truth *t = v->ntruth ? &v->truth[v->ntruth - 1] : NULL;
-    if (isfinite(v->residual_true))
-        snprintf(text, sizeof text, "%.3e", v->residual_true);
+    const struct truth *t = v->history.ntruth ? &v->history.truth[v->history.ntruth - 1] : NULL;
+    if (isfinite(v->result.residual_true))
+        snprintf(text, sizeof text, "%.3e", v->result.residual_true);
     else if (t)
         snprintf(text, sizeof text, "%.2e at %lld", t->residual, (long long)t->iteration);
-    if (t || isfinite(v->residual_true)) item(c, at, "true", text);
+    if (t || isfinite(v->result.residual_true)) item(c, at, "true", text);
 }
 
 static void figures_progress(struct canvas *c, struct pen *at, const struct solve *v, bool small)
@@ -248,12 +250,12 @@ static void item_bound(struct canvas *c, struct pen *at, const struct solve *v)
 static void item_precond(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[120], size[32], made[32];
-    if (!v->pre) return;
-    double bytes = v->pre_made ? v->pre->bytes(v) - 2.0 * (double)type_size(v->real) * (double)v->n : NAN;
+    if (!v->pre.method) return;
+    double bytes = v->pre.made ? v->pre.method->bytes(v) - 2.0 * (double)type_size(v->real) * (double)v->n : NAN;
     bool timed = v->dev->kind != DEV_EMU;
-    snprintf(text, sizeof text, "%s%s%s%s%s", v->pre->name, isfinite(bytes) ? ", " : "",
+    snprintf(text, sizeof text, "%s%s%s%s%s", v->pre.method->name, isfinite(bytes) ? ", " : "",
              isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",
-             timed ? show_time(v->pre_us, made, sizeof made) : "");
+             timed ? show_time(v->pre.us, made, sizeof made) : "");
     item(c, at, "preconditioner", text);
 }
 
@@ -261,8 +263,8 @@ static void figures_cost(struct canvas *c, struct pen *at, const struct solve *v
 {
     char text[64];
     bool timed = v->dev->kind != DEV_EMU;
-    if (timed) item_time(c, at, "time", v->us);
-    if (timed && v->us > 0 && v->iterations > 0) item_time(c, at, "each", v->us / (double)v->iterations);
+    if (timed) item_time(c, at, "time", v->time.us);
+    if (timed && v->time.us > 0 && v->iterations > 0) item_time(c, at, "each", v->time.us / (double)v->iterations);
     if (timed) item_bound(c, at, v);
     if (v->reason == RUNNING) item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
     item_precond(c, at, v);
@@ -296,15 +298,15 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;
-    if (same || v->reason != RUNNING || v->m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
-    double *H = mem_new(v->m * (v->m + 1), sizeof *H, "the Hessenberg matrix", NULL);
+    if (same || v->reason != RUNNING || v->set.m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
+    double *H = mem_new(v->set.m * (v->set.m + 1), sizeof *H, "the Hessenberg matrix", NULL);
     struct spectrum now = {.at_us = now_us()};
     if (H && solve_hessenberg(v, H, &now.columns, NULL) && now.columns > 0) {
         if (!v->paused && now.columns > GLANCE_COLUMNS) now.columns = GLANCE_COLUMNS;
         now.iterations = v->iterations;
         now.residual = v->residual;
-        bool poor = seen->iterations > v->base && seen->iterations <= v->iterations && 2 * now.columns < v->m;
-        if (!(poor && !v->paused) && extremes(H, v->m + 1, now.columns, &now)) *seen = now;
+        bool poor = seen->iterations > v->base && seen->iterations <= v->iterations && 2 * now.columns < v->set.m;
+        if (!(poor && !v->paused) && extremes(H, v->set.m + 1, now.columns, &now)) *seen = now;
     }
     seen->at_us = now.at_us;
     mem_free(H);
@@ -331,18 +333,18 @@ static void items_spectrum(struct canvas *c, struct pen *at, const char *name, c
 static void figures_spectrum(struct canvas *c, struct pen *at, struct solve *v, struct view_state *st)
 {
     const struct spectrum *seen = &st->spectrum;
-    if (v->solver->symmetric) {
+    if (v->solver->lanczos) {
         ritz_of(&st->ritz, v, st->full ? GLANCE : 0);
         const struct ritz *r = &st->ritz;
         struct spectrum s = {.re = {r->low, r->high}, .condition = r->high / r->low};
-        if (r->rows) items_spectrum(c, at, v->pre ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
+        if (r->rows) items_spectrum(c, at, v->pre.method ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
     }
-    if (!v->solver->restarts) return;
+    if (!v->solver->arnoldi) return;
     look_at_hessenberg(v, &st->spectrum);
     /* what was seen before the solve was begun anew is of another operator */
     bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
-                   v->hist[seen->iterations] == seen->residual;
-    if (of_this) items_spectrum(c, at, v->pre ? "Ritz values of A M^-1" : "Ritz values of A", seen);
+                   v->history.residual[seen->iterations] == seen->residual;
+    if (of_this) items_spectrum(c, at, v->pre.method ? "Ritz values of A M^-1" : "Ritz values of A", seen);
 }
 
 /* The line below them. */
@@ -364,17 +366,17 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     }
     double all = 0, sum = 0;
     int width = c->w - 2, from = 1, x = 1;
-    for (int i = 0; i < v->nphases; i++) all += v->phase[i].us;
-    for (int i = 0; i < v->nphases && all > 0; i++) {
+    for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
+    for (int i = 0; i < v->time.nphases && all > 0; i++) {
         enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
-        sum += v->phase[i].us;
+        sum += v->time.phase[i].us;
         int to = 1 + (int)lround(sum / all * width);
         /* Without colours a letter tells the phases apart. */
-        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->phase[i].name[0]);
+        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->time.phase[i].name[0]);
         from = to;
-        if (x + text_width(v->phase[i].name) + 5 > c->w) continue;
-        x = canvas_text(c, x, y + 1, st, "%s", v->phase[i].name);
-        x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->phase[i].us / all) + 3;
+        if (x + text_width(v->time.phase[i].name) + 5 > c->w) continue;
+        x = canvas_text(c, x, y + 1, st, "%s", v->time.phase[i].name);
+        x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->time.phase[i].us / all) + 3;
     }
 }
 
@@ -383,7 +385,7 @@ static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!solve_parted(v)) return y;
     canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
-                (long long)v->parted);
+                (long long)v->history.separated_at);
     return y + 1;
 }
 
@@ -400,16 +402,24 @@ static void draw_about(struct canvas *c, const struct solve *v)
 {
     char text[200];
     snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
-             v->product ? v->product->S.format->name : "", v->kernel ? ", " : "", v->kernel ? v->kernel->name : "",
-             type_name(v->real));
+             v->matrix.mat ? v->matrix.mat->of->format->name : "", v->matrix.kernel ? ", " : "",
+             v->matrix.kernel ? v->matrix.kernel->name : "", type_name(v->real));
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
+}
+
+/* The matrix that the solve works on: the session drops both together. */
+static const struct matrix *matrix_of(const struct session *s, const struct solve *v)
+{
+    const struct matrix *m = s->matrices;
+    while (m && &m->csr != v->matrix.csr) m = m->next;
+    return m;
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     struct solve *v = s->solve;
-    draw_title(c, v ? v->solver->name : "solve", v ? v->matrix : NULL, "%s", "");
-    if (!v || !v->hist) {
+    draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
+    if (!v || !v->history.residual) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
         return;
     }
@@ -529,7 +539,7 @@ static void answer(struct session *s, struct view_state *st)
     else if (isnan(c.tol))
         snprintf(st->message, sizeof st->message, "begun anew from the x of iteration %lld", (long long)v->base);
     else
-        snprintf(st->message, sizeof st->message, "tol is %g now", v->tol);
+        snprintf(st->message, sizeof st->message, "tol is %g now", v->set.tol);
 }
 
 static const char all_keys[] =
@@ -541,7 +551,7 @@ static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;
     if (v && v->reason == RUNNING) return all_keys;
-    return v && v->x && v->b_norm > 0 ? "? help  q leave  change at the prompt goes on" : "? help  q leave";
+    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt goes on" : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)
@@ -556,12 +566,12 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     (void)st, (void)w, (void)h, (void)e;
     for (int64_t i = 0; i <= v->iterations; i++) {
         out_row(s->out);
-        out_str(s->out, "matrix", NULL, v->matrix->name);
+        out_str(s->out, "matrix", NULL, v->matrix.name);
         out_str(s->out, "solver", NULL, v->solver->name);
         out_str(s->out, "device", NULL, v->dev->name);
         out_int(s->out, "iteration", NULL, i);
-        out_num(s->out, "residual", NULL, v->hist[i], NULL);
-        out_num(s->out, "time_us", NULL, v->dev->kind == DEV_EMU ? NAN : v->stamp[i], NULL);
+        out_num(s->out, "residual", NULL, v->history.residual[i], NULL);
+        out_num(s->out, "time_us", NULL, v->dev->kind == DEV_EMU ? NAN : v->history.stamp[i], NULL);
     }
     return true;
 }

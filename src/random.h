@@ -1,0 +1,17 @@
+/* Random numbers from a counter (splitmix64): the same on every machine for the same state. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+uint64_t random_next(uint64_t *state);
+double random_unit(uint64_t *state); /* in [-1, 1), never exactly 0 */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
