@@ -13,8 +13,7 @@ void check_exact(struct device *d, int64_t slots);
 /* Kernels that call themselves deterministic, run three times; `disturb` (may be NULL) changes something in between
    that must not matter. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
-/* Every kernel x every real matrix of ../shared/matrices (or WARPSPY_MATRICES) of at most `most` nonzeros; says `skip`
-   where there are no files. */
+/* Every kernel x every real matrix of WARPSPY_MATRICES of at most `most` nonzeros; skipped where that is not set. */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
 struct device *open_or_fail(const char *name); /* the test fails with the reason there is none */

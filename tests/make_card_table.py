@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Writes tests/card_table.tsv: what scipy and numpy find in the matrices of ../shared/matrices, under the keys of `check`.
+"""Writes tests/card_table.tsv: what scipy and numpy find in the matrices of WARPSPY_MATRICES, under the keys of `check`.
 
 Needs Debian's python3-scipy; the tests themselves only read the table. Run from the top folder:
-    /usr/bin/python3 tests/make_card_table.py > tests/card_table.tsv
+    WARPSPY_MATRICES=FOLDER /usr/bin/python3 tests/make_card_table.py > tests/card_table.tsv
 """
 import csv
 import math
+import os
 import sys
 import warnings
 
@@ -14,7 +15,7 @@ import scipy.io
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
-FOLDER = "../shared/matrices"
+FOLDER = os.environ["WARPSPY_MATRICES"]
 MOST = 100000  # nonzeros: up to there `check` runs all its lines
 DENSE = 600    # rows: up to there numpy's dense methods are asked
 

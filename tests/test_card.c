@@ -1,13 +1,13 @@
 /* The report card: against what scipy finds in known matrices, against matrices made for one line each, its width and
    height, Ctrl-C, and failing allocations. */
 #include "../src/card.h"
+#include "collection.h"
 #include "talk.h"
 
 #include <math.h>
 
 /* ---- the table of scipy ---- */
 
-static const char *const folder = "../shared/matrices";
 enum { KEYS_MOST = 80, LINE_MOST = 4096 };
 
 /* The line that has a key, or NULL. */
@@ -54,7 +54,7 @@ static int fields_of(char *line, char **field)
     return n;
 }
 
-static int compare_row(char *const *key, char *const *field, int n)
+static int compare_row(const char *folder, char *const *key, char *const *field, int n)
 {
     char path[512];
     struct csr A = {0};
@@ -87,21 +87,15 @@ static void test_table(void **state)
     static char head[LINE_MOST], line[LINE_MOST];
     char *key[KEYS_MOST], *field[KEYS_MOST];
     int matrices = 0, wrong = 0;
-    char path[512];
-    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
-    FILE *index = fopen(path, "r"), *f = fopen("tests/card_table.tsv", "r");
+    const char *folder = collection_folder("the card beside scipy's numbers");
+    if (!folder) skip();
+    FILE *f = fopen("tests/card_table.tsv", "r");
     assert_non_null(f);
-    if (!index) {
-        fclose(f);
-        printf("skip: card against scipy: there is no %s here\n", folder);
-        skip();
-    }
-    fclose(index);
     assert_non_null(fgets(head, sizeof head, f));
     int n = fields_of(head, key);
     for (; fgets(line, sizeof line, f); matrices++) {
         assert_int_equal(fields_of(line, field), n);
-        wrong += compare_row(key, field, n);
+        wrong += compare_row(folder, key, field, n);
     }
     fclose(f);
     assert_true(matrices > 200);

@@ -4,6 +4,7 @@
      *.mat       scipy.io.savemat (level5 compressed, plain5 not, none without a sparse variable); level73 by libmatio
      *.rb        RBwrite of SuiteSparse's RBio 5.12; scipy.hb by scipy.io.hb_write */
 #include "../src/file.h"
+#include "collection.h"
 #include "mtx_kit.h"
 #include "shapes.h"
 #include "talk.h"
@@ -147,16 +148,11 @@ static void what_was_known_of_a_matrix_is_kept_in_wsb(void **state)
 
 static void the_whole_collection_comes_back(void **state)
 {
-    const char *dir = getenv("WARPSPY_MATRICES");
+    const char *dir;
     char path[1024], line[4096];
     (void)state;
-    if (!dir) dir = "../shared/matrices";
-    snprintf(path, sizeof path, "%s/INDEX.tsv", dir);
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        printf("skip: no %s\n", path);
-        return;
-    }
+    FILE *f = collection_index("files of the whole collection", &dir);
+    if (!f) return;
     for (int n = 0; fgets(line, sizeof line, f); n++) {
         struct csr A;
         struct load_info info;

@@ -1,5 +1,6 @@
 /* Every format of the registry over every shape, both precisions and several parameters: exact round trips, exact
    sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
+#include "collection.h"
 #include "stored_kit.h"
 
 #include <dirent.h>
@@ -617,14 +618,10 @@ static void test_samples(void **state)
 static void test_real_matrices(void **state)
 {
     (void)state;
-    const char *set = getenv("WARPSPY_MATRICES"), *folder = set ? set : "../shared/matrices";
+    const char *folder;
     char path[1024], line[4096], name[128];
-    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
-    FILE *index = fopen(path, "r");
-    if (!index) {
-        print_message("skip real matrices: no %s\n", path);
-        return;
-    }
+    FILE *index = collection_index("real matrices", &folder);
+    if (!index) return;
     while (fgets(line, sizeof line, index)) {
         long stored = 0;
         if (sscanf(line, "%127s %*d %*d %ld", name, &stored) != 2 || stored > FIT_NNZ) continue;

@@ -1,4 +1,5 @@
 /* Files as they come: packed, archived, missing, damaged; the whole collection; saving; memory that runs out. */
+#include "collection.h"
 #include "mtx_kit.h"
 
 #include <archive.h>
@@ -640,17 +641,12 @@ static void check_file(const char *dir, char *const *c)
 
 static void the_whole_collection_loads(void **state)
 {
-    const char *dir = getenv("WARPSPY_MATRICES");
-    char path[1024], line[4096];
+    const char *dir;
+    char line[4096];
     int n = 0;
     (void)state;
-    if (!dir) dir = "../shared/matrices";
-    snprintf(path, sizeof path, "%s/INDEX.tsv", dir);
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        printf("skip: no %s\n", path);
-        return;
-    }
+    FILE *f = collection_index("the loading of the whole collection", &dir);
+    if (!f) return;
     while (fgets(line, sizeof line, f)) {
         char *rest = line, *c[COLUMNS];
         for (int i = 0; i < COLUMNS; i++) c[i] = strsep(&rest, "\t");

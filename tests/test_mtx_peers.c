@@ -1,5 +1,6 @@
 /* The reader of Matrix Market files held against others: NIST's mmio and the slow reader, on the collection and on the
    files that the fuzzers begin with. WARPSPY_ALL=1 takes the large files too. */
+#include "collection.h"
 #include "fuzz_load.h"
 #include "mtx_kit.h"
 #include "slow_mtx.h"
@@ -71,15 +72,12 @@ static void check_packed(const char *packed, check *with)
 
 static void check_collection(check *with)
 {
-    const char *dir = getenv("WARPSPY_MATRICES");
+    const char *dir = collection_folder("the collection beside other readers");
     char path[1024];
     int large = 0;
-    if (!dir) dir = "../shared/matrices";
+    if (!dir) return;
     DIR *d = opendir(dir);
-    if (!d) {
-        printf("skip: no %s\n", dir);
-        return;
-    }
+    assert_non_null(d);
     for (struct dirent *f; (f = readdir(d));) {
         size_t n = strlen(f->d_name);
         if (n < 7 || strcmp(f->d_name + n - 7, ".mtx.gz")) continue;

@@ -3,6 +3,7 @@
 #include "../gpu/emu.h"
 #include "../src/staged.h"
 #include "../src/triangles.h"
+#include "collection.h"
 #include "dev_fake.h"
 #include "precond_kit.h"
 #include "talk.h"
@@ -394,16 +395,12 @@ static int check_all(struct csr *A, const char *name)
 static void test_collection(void **state)
 {
     (void)state;
-    const char *set = getenv("WARPSPY_MATRICES"), *folder = set ? set : "../shared/matrices";
+    const char *folder;
     char path[1024], line[4096];
     struct load_info info;
     int matrices = 0, made = 0;
-    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
-    FILE *index = fopen(path, "r");
-    if (!index) {
-        print_message("skip the preconditioners on the collection: no %s\n", path);
-        return;
-    }
+    FILE *index = collection_index("the preconditioners on the collection", &folder);
+    if (!index) return;
     for (bool heading = true; fgets(line, sizeof line, index); heading = false) {
         struct csr A;
         struct err e = {0};

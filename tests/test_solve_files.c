@@ -1,5 +1,6 @@
 /* Every solver on every square real matrix of the collection up to 2000 rows: it ends with a reason, and where it says
    converged the residual, computed here anew, is small. */
+#include "collection.h"
 #include "solve_kit.h"
 
 enum { ROWS_MOST = 2000 };
@@ -74,16 +75,12 @@ static int solve_all(struct csr *A, const char *name)
 static void test_collection(void **state)
 {
     (void)state;
-    const char *set = getenv("WARPSPY_MATRICES"), *folder = set ? set : "../shared/matrices";
+    const char *folder;
     char path[1024], line[4096];
     struct load_info info;
     int matrices = 0, converged = 0;
-    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
-    FILE *index = fopen(path, "r");
-    if (!index) {
-        print_message("skip the solvers on the collection: no %s\n", path);
-        return;
-    }
+    FILE *index = collection_index("the solvers on the collection", &folder);
+    if (!index) return;
     while (fgets(line, sizeof line, index)) {
         struct csr A;
         struct err e = {0};

@@ -1,4 +1,5 @@
 /* Statistics, symmetry, histograms and density pictures, held against naive counts over a dense picture. */
+#include "collection.h"
 #include "shapes.h"
 
 #include <math.h>
@@ -366,16 +367,12 @@ static bool agrees_with_line(const char *line, const struct csr *A, const struct
 static void real_matrices_agree_with_their_index(void **state)
 {
     (void)state;
-    const char *set = getenv("WARPSPY_MATRICES"), *folder = set ? set : "../shared/matrices";
+    const char *folder;
     char path[1024], line[4096];
     struct load_info info;
     int agreed = 0;
-    snprintf(path, sizeof path, "%s/INDEX.tsv", folder);
-    FILE *index = fopen(path, "r");
-    if (!index) {
-        print_message("skip the matrices of INDEX.tsv: no %s\n", path);
-        return;
-    }
+    FILE *index = collection_index("the matrices of INDEX.tsv", &folder);
+    if (!index) return;
     for (bool heading = true; fgets(line, sizeof line, index); heading = false) {
         if (heading) continue;
         struct csr A;
