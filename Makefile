@@ -42,12 +42,14 @@ EMU_OBJ  := $(patsubst gpu/%.cu,$(BUILD)/emu/%.o,$(wildcard gpu/k_*.cu gpu/p_*.c
 CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*.cu)))
 LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 LIB      := $(BUILD)/libwarpspy.a
-TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
+# T='formats lu' names tests, of which only these are built and run.
+T        ?=
+TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(if $(T),$(T:%=tests/test_%.c),tests/test_*.c)))
 TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
-.PHONY: all tests run test check asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load bench-screen install uninstall clean deps deps-test format
+.PHONY: all tests run test check quick asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load bench-screen install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS)
@@ -105,8 +107,11 @@ deps-test:
 	@tests/install_debs.sh $(DEPS_TEST)
 
 # ---- checks ----
+# make check T=formats builds and runs one test; make quick runs all but the slow ones.
 check: tests layers
-	@tests/run_all.sh $(BUILD)
+	@tests/run.py $(BUILD) $(T)
+quick: tests
+	@tests/run.py $(BUILD) --quick
 ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
 asan:
 	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan $(ASAN)
@@ -158,10 +163,10 @@ layers:
 	@! grep -nE '#include *[<"](n?curses|ncursesw|readline|\.\./ui)' -r gpu
 	@echo "layers: src and gpu include nothing from above them"
 golden: tests
-	@WARPSPY_GOLDEN=write tests/run_all.sh $(BUILD) golden
+	@WARPSPY_GOLDEN=write tests/run.py $(BUILD) --golden
 # On a machine with a GPU. NOBUILD=1 uses what is there, for a machine without the -dev packages.
 check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
-	@tests/run_all.sh $(BUILD) gpu
+	@tests/run.py $(BUILD) --gpu
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench.sh $(BUILD)
 # The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said.

@@ -1,5 +1,5 @@
 """Drives warpspy in a pseudo terminal through a terminal emulator: prompt, keys, resize, Ctrl-C, Ctrl-Z, and the
-terminal given back on every exit. Counted by run_all.sh as cmocka tests are."""
+terminal given back on every exit. Counted by run.py as cmocka tests are."""
 import json
 import os
 import re

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""run.py BUILD [NAME...]: run the test programs of a build side by side; the last line is "N passed, N failed".
+
+NAME picks programs: `formats` is test_formats, `gpu_lu` is gpu_lu. Without a name all tests run.
+  --quick   all tests but the slow ones
+  --golden  the programs whose screens `make golden` writes anew
+  --gpu     the programs that need a GPU, one at a time
+  --jobs N  how many programs run at once (default: one per core)
+A test program prints what cmocka prints: its lines "[  PASSED  ] N test(s)" and " N FAILED TEST(S)" are counted.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+GOLDEN = ["golden", "screens", "export"]
+# What takes more than some seconds, the slowest first: these start first, and `--quick` leaves them out.
+SLOW = []
+
+
+def program_name(path):
+    return path.stem.removeprefix("test_")
+
+
+def find_programs(build, options):
+    tests = build / "tests"
+    if options.gpu:
+        return sorted(p for p in tests.rglob("gpu_*") if p.suffix == "" and os.access(p, os.X_OK) and p.is_file())
+    found = [p for p in tests.rglob("test_*") if p.suffix == "" and os.access(p, os.X_OK) and p.is_file()]
+    if not options.golden:
+        found += (TOP / "tests").rglob("test_*.py")
+    wanted = options.names or (GOLDEN if options.golden else [])
+    if wanted:
+        found = [p for p in found if program_name(p) in wanted]
+        for name in set(wanted) - {program_name(p) for p in found}:
+            sys.exit(f"run.py: there is no test `{name}` in {build}")
+    elif options.quick:
+        found = [p for p in found if program_name(p) not in SLOW]
+    order = {name: k for k, name in enumerate(SLOW)}
+    return sorted(found, key=lambda p: (order.get(program_name(p), len(SLOW)), p.name))
+
+
+def clean_environment(build, state):
+    """No test reads or writes the user's own state; numbers are also read in a locale with a decimal comma."""
+    env = dict(os.environ, WARPSPY_BIN=str(build / "warpspy"), LC_ALL="C.UTF-8",
+               # Threads that wait give their core away: on a busy machine spinning takes longer than the tests.
+               OMP_WAIT_POLICY="passive")
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"):
+        env[name] = state
+    return env
+
+
+def make_locale(folder):
+    done = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{folder}/de_DE.UTF-8"], capture_output=True)
+    return folder if done.returncode == 0 else None
+
+
+def counted(pattern, log):
+    return sum(int(n) for n in re.findall(pattern, log, re.M))
+
+
+def run_program(path, build, locale):
+    """Run one program in a state folder of its own: its result as (passed, failed, text to print)."""
+    with tempfile.TemporaryDirectory() as state:
+        env = clean_environment(build, state)
+        if locale:
+            env["LOCPATH"] = locale
+        command = [os.environ.get("PYTHON", "/usr/bin/python3"), str(path)] if path.suffix == ".py" else [str(path)]
+        start = time.monotonic()
+        done = subprocess.run(command, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+    log = done.stdout.decode(errors="replace")
+    passed = counted(r"^\[  PASSED  \] (\d+) test", log)
+    failed = counted(r"^ (\d+) FAILED TEST", log)
+    if done.returncode and not failed:
+        failed = 1
+    lines = [f"{path.stem}: {passed} passed, {failed} failed, {time.monotonic() - start:.0f} s"]
+    lines += sorted({line for line in log.splitlines() if line.startswith("skip")})
+    if failed:
+        lines += [line for line in log.splitlines() if not re.match(r"\[ (RUN|      OK)", line)][-60:]
+        lines += [f"({path.stem} ended with status {done.returncode})"]
+    return passed, failed, "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--golden", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    os.chdir(TOP)
+    programs = find_programs(options.build, options)
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(1 if options.gpu else options.jobs) as pool:
+        locale = make_locale(folder)
+        for future in concurrent.futures.as_completed(
+                [pool.submit(run_program, p, options.build, locale) for p in programs]):
+            p, f, text = future.result()
+            passed, failed = passed + p, failed + f
+            print(text, flush=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    main()
