@@ -118,8 +118,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(bsr_block) = {
     .name = "bsr-block",
-    .format = "bsr",
     .about = "reads blocks whole, as they are stored; lanes idle when b*b does not divide the warp",
+    .format = "bsr",
     .source = "NOTES",
     .work = "one block row per warp, floor(32/(b*b)) blocks at a time",
     .lesson = "A warp takes a row of blocks and lays its lanes over whole blocks as they are stored, row by row.\n"
@@ -141,8 +141,8 @@ KERNEL_ENTRY(bsr_block) = {
 
 KERNEL_ENTRY(bsr_column) = {
     .name = "bsr-column",
-    .format = "bsr",
     .about = "each lane keeps to one row of the block row; fewer lanes idle than with whole blocks",
+    .format = "bsr",
     .source = "NOTES",
     .work = "one block row per warp, floor(32/b) columns at a time",
     .lesson = "As bsr-block, but b lanes take a column of a block, and a warp 32 / b columns at a time, so that a\n"

@@ -93,8 +93,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_scalar) = {
     .name = "csr-scalar",
-    .format = "csr",
     .about = "the plainest CSR kernel: simple, and uncoalesced as soon as rows are longer than one element",
+    .format = "csr",
     .source = "NOTES, THESIS",
     .work = "one row per thread",
     .lesson = "Thread t walks along row t. On the 4x4 example:\n"
@@ -115,8 +115,8 @@ KERNEL_ENTRY(csr_scalar) = {
 
 KERNEL_ENTRY(csr_vector) = {
     .name = "csr-vector",
-    .format = "csr",
     .about = "coalesced along the row; lanes idle when rows are shorter than a warp",
+    .format = "csr",
     .source = "NOTES, THESIS",
     .work = "one row per warp, shuffle reduction",
     .lesson = "A warp takes a row: lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
@@ -136,8 +136,8 @@ KERNEL_ENTRY(csr_vector) = {
 
 KERNEL_ENTRY(csr_cusp) = {
     .name = "csr-cusp",
-    .format = "csr",
     .about = "as many threads a row as the mean row has entries: good for short and long rows, if they are alike",
+    .format = "csr",
     .source = "NOTES",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
     .lesson = "A vector of V threads takes a row; V is 2, 4, 8, 16 or 32, the first that is not below the mean row\n"

@@ -99,8 +99,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_stream) = {
     .name = "csr-stream",
-    .format = "csr",
     .about = "values and columns read side by side whatever the rows; the sums are made in shared memory",
+    .format = "csr",
     .source = "Greathouse and Daga 2014",
     .work = "one row per thread for the sum; the entries of a block's 256 rows by whoever comes next",
     .lesson = "A block has 256 neighbouring rows, and so one stretch of val and col, which its threads read side by\n"

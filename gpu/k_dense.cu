@@ -33,8 +33,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dense) = {
     .name = "dense",
-    .format = "dense",
     .about = "every place of the matrix, zero or not: coalesced, no index is read",
+    .format = "dense",
     .source = "[ours]",
     .work = "one row per thread",
     .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all:\n"

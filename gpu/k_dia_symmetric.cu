@@ -134,8 +134,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dia_symmetric) = {
     .name = "dia-symmetric",
-    .format = "dia",
     .about = "of a symmetric matrix only the upper diagonals are read from memory",
+    .format = "dia",
     .source = "[ours]",
     .work = "one row per thread",
     .lesson = "As dia, but value (i, i - k) is taken from the diagonal at +k, where as (i - k, i) it stands k\n"

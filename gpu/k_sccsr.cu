@@ -123,8 +123,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(sccsr_host_order) = {
     .name = "sc-csr-host-order",
-    .format = "sc-csr",
     .about = "sc-csr as in the paper, where the host puts the results in order: to measure what the copies cost",
+    .format = "sc-csr",
     .source = "Liang 2012, sec. 2.2.2",
     .work = "as sc-csr, then the results by way of the host",
     .lesson = "The product is that of sc-csr, but y comes out in the order of the sorted rows, and is put in order\n"
@@ -145,8 +145,8 @@ KERNEL_ENTRY(sccsr_host_order) = {
 
 KERNEL_ENTRY(sccsr) = {
     .name = "sc-csr",
-    .format = "sc-csr",
     .about = "coalesced for short rows too: no lane idles while its row is as long as its neighbours; y is scattered",
+    .format = "sc-csr",
     .source = "Liang 2012, sec. 2.2",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
     .lesson = "Rows are sorted by length and c neighbours folded into one: their first elements, then their second\n"

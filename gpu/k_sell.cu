@@ -45,8 +45,8 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(sell) = {
     .name = "sell",
-    .format = "sell",
     .about = "coalesced like ELL, but each slice pays only for its own longest row",
+    .format = "sell",
     .source = "[ours]",
     .work = "one row per thread, rows of like length together",
     .lesson = "As ell, but in slices of 32 rows, each as wide as its own longest row; within windows of 1024 rows\n"

@@ -227,8 +227,7 @@ const struct wrong_rule wrong_rules[] = {
      "written, it finds what was there before: the result changes from run to run, and mostly looks\n"
      "right.\n",
      "reverse_wrong", "reverse_right"},
-    {"reuse", "what all have read is written again behind a __syncthreads()",
-     "in two rounds, each number's neighbour",
+    {"reuse", "what all have read is written again behind a __syncthreads()", "in two rounds, each number's neighbour",
      "There is a barrier between the write and the read, but none between that read and the write of\n"
      "the next round: a fast warp replaces what a slow one still wants to read.\n",
      "shift_wrong", "shift_right"},
@@ -237,8 +236,7 @@ const struct wrong_rule wrong_rules[] = {
      "A barrier waits for all threads. Whether one that has returned counts is not defined: some\n"
      "GPUs wait for ever, others go on. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
-    {"mask", "the mask of a shuffle or vote names just the lanes that reach it",
-     "the sum of 20 numbers by one warp",
+    {"mask", "the mask of a shuffle or vote names just the lanes that reach it", "the sum of 20 numbers by one warp",
      "After the early return 12 of the lanes that the full mask names never come. Values read from\n"
      "them are undefined, or the warp waits for ever.\n",
      "sum_wrong", "sum_right"},
@@ -263,11 +261,11 @@ const struct wrong_rule wrong_rules[] = {
      "prefix_wrong", "prefix_right"},
     {}};
 
+const struct registry wrong_registry = {wrong_rules, sizeof *wrong_rules};
+
 const struct wrong_rule *wrong_find(const char *name)
 {
-    for (const struct wrong_rule *r = wrong_rules; r->name; r++)
-        if (!strcmp(r->name, name)) return r;
-    return nullptr;
+    return static_cast<const struct wrong_rule *>(registry_find(&wrong_registry, name));
 }
 
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct err *e)

@@ -191,8 +191,8 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 #define HOST_ENTRIES(id, format_, loop, about_, source_, share, lesson_, ...) \
     KERNEL_ENTRY(id##_serial) = {                                             \
         .name = format_ "-serial",                                            \
-        .format = format_,                                                    \
         .about = about_,                                                      \
+        .format = format_,                                                    \
         .source = source_,                                                    \
         .work = "the whole product, in one thread",                           \
         .lesson = lesson_,                                                    \
@@ -203,8 +203,8 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
     };                                                                        \
     KERNEL_ENTRY(id##_openmp) = {                                             \
         .name = format_ "-openmp",                                            \
-        .format = format_,                                                    \
         .about = "the host loop on all cores",                                \
+        .format = format_,                                                    \
         .source = "[ours]",                                                   \
         .work = share " per host thread",                                     \
         .lesson = lesson_,                                                    \

@@ -35,11 +35,11 @@ static const struct kernel *const on_cuda[] = {
 #include "kernels.def"
     NULL};
 
+const struct registry kernel_registry = {.entries = kernels};
+
 const struct kernel *kernel_find(const char *name)
 {
-    for (int i = 0; kernels[i]; i++)
-        if (!strcmp(kernels[i]->name, name)) return kernels[i];
-    return NULL;
+    return registry_find(&kernel_registry, name);
 }
 
 bool kernel_runs_on(const struct kernel *k, const struct device *d)

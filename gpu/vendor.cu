@@ -262,8 +262,8 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
     extern "C" const struct kernel cuda_kernel_##id;                                                       \
     const struct kernel cuda_kernel_##id = {                                                               \
         .name = name_,                                                                                     \
-        .format = format_,                                                                                 \
         .about = about_,                                                                                   \
+        .format = format_,                                                                                 \
         .source = "cuSPARSE",                                                                              \
         .work = "as the library chooses",                                                                  \
         .lesson = lesson_,                                                                                 \

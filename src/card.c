@@ -16,11 +16,11 @@ const struct card_line *const card_lines[] = {
     NULL};
 #undef CARD_LINE
 
+const struct registry card_registry = {.entries = card_lines};
+
 const struct card_line *card_find(const char *name)
 {
-    for (int i = 0; card_lines[i]; i++)
-        if (!strcmp(card_lines[i]->name, name)) return card_lines[i];
-    return NULL;
+    return registry_find(&card_registry, name);
 }
 
 const struct card_row *card_row(const struct card *c, const char *name)

@@ -3,6 +3,7 @@
 #ifndef CARD_H
 #define CARD_H
 
+#include "registry.h"
 #include "session.h"
 
 /* Columns of a terminal that the text of a line may have. */
@@ -95,6 +96,7 @@ struct card {
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);
+extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);
 /* The row of a line, or NULL; and whether the value of a key is known, in *value. For tests. */
 const struct card_row *card_row(const struct card *c, const char *name);

@@ -83,75 +83,32 @@ static void out_params(struct out *o, const struct param *p)
 
 /* ---- what the values in a command's grammar are ---- */
 
-static void say_choice(struct session *s, const char *name, const char *about)
+static void say_choices(struct out *o, const struct registry *r)
 {
-    out_text(s->out, "  %-*s %s", (int)strlen(name) > 12 ? 30 : 12, name, about);
+    const struct named *entry;
+    for (int i = 0; (entry = registry_at(r, i)); i++)
+        out_text(o, "  %-*s %s", strlen(entry->name) > 12 ? 30 : 12, entry->name, entry->about);
 }
 
-static void say_generators(struct session *s)
+static void say_generators(struct out *o)
 {
-    for (int i = 0; generators[i]; i++) out_text(s->out, "  %-30s %s", generators[i]->usage, generators[i]->about);
-}
-
-static void say_views(struct session *s)
-{
-    const char *about, *keys;
-    const struct front *f = s->front;
-    for (int i = 0; f && f->about_view && f->views && f->views[i]; i++) {
-        f->about_view(f->views[i], &about, &keys);
-        say_choice(s, f->views[i], about);
-    }
-}
-
-static void say_orderings(struct session *s)
-{
-    for (int i = 0; orderings[i]; i++) say_choice(s, orderings[i]->name, orderings[i]->about);
-}
-
-static void say_symmethods(struct session *s)
-{
-    for (int i = 0; sym_methods[i]; i++) say_choice(s, sym_methods[i]->name, sym_methods[i]->about);
-}
-
-static void say_symmodes(struct session *s)
-{
-    for (int i = 0; i < SYM_MODES; i++) say_choice(s, sym_modes[i].name, sym_modes[i].about);
-}
-
-static void say_solvers(struct session *s)
-{
-    for (int i = 0; solvers[i]; i++) say_choice(s, solvers[i]->name, solvers[i]->about);
-}
-
-static void say_preconds(struct session *s)
-{
-    for (int i = 0; preconds[i]; i++) say_choice(s, preconds[i]->name, preconds[i]->about);
-}
-
-static void say_methods(struct session *s)
-{
-    for (int i = 0; lu_methods[i]; i++) say_choice(s, lu_methods[i]->name, lu_methods[i]->about);
-}
-
-static void say_options(struct session *s)
-{
-    for (const struct setting *o = options; o->name; o++) say_choice(s, o->name, o->about);
+    for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
 }
 
 /* Formats, kernels and devices have commands that list them. */
 static const struct {
     const char *kind, *title;
-    void (*say)(struct session *s);
+    const struct registry *of; /* NULL: the front's views */
 } choices[] = {
-    {"VIEW", "Views:", say_views},
-    {"ORDERING", "Orderings:", say_orderings},
-    {"SYMMETHOD", "Methods:", say_symmethods},
-    {"SYMMODE", "Modes:", say_symmodes},
-    {"GENERATOR", "Generators:", say_generators},
-    {"SOLVER", "Solvers:", say_solvers},
-    {"PRECOND", "Preconditioners:", say_preconds},
-    {"METHOD", "Methods:", say_methods},
-    {"OPTION", "Options:", say_options},
+    {"VIEW", "Views:", NULL},
+    {"ORDERING", "Orderings:", &ordering_registry},
+    {"SYMMETHOD", "Methods:", &sym_registry},
+    {"SYMMODE", "Modes:", &sym_mode_registry},
+    {"GENERATOR", "Generators:", &generator_registry},
+    {"SOLVER", "Solvers:", &solver_registry},
+    {"PRECOND", "Preconditioners:", &precond_registry},
+    {"METHOD", "Methods:", &lu_registry},
+    {"OPTION", "Options:", &option_registry},
 };
 
 /* Is it a word of the grammar, and no part of one? */
@@ -172,7 +129,11 @@ static void help_command(struct session *s, const struct command *c)
     for (int i = 0; i < COUNT(choices); i++) {
         if (!names(c->grammar, choices[i].kind)) continue;
         out_text(o, "%s", choices[i].title);
-        choices[i].say(s);
+        const struct registry *r = choices[i].of ? choices[i].of : s->front ? s->front->views : NULL;
+        if (r == &generator_registry)
+            say_generators(o);
+        else if (r)
+            say_choices(o, r);
     }
     if (out_mode(o) != OUT_TEXT) out_command(o, c);
 }
@@ -355,23 +316,18 @@ static bool help_option(struct session *s, const char *name)
     return true;
 }
 
-const struct device_sort device_sorts[] = {
+const struct named device_sorts[] = {
     {"cpu", "plain loops on the host, on one thread or all"},
     {"emu", "the GPU's kernels lane by lane in an emulator, every access checked; it has no time"},
     {"cuda", "a GPU by CUDA; cuda:N is the one of that number, cuda the first"},
     {0},
 };
 
-const struct device_sort *device_sort_find(const char *name)
-{
-    for (const struct device_sort *d = device_sorts; d->name; d++)
-        if (!strcmp(d->name, name)) return d;
-    return NULL;
-}
+const struct registry device_sort_registry = {device_sorts, sizeof *device_sorts};
 
 static bool help_device(struct session *s, const char *name)
 {
-    const struct device_sort *d = device_sort_find(name);
+    const struct named *d = registry_find(&device_sort_registry, name);
     if (!d) return false;
     out_topic(s->out, "device", "device", d->name, d->about);
     out_text(s->out, "`devices` lists those there are.");

@@ -17,11 +17,11 @@ const struct command *const commands[] = {
 #undef COMMAND
 #undef GROUP
 
+const struct registry command_registry = {.entries = commands};
+
 const struct command *command_find(const char *name)
 {
-    for (int i = 0; commands[i]; i++)
-        if (!strcmp(commands[i]->name, name)) return commands[i];
-    return NULL;
+    return registry_find(&command_registry, name);
 }
 
 const char *command_group(const struct command *c)
@@ -64,7 +64,7 @@ static bool unknown_command(struct words *w, struct err *e)
 {
     char safe[256];
     struct suggest near = suggest_for(w->w[0].text);
-    for (int i = 0; commands[i]; i++) suggest_offer(&near, commands[i]->name);
+    registry_list(&command_registry, suggest_offer, &near);
     print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
     if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
     return fail(e, E_USAGE, "there is no such command; `help` lists them");

@@ -74,8 +74,8 @@ static void give_item(void *user, const struct item *it, bool value)
     struct completion *c = user;
     if (!value)
         give_matching(c, it->word);
-    else if (it->value->list)
-        it->value->list(c->session, c->args, give_matching, c);
+    else if (kind_has_list(it->value))
+        kind_list(it->value, c->session, c->args, give_matching, c);
     else if (!strcmp(it->value->name, "FILE"))
         give_files(c);
 }
@@ -103,6 +103,6 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     int before = w.n - begun;
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_find(w.w[0].text) : NULL;
-    for (int i = 0; !before && commands[i]; i++) give_matching(&c, commands[i]->name);
+    if (!before) registry_list(&command_registry, give_matching, &c);
     if (command) args_expected(&a, s, command, &w, before, give_item, &c);
 }

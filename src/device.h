@@ -3,6 +3,7 @@
 #define DEVICE_H
 
 #include "format.h"
+#include "registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,7 +107,7 @@ struct launch {
 
 /* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
 struct kernel {
-    const char *name, *format, *about, *source;
+    const char *name, *about, *format, *source;
     const char *work;   /* what one thread does */
     const char *lesson; /* how the threads lie over the matrix, what they ask of memory, where that goes wrong; lines
                            of at most 100 columns, divided by \n */
@@ -132,6 +133,7 @@ struct kernel {
 };
 
 extern const struct kernel *const kernels[]; /* ended by NULL, in the order of kernels.def */
+extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The kernel used when none is named: of the format's own ones that run on d, the first that says it is best for A,
@@ -152,7 +154,7 @@ struct run {
     double us, spread_us; /* median, and half the distance between the quartiles */
     double first_us;      /* the first launch, cold */
     int reps;
-    double prep_us, put_us; /* packing and ready_us; copying to the device, 0 where it was packed there */
+    double prep_us, put_us;         /* packing and ready_us; copying to the device, 0 where it was packed there */
     const struct device *packed_on; /* NULL: the host */
     double ready_us;      /* what the kernel prepares on the device beside the matrix, once: tile starts and the like */
     int64_t bytes;        /* that must move at least: arrays used, x once, y once (twice if beta != 0) */

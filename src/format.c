@@ -16,11 +16,11 @@ const struct format *const formats[] = {
 
 enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 }; /* slots of padding a nonzero; never refused below */
 
+const struct registry format_registry = {.entries = formats};
+
 const struct format *format_find(const char *name)
 {
-    for (const struct format *const *f = formats; *f; f++)
-        if (strcmp((*f)->name, name) == 0) return *f;
-    return NULL;
+    return registry_find(&format_registry, name);
 }
 
 /* ---- for the formats' files ---- */

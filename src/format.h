@@ -2,6 +2,7 @@
 #ifndef FORMAT_H
 #define FORMAT_H
 
+#include "registry.h"
 #include "warpspy.h"
 
 #ifdef __cplusplus
@@ -9,8 +10,8 @@ extern "C" {
 #endif
 
 struct param {
-    const char *name;  /* NULL ends the list */
-    int64_t usual;     /* default; 0 may mean "chosen from the matrix" and is resolved by plan */
+    const char *name; /* NULL ends the list */
+    int64_t usual;    /* default; 0 may mean "chosen from the matrix" and is resolved by plan */
     int64_t min, max;
     const char *about;
 };
@@ -19,10 +20,10 @@ struct param {
 struct format {
     const char *name, *about, *source;
     struct param params[PARAMS_MAX + 1];
-    bool zeros_fade;  /* a stored explicit zero cannot be told from padding (DIA, BSR, dense) */
-    bool raw;         /* has no padding by construction */
-    int value;        /* index of the array that holds the values; -1 when there are several (see values) */
-    int values[3];    /* with value == -1: the indices of the value arrays, ended by -1 */
+    bool zeros_fade; /* a stored explicit zero cannot be told from padding (DIA, BSR, dense) */
+    bool raw;        /* has no padding by construction */
+    int value;       /* index of the array that holds the values; -1 when there are several (see values) */
+    int values[3];   /* with value == -1: the indices of the value arrays, ended by -1 */
     /* Resolve S->param and list the arrays (name, type, n; no data): exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and temporary memory of O(rows + cols). */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
@@ -39,6 +40,7 @@ struct format {
 };
 
 extern const struct format *const formats[]; /* ended by NULL, in the order of formats.def */
+extern const struct registry format_registry;
 const struct format *format_find(const char *name);
 
 struct plan {
@@ -98,9 +100,9 @@ int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i);
 /* For formats whose zeros fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
 
-/* The last step of a plan, on the host or on a device: resolve what is left of S->param, list the arrays, refuse what the
-   format cannot hold. From the entries of the longest row; those that overflow the ELL part, whose width is resolved;
-   diagonals, blocks, pieces, slots in all. */
+/* The last step of a plan, on the host or on a device: resolve what is left of S->param, list the arrays, refuse what
+   the format cannot hold. From the entries of the longest row; those that overflow the ELL part, whose width is
+   resolved; diagonals, blocks, pieces, slots in all. */
 bool ell_sizes(struct stored *S, int64_t longest, struct err *e);
 void hyb_sizes(struct stored *S, int64_t over);
 void dia_sizes(struct stored *S, int64_t diagonals);
@@ -121,15 +123,15 @@ struct place ell_where(const struct stored *S, const struct array *col, int64_t 
 enum { COO_ROW, COO_COL, COO_VAL };
 enum { CSR_PTR, CSR_COL, CSR_VAL };
 enum { CSC_PTR, CSC_ROW, CSC_VAL };
-enum { ELL_COL, ELL_VAL };                          /* param 0: width */
-enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL };   /* param 0: C, 1: sigma */
+enum { ELL_COL, ELL_VAL };                                    /* param 0: width */
+enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL };             /* param 0: C, 1: sigma */
 enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width */
 enum { DIA_OFFSETS, DIA_DATA };
-enum { BSR_PTR, BSR_COL, BSR_VAL };                 /* param 0: block size */
+enum { BSR_PTR, BSR_COL, BSR_VAL }; /* param 0: block size */
 enum { DENSE_VAL };
 enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, SCCSR_SEGMENT }; /* param 0: nw */
-enum { VAB_VAL, VAB_COL, VAB_ROW_PIECE };           /* param 0: threads a block */
-enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA }; /* param 0: hack */
+enum { VAB_VAL, VAB_COL, VAB_ROW_PIECE };                                                 /* param 0: threads a block */
+enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA };                                       /* param 0: hack */
 enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START, BRCSD1_BLOCK, BRCSD1_ROW }; /* param 0: min */
 enum { BRCSD2_OFFSETS, BRCSD2_DATA, BRCSD2_PTR, BRCSD2_DNUM };                            /* param 0: nrows */
 enum { HDC_OFFSETS, HDC_DATA, HDC_PTR, HDC_COL, HDC_VAL };                                /* param 0: fill, in % */
@@ -142,8 +144,8 @@ enum { ADAPTIVE_DIA = 1, ADAPTIVE_BRCSD1, ADAPTIVE_BRCSD2 };  /* what ADAPTIVE_A
 const struct format *adaptive_choice(const struct stored *S); /* dia, brcsd1 or brcsd2 */
 
 /* Sizes that the papers fix. */
-enum { SCCSR_SEGMENTS = 4 }; /* segment g folds 32 >> g rows into one */
-enum { VAB_PIECE = 4 };      /* elements a thread */
+enum { SCCSR_SEGMENTS = 4 };                                /* segment g folds 32 >> g rows into one */
+enum { VAB_PIECE = 4 };                                     /* elements a thread */
 enum { DIA_ROWS = 128, BRCSD1_ROWS = 64, DRM_ROWS = 1024 }; /* rows that a thread block takes, at most; DIA's is ours */
 
 /* SC-CSR: rows of each segment by length alone, which become the segments' once too small ones have moved on. */
@@ -160,7 +162,8 @@ struct sccsr_layout {
 void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
 bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);
 
-/* DRM: n segments of nrows rows, of which those before each have before[] diagonals, arranged and merged; to be freed. */
+/* DRM: n segments of nrows rows, of which those before each have before[] diagonals, arranged and merged; to be freed.
+ */
 struct drm_layout {
     int64_t segments, subblocks;
     int *dnum;        /* by position */
@@ -179,14 +182,15 @@ struct brcsd1_pointers {
     int64_t *start;
     int *block, *row;
 };
-/* Rows where cuts may be, ascending, none before 1: the start rows of blocks of at least min rows, ended by the number of
-   rows, go to start[n + 2]; how many blocks there are. */
+/* Rows where cuts may be, ascending, none before 1: the start rows of blocks of at least min rows, ended by the number
+   of rows, go to start[n + 2]; how many blocks there are. */
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);
 void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to);
 
-/* DIA-Adaptive: S as one of its formats, with that format's parameter; is its padding below so many % of the entries? */
+/* DIA-Adaptive: S as one of its formats, with that format's parameter; is its padding below so many % of the entries?
+ */
 struct stored adaptive_as(const struct stored *S, int64_t as);
 bool adaptive_pads_less(const struct stored *S, int64_t percent);
 

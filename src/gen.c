@@ -9,11 +9,11 @@ const struct generator *const generators[] = {
     NULL};
 #undef GENERATOR
 
+const struct registry generator_registry = {.entries = generators};
+
 const struct generator *generator_find(const char *name)
 {
-    for (int i = 0; generators[i]; i++)
-        if (!strcmp(generators[i]->name, name)) return generators[i];
-    return NULL;
+    return registry_find(&generator_registry, name);
 }
 
 uint64_t random_next(uint64_t *state)

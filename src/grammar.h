@@ -6,8 +6,6 @@
 
 enum { LINE_LIMIT = 16384, WORDS_MAX = 256, ITEMS_MAX = 24, SOURCE_DEPTH = 16 };
 
-typedef void give_fn(void *user, const char *word);
-
 /* ---- words.c: one command of a line, cut into words ---- */
 
 struct word {
@@ -53,16 +51,20 @@ give_fn message_list;                                          /* user: the stru
 /* ---- kinds.c: what may stand for MATRIX, DEVICE, ... in a grammar ---- */
 
 struct kind {
-    const char *name; /* as in a grammar: DEVICE */
-    const char *key;  /* what arg() calls it: device */
-    const char *what; /* in messages: "a device" */
-    const char *none; /* said when `list` offers nothing; may be NULL */
+    const char *name;          /* as in a grammar: DEVICE */
+    const char *key;           /* what arg() calls it: device */
+    const char *what;          /* in messages: "a device" */
+    const char *none;          /* said when `list` offers nothing; may be NULL */
+    const struct registry *of; /* the values are the names of its entries, where check and list say nothing else */
     bool (*check)(const struct session *s, const char *text);
-    /* Offer the values there are to choose from; NULL: too many to list. */
+    /* Offer the values there are to choose from; without `of` NULL: too many to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
 };
 extern const struct kind kinds[]; /* ended by a NULL name */
 const struct kind *kind_find(const char *name, size_t n);
+bool kind_accepts(const struct kind *k, const struct session *s, const char *text);
+bool kind_has_list(const struct kind *k);
+void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user);
 /* "; one of cpu, emu", or what is said when there are none. */
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
 /* Is text a value of that kind? If not, the error says "expected a device after `on`, found ..." */
@@ -112,11 +114,8 @@ void args_expected(struct args *a, struct session *s, const struct command *c, s
 /* ---- command.c ---- */
 
 /* The sorts of devices there can be, for `help`; ended by a NULL name. cmd_help.c. */
-struct device_sort {
-    const char *name, *about;
-};
-extern const struct device_sort device_sorts[];
-const struct device_sort *device_sort_find(const char *name);
+extern const struct named device_sorts[];
+extern const struct registry device_sort_registry;
 /* The title of the group that a command stands in, for `help`. */
 const char *command_group(const struct command *c);
 /* The next line of f without its end, in line[LINE_LIMIT + 2]. One that is too long or has a NUL byte is read to its

@@ -79,18 +79,6 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-static void list_formats(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; formats[i]; i++) give(user, formats[i]->name);
-}
-
-static bool check_format(const struct session *s, const char *text)
-{
-    (void)s;
-    return format_find(text) != NULL;
-}
-
 /* May k come after `using FORMAT` and `on DEVICE`, where these were given? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
@@ -105,12 +93,6 @@ static void list_kernels(const struct session *s, const struct args *a, give_fn 
     (void)s;
     for (int i = 0; kernels[i]; i++)
         if (kernel_suits(kernels[i], a)) give(user, kernels[i]->name);
-}
-
-static bool check_kernel(const struct session *s, const char *text)
-{
-    (void)s;
-    return kernel_find(text) != NULL;
 }
 
 static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -132,22 +114,10 @@ static bool check_device(const struct session *s, const char *text)
     return !strcmp(text, "cuda") || !strncmp(text, "cuda:", 5) || device_open(text, NULL);
 }
 
-static void list_solvers(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; solvers[i]; i++) give(user, solvers[i]->name);
-}
-
-static bool check_solver(const struct session *s, const char *text)
-{
-    (void)s;
-    return solver_find(text) != NULL;
-}
-
 static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
-    for (int i = 0; preconds[i]; i++) give(user, preconds[i]->name);
+    registry_list(&precond_registry, give, user);
     give(user, "none");
 }
 
@@ -161,13 +131,14 @@ static bool check_precond(const struct session *s, const char *text)
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;
-    if (!first || solver_find(first)) list_solvers(s, a, give, user);
+    if (!first || solver_find(first)) registry_list(&solver_registry, give, user);
     if (!first || kernel_find(first)) list_kernels(s, a, give, user);
 }
 
 static bool check_racer(const struct session *s, const char *text)
 {
-    return check_solver(s, text) || check_kernel(s, text) || is_real(text, NULL);
+    (void)s;
+    return solver_find(text) || kernel_find(text) || is_real(text, NULL);
 }
 
 static void list_methods(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -179,96 +150,6 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
 
-static bool check_method(const struct session *s, const char *text)
-{
-    (void)s;
-    return lu_find(text) != NULL;
-}
-
-static void list_orderings(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; orderings[i]; i++) give(user, orderings[i]->name);
-}
-
-static bool check_ordering(const struct session *s, const char *text)
-{
-    (void)s;
-    return ordering_find(text) != NULL;
-}
-
-static void list_commands(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; commands[i]; i++) give(user, commands[i]->name);
-}
-
-static bool check_command(const struct session *s, const char *text)
-{
-    (void)s;
-    return command_find(text) != NULL;
-}
-
-static void list_generators(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; generators[i]; i++) give(user, generators[i]->name);
-}
-
-static bool check_generator(const struct session *s, const char *text)
-{
-    (void)s;
-    return generator_find(text) != NULL;
-}
-
-static void list_views(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)a;
-    const char *const *names = s->front ? s->front->views : NULL;
-    for (; names && *names; names++) give(user, *names);
-}
-
-static bool check_view(const struct session *s, const char *text)
-{
-    const char *const *names = s->front ? s->front->views : NULL;
-    if (!names) return *text != 0;
-    while (*names && strcmp(*names, text)) names++;
-    return *names != NULL;
-}
-
-static bool check_symmethod(const struct session *s, const char *text)
-{
-    return (void)s, sym_find(text) != NULL;
-}
-
-static void list_symmethods(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; sym_methods[i]; i++) give(user, sym_methods[i]->name);
-}
-
-static bool check_symmode(const struct session *s, const char *text)
-{
-    return (void)s, sym_mode_find(text) >= 0;
-}
-
-static void list_symmodes(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; i < SYM_MODES; i++) give(user, sym_modes[i].name);
-}
-
-static void list_options(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (const struct setting *o = options; o->name; o++) give(user, o->name);
-}
-
-static bool check_option(const struct session *s, const char *text)
-{
-    return (void)s, option_find(text) != NULL;
-}
-
 /* Those of the option that was named; `set` itself checks one. */
 static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
@@ -276,98 +157,55 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
     if (name && option_find(name)) option_list(s, option_find(name), give, user);
 }
 
-static bool check_listed_view(const struct session *s, const char *text)
+static const struct registry *views_of(const struct session *s)
 {
-    return s->front && s->front->views && check_view(s, text);
+    return s->front ? s->front->views : NULL;
 }
 
-static bool check_named_precond(const struct session *s, const char *text)
+static void list_views(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    return (void)s, precond_find(text) != NULL;
+    (void)a;
+    if (views_of(s)) registry_list(views_of(s), give, user);
 }
 
-static void list_card_lines(const struct session *s, const struct args *a, give_fn *give, void *user)
+static bool check_view(const struct session *s, const char *text)
 {
-    (void)s, (void)a;
-    for (int i = 0; card_lines[i]; i++) give(user, card_lines[i]->name);
-}
-
-static bool check_card_line(const struct session *s, const char *text)
-{
-    return (void)s, card_find(text) != NULL;
-}
-
-static void list_sorts(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (int i = 0; device_sorts[i].name; i++) give(user, device_sorts[i].name);
-}
-
-static bool check_sort(const struct session *s, const char *text)
-{
-    return (void)s, device_sort_find(text) != NULL;
-}
-
-static void list_sources(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    give(user, "sources");
-}
-
-static bool check_sources(const struct session *s, const char *text)
-{
-    return (void)s, !strcmp(text, "sources");
+    return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
 }
 
 /* All that `help` knows: whatever the grammar of a command can name. */
-static const struct {
-    bool (*check)(const struct session *s, const char *text);
-    void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
-} topics[] = {{check_command, list_commands}, {check_listed_view, list_views},    {check_format, list_formats},
-              {check_kernel, list_kernels},   {check_solver, list_solvers},       {check_named_precond, list_preconds},
-              {check_method, list_methods},   {check_ordering, list_orderings},   {check_symmethod, list_symmethods},
-              {check_symmode, list_symmodes}, {check_generator, list_generators}, {check_option, list_options},
-              {check_sort, list_sorts},       {check_card_line, list_card_lines}, {check_sources, list_sources}};
+static const struct named sources[] = {{"sources", NULL}, {0}};
+static const struct registry source_registry = {sources, sizeof *sources};
+static const struct registry *const topics[] = {
+    &command_registry,   NULL /* views_of */, &format_registry,      &kernel_registry, &solver_registry,
+    &precond_registry,   &lu_registry,        &ordering_registry,    &sym_registry,    &sym_mode_registry,
+    &generator_registry, &option_registry,    &device_sort_registry, &card_registry,   &source_registry};
 
-/* Where a list of topics goes, without those that an earlier kind of topic has as well. */
-struct anew {
-    const struct session *session;
-    int before;
-    give_fn *give;
-    void *user;
-};
-
-static void give_anew(void *user, const char *word)
+/* The first of the topics that has the name; COUNT(topics) if none has. */
+static int topic_of(const struct session *s, const char *name)
 {
-    const struct anew *n = user;
-    for (int i = 0; i < n->before; i++)
-        if (topics[i].check(n->session, word)) return;
-    if (topics[n->before].check(n->session, word)) n->give(n->user, word);
+    int i = 0;
+    for (; i < COUNT(topics); i++) {
+        const struct registry *r = topics[i] ? topics[i] : views_of(s);
+        if (r && registry_find(r, name)) break;
+    }
+    return i;
 }
 
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)a;
-    for (int i = 0; i < COUNT(topics); i++) topics[i].list(s, NULL, give_anew, &(struct anew){s, i, give, user});
+    for (int i = 0; i < COUNT(topics); i++) {
+        const struct registry *r = topics[i] ? topics[i] : views_of(s);
+        const struct named *entry;
+        for (int k = 0; r && (entry = registry_at(r, k)); k++)
+            if (topic_of(s, entry->name) == i) give(user, entry->name);
+    }
 }
 
 static bool check_topic(const struct session *s, const char *text)
 {
-    for (int i = 0; i < COUNT(topics); i++)
-        if (topics[i].check(s, text)) return true;
-    return false;
-}
-
-static void list_rules(const struct session *s, const struct args *a, give_fn *give, void *user)
-{
-    (void)s, (void)a;
-    for (const struct wrong_rule *r = wrong_rules; r->name; r++) give(user, r->name);
-}
-
-static bool check_rule(const struct session *s, const char *text)
-{
-    (void)s;
-    return wrong_find(text) != NULL;
+    return topic_of(s, text) < COUNT(topics);
 }
 
 const struct param *params_of(const struct args *a)
@@ -394,33 +232,33 @@ static bool check_param(const struct session *s, const char *text)
 }
 
 const struct kind kinds[] = {
-    {"MATRIX", "matrix", "a matrix", "none is loaded: `load FILE` or `gen poisson2d 100` makes one", check_matrix,
+    {"MATRIX", "matrix", "a matrix", "none is loaded: `load FILE` or `gen poisson2d 100` makes one", NULL, check_matrix,
      list_matrices},
-    {"FORMAT", "format", "a format", NULL, check_format, list_formats},
-    {"KERNEL", "kernel", "a kernel", NULL, check_kernel, list_kernels},
-    {"DEVICE", "device", "a device", NULL, check_device, list_devices},
-    {"SOLVER", "solver", "a solver", NULL, check_solver, list_solvers},
-    {"PRECOND", "precond", "a preconditioner", NULL, check_precond, list_preconds},
-    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, check_racer, list_racers},
-    {"METHOD", "method", "a method of LU", NULL, check_method, list_methods},
-    {"ORDERING", "ordering", "an ordering", NULL, check_ordering, list_orderings},
-    {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, check_symmethod, list_symmethods},
-    {"SYMMODE", "symmode", "a mode of symmetrize", NULL, check_symmode, list_symmodes},
-    {"OPTION", "option", "an option", NULL, check_option, list_options},
-    {"VALUE", "value", "a value", NULL, any, list_values},
-    {"COMMAND", "command", "a command", NULL, check_command, list_commands},
-    {"VIEW", "view", "a view", NULL, check_view, list_views},
-    {"GENERATOR", "generator", "a generator", NULL, check_generator, list_generators},
-    {"TOPIC", "topic", "a command, or what a command can name: a view, format, kernel, solver and the like", NULL,
+    {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL},
+    {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels},
+    {"DEVICE", "device", "a device", NULL, NULL, check_device, list_devices},
+    {"SOLVER", "solver", "a solver", NULL, &solver_registry, NULL, NULL},
+    {"PRECOND", "precond", "a preconditioner", NULL, NULL, check_precond, list_preconds},
+    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, check_racer, list_racers},
+    {"METHOD", "method", "a method of LU", NULL, &lu_registry, NULL, list_methods},
+    {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL},
+    {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, &sym_registry, NULL, NULL},
+    {"SYMMODE", "symmode", "a mode of symmetrize", NULL, &sym_mode_registry, NULL, NULL},
+    {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL},
+    {"VALUE", "value", "a value", NULL, NULL, any, list_values},
+    {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL},
+    {"VIEW", "view", "a view", NULL, NULL, check_view, list_views},
+    {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL},
+    {"TOPIC", "topic", "a command, or what a command can name: a view, format, kernel, solver and the like", NULL, NULL,
      check_topic, list_topics},
-    {"RULE", "rule", "a rule", NULL, check_rule, list_rules},
-    {"PARAMS", "params", "a parameter", NULL, check_param, list_params},
-    {"FILE", "file", "a file", NULL, any, NULL},
-    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, check_name, NULL},
-    {"N", "n", "an integer", NULL, check_integer, NULL},
-    {"R", "r", "a number", NULL, check_real, NULL},
-    {"WORD", "word", "a word", NULL, any, NULL},
-    {"TEXT", "text", "text", NULL, any, NULL},
+    {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL},
+    {"PARAMS", "params", "a parameter", NULL, NULL, check_param, list_params},
+    {"FILE", "file", "a file", NULL, NULL, any, NULL},
+    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, check_name, NULL},
+    {"N", "n", "an integer", NULL, NULL, check_integer, NULL},
+    {"R", "r", "a number", NULL, NULL, check_real, NULL},
+    {"WORD", "word", "a word", NULL, NULL, any, NULL},
+    {"TEXT", "text", "text", NULL, NULL, any, NULL},
     {0},
 };
 
@@ -431,10 +269,28 @@ const struct kind *kind_find(const char *name, size_t n)
     return NULL;
 }
 
+bool kind_accepts(const struct kind *k, const struct session *s, const char *text)
+{
+    return k->check ? k->check(s, text) : registry_find(k->of, text) != NULL;
+}
+
+bool kind_has_list(const struct kind *k)
+{
+    return k->list || k->of;
+}
+
+void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    if (k->list)
+        k->list(s, a, give, user);
+    else if (k->of)
+        registry_list(k->of, give, user);
+}
+
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k)
 {
     struct message choices = {0};
-    if (k->list) k->list(s, a, message_list, &choices);
+    kind_list(k, s, a, message_list, &choices);
     if (choices.items)
         message_add(t, "; one of %s", choices.text);
     else if (k->none)
@@ -446,10 +302,10 @@ bool kind_check(const char *kind, const struct session *s, const char *after, co
     const struct kind *k = kind_find(kind, strlen(kind));
     struct suggest near = suggest_for(text);
     struct message t = {0};
-    if (k->check(s, text)) return true;
+    if (kind_accepts(k, s, text)) return true;
     message_add(&t, "expected %s after `%s`, found ", k->what, after);
     message_quote(&t, text);
-    if (k->list) k->list(s, NULL, suggest_offer, &near);
+    kind_list(k, s, NULL, suggest_offer, &near);
     message_near(&t, &near);
     message_choices(&t, s, NULL, k);
     return fail(e, E_USAGE, "%s", t.text);

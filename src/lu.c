@@ -18,11 +18,11 @@ const char *const lu_part_name[LU_PARTS] = {"panel", "inner", "swap", "gemm"};
 
 enum { N_MOST = 1 << 20 };
 
+const struct registry lu_registry = {.entries = lu_methods};
+
 const struct lu_method *lu_find(const char *name)
 {
-    for (int i = 0; lu_methods[i]; i++)
-        if (!strcmp(lu_methods[i]->name, name)) return lu_methods[i];
-    return NULL;
+    return registry_find(&lu_registry, name);
 }
 
 bool lu_runs_on(const struct lu_method *m, const struct device *d)

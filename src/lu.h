@@ -4,6 +4,7 @@
 #define LU_H
 
 #include "device.h"
+#include "registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +62,7 @@ struct lu_method {
     bool (*factor)(struct lu *v, struct err *e);               /* queue it: v->A, v->piv, v->info */
 };
 extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the order of lus.def */
+extern const struct registry lu_registry;
 const struct lu_method *lu_find(const char *name);
 bool lu_runs_on(const struct lu_method *m, const struct device *d);
 /* The one taken on d when none is named: our fastest. */

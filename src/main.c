@@ -140,9 +140,8 @@ static bool load_files(struct session *s, const struct options *o, bool stop)
 /* -v names a view, or else a file to be seen. */
 static bool run_view(struct session *s, const char *what)
 {
-    const char *const *view = s->front->views;
-    while (*view && strcmp(*view, what)) view++;
-    if (*view || access(what, F_OK)) return run_words(s, 2, (const char *const[]){"view", what});
+    if (registry_find(s->front->views, what) || access(what, F_OK))
+        return run_words(s, 2, (const char *const[]){"view", what});
     return run_words(s, 2, (const char *const[]){"load", what}) && run_words(s, 1, (const char *const[]){"view"});
 }
 

@@ -68,8 +68,8 @@ static void offer_item(void *user, const struct item *it, bool value)
     if (value) o->only = it->value;
     if (!value)
         suggest_offer(o->to, it->word);
-    else if (it->value->list)
-        it->value->list(o->m->a->session, o->m->a, suggest_offer, o->to);
+    else
+        kind_list(it->value, o->m->a->session, o->m->a, suggest_offer, o->to);
 }
 
 /* Say what should have stood where the next word is, or where the words end. */
@@ -130,7 +130,7 @@ static bool take_keyword(struct match *m, const struct item *it, struct err *e)
 static bool take_value(struct match *m, const struct item *it, struct err *e)
 {
     const char *text = m->w->w[m->next].text;
-    if (!m->lenient && !it->value->check(m->a->session, text)) return unexpected(m, e);
+    if (!m->lenient && !kind_accepts(it->value, m->a->session, text)) return unexpected(m, e);
     store(m, it->key, text);
     m->open = NULL;
     m->next++;
@@ -150,7 +150,7 @@ static bool accepts(const struct match *m, const struct item *it)
     const char *text = m->w->w[m->next].text;
     if (it->type == ITEM_WORD) return !strcmp(it->word, text);
     if (is_params(it)) return params_of(m->a) && like_param(m);
-    return it->value->check(m->a->session, text);
+    return kind_accepts(it->value, m->a->session, text);
 }
 
 /* The rest of the words as one, with single blanks. */

@@ -16,7 +16,7 @@ enum { FILE_MOST = 65536 };
 static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     give(user, "auto");
-    kind_find("DEVICE", strlen("DEVICE"))->list(s, a, give, user);
+    kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
 }
 
 /* Without asking for the GPUs there are, which takes long: what is wrong with one is said when it is opened. */
@@ -64,16 +64,22 @@ const struct setting options[] = {
      NULL,
      NULL,
      restyle},
-    {"ascii", "no braille, no boxes; auto: as the locale and TERM say", "auto", {"auto", "on", "off"}, NULL, NULL, restyle},
+    {"ascii",
+     "no braille, no boxes; auto: as the locale and TERM say",
+     "auto",
+     {"auto", "on", "off"},
+     NULL,
+     NULL,
+     restyle},
     {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     {0},
 };
 
+const struct registry option_registry = {options, sizeof *options};
+
 const struct setting *option_find(const char *name)
 {
-    for (const struct setting *o = options; o->name; o++)
-        if (!strcmp(o->name, name)) return o;
-    return NULL;
+    return registry_find(&option_registry, name);
 }
 
 void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user)
@@ -186,7 +192,7 @@ static bool use_line(struct session *s, char *line, struct err *e)
     if (o) return option_set(s, o, value, e);
     struct message t = {0};
     struct suggest near = suggest_for(name);
-    for (o = options; o->name; o++) suggest_offer(&near, o->name);
+    registry_list(&option_registry, suggest_offer, &near);
     message_add(&t, "expected an option, found ");
     message_quote(&t, name);
     message_near(&t, &near);

@@ -12,6 +12,7 @@ struct setting {
     bool (*apply)(struct session *s, const char *value, struct err *e);
 };
 extern const struct setting options[]; /* ended by a NULL name; at most OPTIONS_MAX */
+extern const struct registry option_registry;
 const struct setting *option_find(const char *name);
 void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user);
 /* Check a value and have it used; what is wrong tells which there are. */

@@ -12,11 +12,11 @@ const struct precond *const preconds[] = {
     NULL};
 #undef PRECOND
 
+const struct registry precond_registry = {.entries = preconds};
+
 const struct precond *precond_find(const char *name)
 {
-    for (int i = 0; preconds[i]; i++)
-        if (!strcmp(preconds[i]->name, name)) return preconds[i];
-    return NULL;
+    return registry_find(&precond_registry, name);
 }
 
 /* What to do where a row has no diagonal entry to divide by. */

@@ -4,6 +4,7 @@
 #ifndef PRECOND_H
 #define PRECOND_H
 
+#include "registry.h"
 #include "solve.h"
 
 struct precond {
@@ -23,6 +24,7 @@ struct precond {
     void (*note)(const struct solve *v, char *out, size_t size);
 };
 extern const struct precond *const preconds[]; /* ended by NULL; the order of preconds.def */
+extern const struct registry precond_registry;
 const struct precond *precond_find(const char *name);
 
 /* For slv_*.c and pre_*.c: the diagonal of A in diag[A->rows], refusing one that is missing or 0 in the words of `who`.

@@ -438,9 +438,9 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
 
 const struct ordering *const orderings[] = {&ordering_rcm, &ordering_degree, &ordering_amd, &ordering_metis, NULL};
 
+const struct registry ordering_registry = {.entries = orderings};
+
 const struct ordering *ordering_find(const char *name)
 {
-    for (int i = 0; orderings[i]; i++)
-        if (!strcmp(orderings[i]->name, name)) return orderings[i];
-    return NULL;
+    return registry_find(&ordering_registry, name);
 }

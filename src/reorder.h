@@ -2,6 +2,7 @@
 #ifndef REORDER_H
 #define REORDER_H
 
+#include "registry.h"
 #include "warpspy.h"
 
 /* The pattern of A + A' without its diagonal: neighbours of i are adj[ptr[i]] .. adj[ptr[i+1]-1], ascending. */
@@ -19,6 +20,7 @@ struct ordering {
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
 extern const struct ordering *const orderings[]; /* ended by NULL */
+extern const struct registry ordering_registry;
 const struct ordering *ordering_find(const char *name);
 extern const char *reorder_metis_name; /* of the library; tests name one that does not exist */
 

@@ -4,6 +4,7 @@
 
 #include "device.h"
 #include "random.h"
+#include "registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,12 +42,12 @@ void out_num(struct out *o, const char *key, const char *heading, double value, 
 /* Microseconds; in text as "417.25 us", "12.34 ms" or "1.50 s". */
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
-void out_nums(struct out *o, const char *key, int64_t n, const double *values);      /* JSON only */
-void out_strs(struct out *o, const char *key, int n, const char *const *values);     /* JSON only */
+void out_nums(struct out *o, const char *key, int64_t n, const double *values);  /* JSON only */
+void out_strs(struct out *o, const char *key, int n, const char *const *values); /* JSON only */
 /* Words with a blank between them; in JSON an array of them. */
 void out_words(struct out *o, const char *key, const char *heading, const char *words);
-/* An array of objects, JSON only: an empty one; then for each object out_within, false: no JSON is made, and its keys by
-   the functions above, which print nothing meanwhile. out_without: the keys that follow are the row's again. */
+/* An array of objects, JSON only: an empty one; then for each object out_within, false: no JSON is made, and its keys
+   by the functions above, which print nothing meanwhile. out_without: the keys that follow are the row's again. */
 void out_list(struct out *o, const char *key);
 bool out_within(struct out *o, const char *key);
 void out_without(struct out *o);
@@ -54,7 +55,8 @@ void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of pr
 /* Lines of prose: on a terminal those that begin without a blank flow together. */
 void out_prose(struct out *o, const char *text);
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
-void out_progress(struct out *o, const char *text); /* a line on the terminal, replaced by the next, gone before other output */
+void out_progress(struct out *o,
+                  const char *text);    /* a line on the terminal, replaced by the next, gone before other output */
 void out_progress_clear(struct out *o); /* before writing to out_file by hand */
 
 /* ---- mtx.c: Matrix Market ---- */
@@ -65,7 +67,8 @@ struct load_info {
     char field[16], symmetry[16], object[16]; /* as the banner says: real, integer, pattern, complex; ... */
     int64_t nnz_stored;                       /* entries in the file */
     int64_t duplicates, explicit_zeros;       /* summed away; kept (after summing) */
-    int64_t text_bytes, text_ns; /* of a Matrix Market file, which has lines: its size, and when it was written; else 0 */
+    int64_t text_bytes,
+        text_ns; /* of a Matrix Market file, which has lines: its size, and when it was written; else 0 */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
     double ms;
@@ -84,8 +87,8 @@ struct stats {
     int nlongest; /* rows by length, longest first, smaller number first among equals */
     double row_mean, row_median, row_std;
     bool pattern_symmetric, value_symmetric;
-    int64_t zero_diagonal;      /* rows (of a square matrix) whose diagonal is missing or 0 */
-    int64_t dominant_rows;      /* a_ii != 0, |a_ii| >= sum of the others */
+    int64_t zero_diagonal;       /* rows (of a square matrix) whose diagonal is missing or 0 */
+    int64_t dominant_rows;       /* a_ii != 0, |a_ii| >= sum of the others */
     double value_min, value_max; /* of the values; 0 when there are none */
 };
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e);
@@ -97,21 +100,25 @@ struct histogram {
     int64_t most;
 };
 void histogram_of(const struct csr *A, int bins, struct histogram *out);
-struct window { int64_t row0, row1, col0, col1; }; /* half open */
+struct window {
+    int64_t row0, row1, col0, col1;
+}; /* half open */
 /* cells[y*w + x] += entries of A in that cell: row r falls in y = floor((r-row0)*h / (row1-row0)), exactly, so
    cell y begins at row row0 + ceil(y*(row1-row0) / h); columns likewise. Every entry of the window is in exactly
    one cell; a window may reach beyond A. Parallel; 10^7 nonzeros well under 60 ms on two cores. */
-bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct watch *watch, struct err *e);
+bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct watch *watch,
+                struct err *e);
 
 /* ---- gen.c ---- */
 
 struct generator {
-    const char *name, *about, *usage;           /* usage: "poisson2d NX [NY]" */
-    struct param params[PARAMS_MAX + 1];        /* positional, integers */
+    const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
+    struct param params[PARAMS_MAX + 1]; /* positional, integers */
     /* Any seed will do. w may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
 extern const struct generator *const generators[]; /* ended by NULL */
+extern const struct registry generator_registry;
 const struct generator *generator_find(const char *name);
 
 /* ---- session.c ---- */
@@ -132,7 +139,7 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
-    bool lesson; /* a lesson made it; the next one drops it */
+    bool lesson;    /* a lesson made it; the next one drops it */
     int64_t number; /* of all that were added, from 1 */
     int place;      /* it had in the list when it was dropped; for undo */
     struct product *products;
@@ -161,43 +168,43 @@ struct undo {
 
 enum { OPTIONS_MAX = 8 };
 
-struct solve; /* solver.h */
+struct solve;    /* solver.h */
 struct lu_steps; /* lu.h */
-struct race;  /* race.h */
-struct tracing; /* tracing.h */
+struct race;     /* race.h */
+struct tracing;  /* tracing.h */
 struct front;
 struct session {
     struct matrix *matrices, *current;
-    struct device *dev;      /* NULL: the default, opened when first used */
+    struct device *dev; /* NULL: the default, opened when first used */
     struct out *out;
     struct watch watch;
-    struct front *front;     /* the screen, NULL in tests without one */
-    struct run *runs;        /* of the last bench or spmv, sorted by time */
+    struct front *front; /* the screen, NULL in tests without one */
+    struct run *runs;    /* of the last bench or spmv, sorted by time */
     int nruns;
-    struct matrix *runs_of;  /* the matrix they belong to */
-    struct solve *solve;     /* the solve that goes on or went last */
-    struct race *race;       /* that goes on or went last */
-    struct lu_steps *lu;     /* the factorisation that is stepped through, NULL: none */
-    struct tracing *trace;   /* the warp that is looked at, NULL: none */
+    struct matrix *runs_of; /* the matrix they belong to */
+    struct solve *solve;    /* the solve that goes on or went last */
+    struct race *race;      /* that goes on or went last */
+    struct lu_steps *lu;    /* the factorisation that is stepped through, NULL: none */
+    struct tracing *trace;  /* the warp that is looked at, NULL: none */
     bool plain, batch, quit;
-    bool interactive;        /* stdin and stdout are terminals */
-    bool terminal;           /* messages go to one: show progress */
-    int depth;               /* of nested `source` */
-    struct device *used;     /* by the last command; looked at when one fails */
-    double began_us;         /* when the command that runs began */
-    double shown_us;         /* when its progress was shown last */
-    const char *script;      /* the file commands come from, NULL at the prompt; and its line */
+    bool interactive;    /* stdin and stdout are terminals */
+    bool terminal;       /* messages go to one: show progress */
+    int depth;           /* of nested `source` */
+    struct device *used; /* by the last command; looked at when one fails */
+    double began_us;     /* when the command that runs began */
+    double shown_us;     /* when its progress was shown last */
+    const char *script;  /* the file commands come from, NULL at the prompt; and its line */
     int64_t script_line;
-    char *said;              /* the commands that succeeded, a line each; NULL: none yet */
+    char *said; /* the commands that succeeded, a line each; NULL: none yet */
     size_t nsaid;
-    bool said_cut;           /* some are missing */
-    const char *folder;      /* of the lesson that runs, which names the files it reads from there; NULL outside */
-    struct undo undo;        /* past.h */
-    struct record *record;   /* what is written of the commands, NULL: nothing */
+    bool said_cut;                /* some are missing */
+    const char *folder;           /* of the lesson that runs, which names the files it reads from there; NULL outside */
+    struct undo undo;             /* past.h */
+    struct record *record;        /* what is written of the commands, NULL: nothing */
     char option[OPTIONS_MAX][24]; /* values that were set, empty: the usual ones; options.h */
-    bool single;             /* fp32 where a command names no precision */
-    int nested;              /* commands that run within one another */
-    int64_t ran;             /* commands so far that were not refused */
+    bool single;                  /* fp32 where a command names no precision */
+    int nested;                   /* commands that run within one another */
+    int64_t ran;                  /* commands so far that were not refused */
 };
 
 /* What becomes of a solve or race after its turn at the screen: it stops, goes on, or stays paused for the prompt. */
@@ -221,10 +228,10 @@ struct front {
     char *(*ask)(struct session *s, const char *prompt);
     /* The options colours or ascii were set; NULL members are skipped. */
     void (*restyle)(struct session *s);
-    int width, height;       /* of text output; 80 x 24 when not a terminal */
-    bool ascii;              /* no braille, no boxes */
-    bool covered;            /* a full screen is open: no line of progress */
-    const char *const *views; /* names of the views for completion, ended by NULL; may be NULL */
+    int width, height;            /* of text output; 80 x 24 when not a terminal */
+    bool ascii;                   /* no braille, no boxes */
+    bool covered;                 /* a full screen is open: no line of progress */
+    const struct registry *views; /* may be NULL */
     /* What one of them shows, and its keys. */
     void (*about_view)(const char *name, const char **about, const char **keys);
 };
@@ -232,7 +239,7 @@ struct front {
 /* ui/loop.c; declared here because main.c is the only caller */
 bool ui_attach(struct session *s, struct err *e); /* fills s->front */
 void ui_detach(struct session *s);
-int ui_run(struct session *s);                    /* the prompt until quit; exit status */
+int ui_run(struct session *s); /* the prompt until quit; exit status */
 
 /* said.c: remember a command that succeeded. */
 void said_add(struct session *s, const char *typed);
@@ -244,7 +251,8 @@ bool session_add(struct session *s, const char *name, struct csr *A, const struc
 bool session_drop(struct session *s, struct matrix *m);
 /* The path of a file to read: in a lesson one that is not absolute begins at the lesson's own folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
-struct device *session_device(struct session *s, const char *name, struct err *e); /* NULL name: the chosen or default one */
+struct device *session_device(struct session *s, const char *name,
+                              struct err *e); /* NULL name: the chosen or default one */
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
 /* The matrix packed, from the cache or new; param NULL = usual. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
@@ -270,19 +278,21 @@ struct args;
    Kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
    (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
-    const char *name, *grammar;
-    const char *about; /* one line */
-    const char *help;  /* a few lines, with an example */
+    const char *name, *about; /* about: one line */
+    const char *grammar;
+    const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
 };
 extern const struct command *const commands[]; /* ended by NULL */
+extern const struct registry command_registry;
 const struct command *command_find(const char *name);
-/* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if absent. */
+/* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if
+ * absent. */
 const char *arg(const struct args *a, const char *key);
 bool arg_flag(const struct args *a, const char *word);
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 double arg_real(const struct args *a, const char *key, double otherwise);
-int arg_count(const struct args *a, const char *key);                    /* of a repeated kind */
+int arg_count(const struct args *a, const char *key); /* of a repeated kind */
 const char *arg_at(const struct args *a, const char *key, int i);
 /* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the usual ones where not given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);

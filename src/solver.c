@@ -1,8 +1,6 @@
 /* The registry of solvers. */
 #include "solver.h"
 
-#include <string.h>
-
 #define SOLVER(id) extern const struct solver solver_##id;
 #include "solvers.def"
 #undef SOLVER
@@ -12,9 +10,9 @@ const struct solver *const solvers[] = {
     NULL};
 #undef SOLVER
 
+const struct registry solver_registry = {.entries = solvers};
+
 const struct solver *solver_find(const char *name)
 {
-    for (int i = 0; solvers[i]; i++)
-        if (!strcmp(solvers[i]->name, name)) return solvers[i];
-    return NULL;
+    return registry_find(&solver_registry, name);
 }

@@ -3,6 +3,7 @@
 #ifndef SOLVER_H
 #define SOLVER_H
 
+#include "registry.h"
 #include "warpspy.h"
 
 struct solve; /* solve.h */
@@ -41,6 +42,7 @@ struct solver {
     void (*explain)(const struct solve *v, char *out, size_t size);
 };
 extern const struct solver *const solvers[]; /* ended by NULL */
+extern const struct registry solver_registry;
 const struct solver *solver_find(const char *name);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-const struct sym_mode_about sym_modes[SYM_MODES] = {
+const struct named sym_modes[SYM_MODES + 1] = {
     [SYM_UNION] = {"union", "a stored entry stays as it is, a missing one takes its mirror image's value"},
     [SYM_AVERAGE] = {"average", "half the sum of A and its transpose"},
     [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
@@ -12,18 +12,18 @@ const struct sym_mode_about sym_modes[SYM_MODES] = {
 
 const char *const sym_step_name[SYM_STEPS] = {"expand", "sort", "transpose", "count", "fill"};
 
+const struct registry sym_mode_registry = {sym_modes, sizeof *sym_modes};
+
 int sym_mode_find(const char *name)
 {
-    for (int i = 0; i < SYM_MODES; i++)
-        if (!strcmp(sym_modes[i].name, name)) return i;
-    return -1;
+    return registry_index(&sym_mode_registry, name);
 }
+
+const struct registry sym_registry = {.entries = sym_methods};
 
 const struct sym_method *sym_find(const char *name)
 {
-    for (int i = 0; sym_methods[i]; i++)
-        if (!strcmp(sym_methods[i]->name, name)) return sym_methods[i];
-    return NULL;
+    return registry_find(&sym_registry, name);
 }
 
 /* ---- steps and their time ---- */

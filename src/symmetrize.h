@@ -3,6 +3,7 @@
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
+#include "registry.h"
 #include "tools.h"
 
 #include <math.h>
@@ -14,10 +15,8 @@ extern "C" {
 
 /* What stands at (p, q) of the result, where A has a_pq, a_qp or both; what A lacks is no value, and not 0. */
 enum sym_mode { SYM_UNION, SYM_AVERAGE, SYM_SUM, SYM_MAX, SYM_MODES };
-struct sym_mode_about {
-    const char *name, *about;
-};
-extern const struct sym_mode_about sym_modes[SYM_MODES];
+extern const struct named sym_modes[SYM_MODES + 1];
+extern const struct registry sym_mode_registry;
 /* Its place in sym_modes, or -1. */
 int sym_mode_find(const char *name);
 
@@ -34,6 +33,7 @@ struct sym_method {
     bool (*loops)(struct sym *v, struct err *e);   /* cpu: v->result */
 };
 extern const struct sym_method *const sym_methods[]; /* ended by NULL; the first is the usual one */
+extern const struct registry sym_registry;
 const struct sym_method *sym_find(const char *name);
 
 struct sym_options {
@@ -48,7 +48,7 @@ enum { SYM_TAKEN = 12 }; /* blocks of device memory */
 struct sym {
     struct sym_options o;
     const struct csr *of;
-    const struct sym_ops *ops;     /* NULL on cpu */
+    const struct sym_ops *ops; /* NULL on cpu */
     const struct tools *tools; /* NULL on cpu */
     int64_t rows, cols, nnz, tiles;
 

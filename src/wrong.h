@@ -3,6 +3,7 @@
 #define WRONG_H
 
 #include "microscope.h"
+#include "registry.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +17,7 @@ struct wrong_rule {
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
 extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
+extern const struct registry wrong_registry;
 const struct wrong_rule *wrong_find(const char *name);
 
 /* Run the wrong or the right kernel of a rule on the emulator, races looked for. false: e is what the emulator found,

@@ -15,7 +15,6 @@ struct screen {
     struct view_state state[VIEWS_MAX];
     struct canvas canvas;    /* what was drawn last */
     const struct view *seen; /* the view that was */
-    const char *names[VIEWS_MAX + 1];
     double drawn;            /* when the line or screen of a solve was drawn last */
     const struct view *live; /* the full screen belongs to work that goes on */
     const struct matrix *of; /* the element the views' cursors are at, NULL: none yet */
@@ -482,8 +481,7 @@ bool ui_attach(struct session *s, struct err *e)
         .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
-    for (int i = 0; views[i]; i++) sc->names[i] = views[i]->name;
-    sc->front.views = sc->names;
+    sc->front.views = &view_registry;
     sc->front.about_view = about_view;
     s->front = &sc->front;
     sc->front.restyle = front_restyle;

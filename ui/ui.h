@@ -3,6 +3,7 @@
 #define UI_H
 
 #include "../src/density.h"
+#include "../src/registry.h"
 #include "../src/ritz.h"
 #include "../src/rows.h"
 #include "../src/solve.h"
@@ -122,6 +123,7 @@ bool run_command(struct session *s, const struct command *c, int n, const char *
 #undef VIEW
 extern const struct view *const views[];                               /* ended by NULL */
 extern const struct command command_spy, command_rows, command_layout; /* cmd_view.c */
+extern const struct registry view_registry;
 const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };
 

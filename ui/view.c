@@ -11,11 +11,11 @@ const struct view *const views[] = {
     NULL};
 #undef VIEW
 
+const struct registry view_registry = {.entries = views};
+
 const struct view *view_find(const char *name)
 {
-    for (int i = 0; views[i]; i++)
-        if (!strcmp(views[i]->name, name)) return views[i];
-    return NULL;
+    return registry_find(&view_registry, name);
 }
 
 void grid_free(struct grid *g)

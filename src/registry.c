@@ -1,0 +1,38 @@
+/* Registries: how their entries are counted, found and listed. */
+#include "registry.h"
+
+#include <string.h>
+
+const struct named *registry_at(const struct registry *r, int i)
+{
+    if (!r->size) return ((const void *const *)r->entries)[i];
+    const struct named *entry = (const void *)((const char *)r->entries + (size_t)i * r->size);
+    return entry->name ? entry : NULL;
+}
+
+int registry_count(const struct registry *r)
+{
+    int n = 0;
+    while (registry_at(r, n)) n++;
+    return n;
+}
+
+int registry_index(const struct registry *r, const char *name)
+{
+    const struct named *entry;
+    for (int i = 0; (entry = registry_at(r, i)); i++)
+        if (!strcmp(entry->name, name)) return i;
+    return -1;
+}
+
+const void *registry_find(const struct registry *r, const char *name)
+{
+    int i = registry_index(r, name);
+    return i < 0 ? NULL : registry_at(r, i);
+}
+
+void registry_list(const struct registry *r, give_fn *give, void *user)
+{
+    const struct named *entry;
+    for (int i = 0; (entry = registry_at(r, i)); i++) give(user, entry->name);
+}
