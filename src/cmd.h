@@ -55,9 +55,6 @@ void out_race(struct out *o, const struct race *r);
 /* ---- cmd_solve.c ---- */
 
 struct solver;
-/* The right side b[A->rows] that a word names: aones, which is A * ones, whose solution is known; ones, random, zero,
-   or a file. */
-bool solve_right_side(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e);
 /* Warn of the needs of a solver that it cannot check by itself cheaply. false: the matrix could not be looked at. */
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
 /* Let the session's solve run until it ends, or waits, paused, for a command. */

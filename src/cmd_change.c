@@ -84,7 +84,7 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
     out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->set.maxit);
     out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->set.omega : NAN, "%g");
     out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->set.m : NAN, "%.0f");
-    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : "none");
+    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : precond_none);
     out_num(o, "block", arg(a, "block") ? "block" : NULL,
             v->pre.method && v->pre.method->blocks ? (double)v->pre.block : NAN, "%.0f");
     if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);

@@ -95,7 +95,7 @@ static bool run_one(const struct matrix *m, const struct lu_options *o, int reps
     struct lu *v = NULL;
     if (!lu_begin(&v, &m->csr, o, e)) return false;
     *t = (struct timed){.method = v->method, .dev = v->dev};
-    bool sampled = parts && v->dev->kind != DEV_EMU && !strcmp(v->method->name, "lu");
+    bool sampled = parts && v->dev->kind != DEV_EMU && v->method->has_parts;
     bool ok = lu_time(v, reps, &t->us, &t->spread, e) && (!sampled || lu_sample(v, e)) && lu_measure(v, e);
     t->sum = *v;
     lu_free(v);
@@ -104,7 +104,7 @@ static bool run_one(const struct matrix *m, const struct lu_options *o, int reps
 
 /* ---- all of them ---- */
 
-static void out_timed(struct out *o, const struct matrix *m, const struct timed *t, double serial)
+static void out_timed(struct out *o, const struct matrix *m, const struct timed *t, double baseline_us)
 {
     const struct lu *v = &t->sum;
     out_row(o);
@@ -117,7 +117,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_str(o, "version", NULL, lu_version(t->method));
     out_time(o, "time_us", "time", t->us);
     out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
-    out_num(o, "speedup", "speed-up", serial > 0 ? serial / t->us : NAN, "%.2f");
+    out_num(o, "speedup", "speed-up", baseline_us > 0 ? baseline_us / t->us : NAN, "%.2f");
     out_num(o, "backward_error", "backward error", v->backward, "%.1e");
     out_num(o, "growth", "growth", v->growth, "%.3g");
     out_bool(o, "singular", NULL, v->singular >= 0);
@@ -167,7 +167,7 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
 {
     struct timed t[2 * 8];
     int n = 0;
-    double serial = NAN;
+    double baseline_us = NAN;
     struct device *first = o.dev, *cpu = device_open("cpu", e), *emu = device_open("emu", e);
     if (!cpu || !emu) return false;
     if (!on && first->kind != DEV_CUDA) first = emu;
@@ -179,9 +179,9 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     o.dev = first;
     ok = ok && run_on(s, m, o, reps, t, &n, e);
     for (int i = 0; i < n; i++)
-        if (!strcmp(t[i].method->name, "lu-serial")) serial = t[i].us;
+        if (t[i].method->baseline) baseline_us = t[i].us;
     if (n) out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text, type_name(o.real));
-    for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], serial);
+    for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], baseline_us);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
     say_all_singular(s->out, m, t, n);

@@ -4,6 +4,7 @@
 #include "grammar.h"
 #include "precond.h"
 #include "race_begin.h"
+#include "right_side.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +82,6 @@ static bool warn(struct session *s, const struct race *r, struct err *e)
 
 static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
-    const char *word = arg(a, "b") ? arg(a, "b") : "aones";
     const struct csr *A = &r->matrix->csr;
     double *b = mem_new(A->rows, sizeof *b, "the right side", e);
     struct solve_options o = {
@@ -93,11 +93,11 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
         .pre_block = arg_int(a, "block", 0),
         .b = b,
-        .known_ones = !strcmp(word, "aones"),
         .force = arg_flag(a, "force"),
     };
-    bool ok = b && warn(s, r, e) && solve_right_side(A, word, (uint64_t)arg_int(a, "seed", 1), b, e) &&
-              race_solvers(s, r, &o, e);
+    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
+    bool ok =
+        b && warn(s, r, e) && right_side_make(A, arg(a, "b"), seed, b, &o.known_ones, e) && race_solvers(s, r, &o, e);
     mem_free(b);
     return ok;
 }

@@ -3,52 +3,13 @@
 #include "newfile.h"
 #include "precond.h"
 #include "race.h"
+#include "right_side.h"
 #include "session_solve.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double slice_us = 8000; /* between two looks at the keyboard: half a frame of the screen */
-
-/* ---- the vectors ---- */
-
-static void fill(int64_t n, double value, double *x)
-{
-    for (int64_t i = 0; i < n; i++) x[i] = value;
-}
-
-static void fill_random(int64_t n, uint64_t seed, double *x)
-{
-    uint64_t state = seed;
-    for (int64_t i = 0; i < n; i++) x[i] = random_unit(&state);
-}
-
-/* zero, ones, random or a file; n values. What looks like a word and is no file was to be one of `words`. */
-static bool make_vector(const char *words, const char *word, int64_t n, uint64_t seed, double *x, struct err *e)
-{
-    struct err why = {0};
-    if (!strcmp(word, "random"))
-        fill_random(n, seed, x);
-    else if (!strcmp(word, "zero") || !strcmp(word, "ones"))
-        fill(n, word[0] == 'o', x);
-    else if (!mtx_load_vector(word, n, x, &why)) {
-        if (why.code == E_IO && !strpbrk(word, "./"))
-            return fail(e, E_USAGE, "expected %s or a readable file, found `%s`", words, word);
-        return fail_at(e, why.code, why.where, "%s", why.text);
-    }
-    return true;
-}
-
-bool solve_right_side(const struct csr *A, const char *word, uint64_t seed, double *b, struct err *e)
-{
-    if (strcmp(word, "aones")) return make_vector("aones, ones, random, zero", word, A->rows, seed, b, e);
-    double *ones = mem_new(A->cols, sizeof *ones, "a vector of ones", e);
-    if (!ones) return false;
-    fill(A->cols, 1, ones);
-    reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
-    mem_free(ones);
-    return true;
-}
 
 /* ---- what is printed ---- */
 
@@ -109,13 +70,6 @@ static void say_times(struct out *o, const struct solve *v)
     say_bound(o, v, bound, queued);
 }
 
-/* Why it ended, without the word that stands in the line above. */
-static const char *because(const struct solve *v)
-{
-    static const char said[] = "converged: ";
-    return v->why + (strncmp(v->why, said, sizeof said - 1) ? 0 : sizeof said - 1);
-}
-
 static void say_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre.method && v->dev->kind != DEV_EMU;
@@ -154,7 +108,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
-    out_str(o, "reason", "because", because(v));
+    out_str(o, "reason", "because", v->why + v->why_detail);
     out_int(o, "iterations", "iterations", v->iterations);
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
@@ -268,15 +222,13 @@ static bool choices(const struct args *a, struct solve_options *o, struct err *e
 
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
 {
-    const char *b = arg(a, "b") ? arg(a, "b") : "aones", *x0 = arg(a, "x0") ? arg(a, "x0") : "zero";
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
     double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
-    bool ok = vector && solve_right_side(&m->csr, b, seed, vector, e) &&
-              make_vector("zero, ones, random", x0, m->csr.rows, seed + 1, vector + m->csr.rows, e);
+    bool ok = vector && right_side_make(&m->csr, arg(a, "b"), seed, vector, &o->known_ones, e) &&
+              start_vector_make(&m->csr, arg(a, "x0"), seed + 1, vector + m->csr.rows, e);
     if (ok) {
         o->b = vector;
         o->x0 = vector + m->csr.rows;
-        o->known_ones = !strcmp(b, "aones");
         ok = session_solve(&s->solve, s, m, o, e);
     }
     mem_free(vector);

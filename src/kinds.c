@@ -118,13 +118,14 @@ static void list_preconds(const struct session *s, const struct args *a, give_fn
 {
     (void)s, (void)a;
     registry_list(&precond_registry, give, user);
-    give(user, "none");
+    give(user, precond_none);
 }
 
 static bool check_precond(const struct session *s, const char *text)
 {
+    const struct precond *found;
     (void)s;
-    return precond_find(text) || !strcmp(text, "none");
+    return precond_typed(text, &found);
 }
 
 /* For a race: once one was named, the others are of its sort. */

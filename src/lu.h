@@ -56,6 +56,8 @@ struct lu_method {
     const char *lesson; /* how the threads lie over the matrix; lines of at most 100 columns, divided by \n */
     bool host;          /* loops for the cpu device; else kernels for cuda and emu */
     bool vendor;        /* a library's, for cuda alone */
+    bool has_parts;     /* lu_sample shows where its time goes, in v->part_us */
+    bool baseline;      /* speed-ups are relative to its time */
     int (*width)(const struct lu *v);                          /* the usual b; NULL: it has none */
     int width_most;                                            /* b is a power of two of 1 .. width_most */
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e); /* on the device beside A, piv and info; NULL: none */

@@ -110,5 +110,6 @@ const struct lu_method lu_blocked = {
         "large matrices the next panel goes on a second stream beside it. The host only queues.\n",
     .width = width,
     .width_most = LU_WIDEST,
+    .has_parts = true,
     .factor = factor,
 };

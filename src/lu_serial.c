@@ -15,5 +15,6 @@ const struct lu_method lu_serial = {
         "the column below it is divided by it; then every column to the right loses its multiple of column k.\n"
         "That trailing update is two thirds of n^3 operations, and all there is to be made parallel.\n",
     .host = true,
+    .baseline = true,
     .factor = factor,
 };

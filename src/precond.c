@@ -19,6 +19,14 @@ const struct precond *precond_find(const char *name)
     return registry_find(&precond_registry, name);
 }
 
+const char precond_none[] = "none";
+
+bool precond_typed(const char *text, const struct precond **out)
+{
+    *out = precond_find(text);
+    return *out || !strcmp(text, precond_none);
+}
+
 /* What to do where a row has no diagonal entry to divide by. */
 static const char *without_diagonal(const struct csr *A, int64_t row)
 {

@@ -26,6 +26,9 @@ struct precond {
 extern const struct precond *const preconds[]; /* ended by NULL; the order of preconds.def */
 extern const struct registry precond_registry;
 const struct precond *precond_find(const char *name);
+/* The one that was typed, in *out: by name, or NULL for `none`. false: neither. */
+bool precond_typed(const char *text, const struct precond **out);
+extern const char precond_none[]; /* the word for no preconditioner */
 
 /* For slv_*.c and pre_*.c: the diagonal of A in diag[A->rows], refusing one that is missing or 0 in the words of `who`.
  */

@@ -118,11 +118,11 @@ static void judge(struct solve *v)
 static void explain_converged(const struct solve *v, char *out, size_t size)
 {
     if (v->b_norm == 0)
-        snprintf(out, size, "converged: b = 0, so x = 0");
+        snprintf(out, size, "b = 0, so x = 0");
     else if (v->residual <= v->set.tol)
-        snprintf(out, size, "converged: relative residual %.2e, tol %.2e", v->residual, v->set.tol);
+        snprintf(out, size, "relative residual %.2e, tol %.2e", v->residual, v->set.tol);
     else
-        snprintf(out, size, "converged: max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
+        snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
 /* Where the residuals have parted, more iterations of the same kind gain nothing. */
@@ -148,12 +148,15 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
-static void explain(const struct solve *v, char *out, size_t size)
+/* Returns where the part after the name of the reason begins. */
+static int explain(const struct solve *v, char *out, size_t size)
 {
+    int n = 0;
     const char *text = reason_text(v->reason), *advice = v->solver->advice;
     switch (v->reason) {
     case CONVERGED:
-        explain_converged(v, out, size);
+        n = snprintf(out, size, "%s: ", text);
+        explain_converged(v, out + n, size - (size_t)n);
         break;
     case MAX_ITERATIONS:
         explain_limit(v, out, size);
@@ -180,6 +183,7 @@ static void explain(const struct solve *v, char *out, size_t size)
     default:
         snprintf(out, size, "%s", text);
     }
+    return n;
 }
 
 bool solve_end(struct solve *v, struct err *e)
@@ -189,7 +193,7 @@ bool solve_end(struct solve *v, struct err *e)
     ok = ok && fetch_x(v, e) && measure(v, e);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (ok) judge(v);
-    explain(v, v->why, sizeof v->why);
+    v->why_detail = explain(v, v->why, sizeof v->why);
     solve_release(v);
     return ok;
 }

@@ -299,9 +299,9 @@ static bool suits(const struct csr *A, const struct sym_method *m, struct err *e
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED, "symmetrize: a square matrix is expected, found %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
-    if (!strcmp(m->name, "sym-paper") && 2 * A->nnz >= INT32_MAX)
-        return fail(e, E_LIMIT, "sym-paper: at most %d entries can be mirrored, found %lld; take sym", INT32_MAX / 2,
-                    (long long)A->nnz);
+    if (m->nnz_most && A->nnz > m->nnz_most)
+        return fail(e, E_LIMIT, "%s: at most %lld entries can be mirrored, found %lld; take sym", m->name,
+                    (long long)m->nnz_most, (long long)A->nnz);
     return true;
 }
 
@@ -452,6 +452,7 @@ static const struct sym_method method_paper = {
     .name = "sym-paper",
     .about = "all triples and their mirror images, sorted by 64-bit keys; of equal ones the first",
     .source = "SYM",
+    .nnz_most = INT32_MAX / 2, /* each entry gives two keys */
     .bytes = paper_bytes,
     .plan = plan_paper,
     .kernels = queue_paper,

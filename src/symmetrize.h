@@ -27,6 +27,7 @@ extern const char *const sym_step_name[SYM_STEPS];
 struct sym;
 struct sym_method {
     const char *name, *about, *source;
+    int64_t nnz_most; /* entries that its 32-bit counts of work items allow; 0: any */
     int64_t (*bytes)(int64_t rows, int64_t nnz);   /* on the device beside A: the work and the result */
     bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: take the memory of the work */
     bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue it all */

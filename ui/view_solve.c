@@ -516,8 +516,7 @@ static bool change_of(const struct view_state *st, struct solve_change *c, struc
     *c = (struct solve_change){.tol = NAN, .omega = NAN, .m = -1, .maxit = -1};
     if (st->asks_for == 'p') {
         c->change_pre = true;
-        c->pre = precond_find(text);
-        return c->pre || !strcmp(text, "none") || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
+        return precond_typed(text, &c->pre) || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
     }
     if (!is_real(text, &number)) return fail(e, E_USAGE, "expected a number, found `%s`", text);
     if (st->asks_for == 't') c->tol = number;
