@@ -118,7 +118,7 @@ bool lu_steps_new(struct lu_steps **s, const struct csr *A, const char *name, st
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
 
-/* ---- the launches (gpu/k_lu.cu), by device kind and precision; host tables have only what says so ---- */
+/* ---- the launches (gpu/k_lu*.cu), by device kind and precision; host tables have only what says so ---- */
 
 /* One matrix on a device. */
 struct lu_at {

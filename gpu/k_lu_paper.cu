@@ -1,0 +1,68 @@
+/* lu-paper: a column at a time, one thread for each element of the trailing update. */
+#include "lu_kernels.h"
+
+namespace KERNEL_SPACE
+{
+
+/* One block: the pivot of column k, brought to its place in this column. */
+template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
+    T best = 0;
+    int at = INT32_MAX;
+    for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_larger(best, at, lu_abs<T>(a[k * n + i]), (int)i);
+    lu_block_argmax(best, at, high, where);
+    if (threadIdx.x != 0) return;
+    int64_t p = at < n ? at : k;
+    T top = a[k * n + k], pivot = a[k * n + p];
+    a[k * n + p] = top;
+    a[k * n + k] = pivot;
+    piv[k] = (int)p;
+    if (pivot == 0 && info[0] < 0) info[0] = (int)k;
+}
+
+/* Row k of U, which changes places with the pivot's, and column k of L, in parallel: a thread for each element. */
+template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, GPTR(T) a, GPTR(const int) piv)
+{
+    SHARED(T, pivot, 1);
+    int64_t at = (int64_t)blockIdx.x * LU_BLOCK + threadIdx.x;
+    if (threadIdx.x == 0) pivot[0] = a[k * n + k];
+    __syncthreads(); /* all of the block: the pivot is there */
+    if (at < n) {
+        int64_t p = piv[k];
+        if (at == k || p == k) return;
+        T top = a[at * n + k];
+        a[at * n + k] = a[at * n + p];
+        a[at * n + p] = top;
+    } else if (k + 1 + at - n < n && pivot[0] != 0) {
+        a[k * n + k + 1 + at - n] /= pivot[0];
+    }
+}
+
+/* The trailing update: one thread an element, in tiles of b x b whose piece of the pivot row is shared. */
+template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR(T) a)
+{
+    SHARED(T, row, WARP);
+    int64_t i = k + 1 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t j = k + 1 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    if (threadIdx.x == 0 && j < n) row[threadIdx.y] = a[j * n + k];
+    __syncthreads(); /* all of the block: its piece of the row is there */
+    if (i < n && j < n) a[j * n + i] -= a[k * n + i] * row[threadIdx.y];
+}
+
+/* ---- the launches ---- */
+
+template <typename T> void lu_launch_paper(struct device *d, struct lu_at A, int64_t k, int b)
+{
+    unsigned tiles = blocks_for(A.n - k - 1, b);
+    LAUNCH(d, 1, LU_BLOCK, lu_paper_pivot<T>)(A.n, k, MATRIX(A), PIVOTS(A), INFO(A));
+    LAUNCH(d, blocks_for(A.n + A.n - k - 1, LU_BLOCK), LU_BLOCK, lu_paper_row_column<T>)
+    (A.n, k, MATRIX(A), READ_PIVOTS(A));
+    if (tiles) LAUNCH(d, dim3(tiles, tiles), dim3(b, b), lu_paper_update<T>)(A.n, k, MATRIX(A));
+}
+
+template void lu_launch_paper<float>(struct device *, struct lu_at, int64_t, int);
+template void lu_launch_paper<double>(struct device *, struct lu_at, int64_t, int);
+
+} // namespace KERNEL_SPACE
