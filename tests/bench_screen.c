@@ -4,6 +4,7 @@
    every figure and is printed with them. */
 #include "drive.h"
 #include "../ui/ui.h"
+#include "../ui/view_spy.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -238,11 +239,12 @@ static double count_all(struct shown *x, double *longest)
     double from = now_us(), exact = from;
     enum work done = WORK_ON;
     for (double was = from, now; done != WORK_NONE; was = now) {
-        bool guessed = x->st->grid.guessed;
+        const struct grid *g = &((struct spy_state *)x->st->own)->grid;
+        bool guessed = g->guessed;
         done = x->v->work(&x->s, x->st);
         if (done == WORK_DRAW) draw(x);
         now = now_us();
-        if (guessed && !x->st->grid.guessed) exact = now;
+        if (guessed && !g->guessed) exact = now;
         if (now - was > *longest) *longest = now - was;
     }
     return exact - from;

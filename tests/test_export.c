@@ -1,6 +1,7 @@
 /* export and report: every view in every kind of file, pictures that decode, pages that parse, failures of one line. */
 #include "talk.h"
 #include "../ui/export.h"
+#include "../ui/ui.h"
 
 #include <cjson/cJSON.h>
 #include <dlfcn.h>

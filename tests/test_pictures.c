@@ -1,6 +1,9 @@
 /* Pictures of large matrices: sums and samples held against plain counts; what spy shows before and after it has
    counted; rows by length and warps held against naive ones; one cursor for all views. */
 #include "../ui/ui.h"
+#include "../ui/view_layout.h"
+#include "../ui/view_rows.h"
+#include "../ui/view_spy.h"
 
 #include <locale.h>
 #include <math.h>
@@ -193,7 +196,7 @@ static void open_view(struct shown *x, const char *name)
     view_reset(x->st, x->s.current);
     x->st->full = true;
     assert_true(!x->v->prepare || x->v->prepare(&x->s, x->st, &e));
-    front_meet(&x->s, x->v);
+    cursor_follow(&x->s, x->v);
     draw_again(x);
 }
 
@@ -223,19 +226,24 @@ static void press(struct shown *x, int key)
     draw_again(x);
 }
 
+static const struct grid *grid_of(const struct shown *x)
+{
+    return &((const struct spy_state *)x->st->own)->grid;
+}
+
 /* As the loop does while no key comes. */
 static int work_all(struct shown *x)
 {
     int slices = 0;
     for (enum work done; (done = x->v->work(&x->s, x->st)) != WORK_NONE; slices++)
         if (done == WORK_DRAW) draw_again(x);
-    assert_false(x->st->grid.guessed);
+    assert_false(grid_of(x)->guessed);
     return slices;
 }
 
 static void assert_counted(const struct shown *x)
 {
-    const struct grid *g = &x->st->grid;
+    const struct grid *g = grid_of(x);
     uint32_t *expected = counts(&x->s.current->csr, g->win, g->h, g->w);
     assert_false(g->guessed);
     assert_memory_equal(g->n, expected, sizeof *g->n * (size_t)(g->h * g->w));
@@ -262,7 +270,7 @@ static void spy_guesses_then_counts(void **state)
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
     begin(&x, &A, 120, 40);
-    assert_true(x.st->grid.guessed && says(&x, "sampled; counting all"));
+    assert_true(grid_of(&x)->guessed && says(&x, "sampled; counting all"));
     assert_true(work_all(&x) >= 2);
     assert_counted(&x);
     assert_false(says(&x, "sampled"));
@@ -305,7 +313,7 @@ static void spy_without_memory(void **state)
     struct shown x;
     make(&A, "random", 150000, 10, 0);
     begin(&x, &A, 80, 24);
-    assert_true(x.st->grid.guessed);
+    assert_true(grid_of(&x)->guessed);
     mem_fail_at(1); /* the sums; then the picture counts itself */
     while (x.v->work(&x.s, x.st) == WORK_ON) mem_fail_at(0);
     draw_again(&x);
@@ -338,7 +346,7 @@ static void dense_is_even(void **state)
         struct shown x;
         make(&A, "dense", n, n, 0);
         begin(&x, &A, 80 + (int)(n % 60), 24 + (int)(n % 20));
-        assert_true(x.st->grid.guessed);
+        assert_true(grid_of(&x)->guessed);
         assert_even(&x);
         work_all(&x);
         assert_even(&x);
@@ -360,7 +368,7 @@ static void symmetric_stays_symmetric(void **state)
         make(&A, "poisson2d", side[i / 3], i % 2 ? side[i / 3] : 7, 0);
         begin(&x, &A, 60 + 37 * (i % 3), 20 + 13 * (i % 4));
         work_all(&x);
-        const struct grid *g = &x.st->grid;
+        const struct grid *g = grid_of(&x);
         assert_int_equal(g->h, g->w);
         for (int y = 0; y < g->h; y++)
             for (int k = 0; k < y; k++) assert_int_equal(g->n[y * g->w + k], g->n[k * g->w + y]);
@@ -389,7 +397,7 @@ static void a_single_entry_is_seen(void **state)
     free(val);
     begin(&x, &A, 100, 40);
     work_all(&x);
-    const struct grid *g = &x.st->grid;
+    const struct grid *g = grid_of(&x);
     assert_int_equal(g->n[700001LL * g->h / g->win.row1 * g->w + 900003LL * g->w / g->win.col1], 1);
     int marks = 0;
     for (int i = 0; i < x.c.w * (x.c.h - 4); i++)
@@ -487,7 +495,7 @@ static void rows_everywhere(void **state)
             for (int k = 0; k < COUNT(keys); k++) {
                 press(&x, keys[k]);
                 assert_in_range(x.st->row, 0, x.st->rows - 1);
-                assert_in_range(x.st->rank, 0, x.st->rows - 1);
+                assert_in_range(((struct rows_state *)x.st->own)->rank, 0, x.st->rows - 1);
             }
             press(&x, 't');
         }
@@ -499,7 +507,8 @@ static void rows_everywhere(void **state)
 
 static void assert_slot(const struct shown *x, int64_t row, int64_t col)
 {
-    struct place p = x->st->product->S.format->where(&x->st->product->S, x->st->array, x->st->item);
+    const struct layout_state *own = x->st->own;
+    struct place p = own->product->S.format->where(&own->product->S, own->array, x->st->item);
     assert_int_equal(p.kind, SLOT_ENTRY);
     assert_int_equal(p.row, row);
     assert_int_equal(p.col, col);
@@ -522,7 +531,8 @@ static void views_share_a_cursor(void **state)
         press(&x, UI_ENTER);
         open_view(&x, "rows");
         assert_int_equal(x.st->row, row);
-        front_state(&x.s, view_find("layout"))->format = format_find(formats_tried[i]);
+        struct layout_state *own = front_state(&x.s, view_find("layout"))->own;
+        own->format = format_find(formats_tried[i]);
         open_view(&x, "layout");
         assert_slot(&x, row, col);
         press(&x, 'g'); /* another element leads the others there */

@@ -1,5 +1,8 @@
 /* export: any view as a file: its text, a picture, or the numbers behind it. */
 #include "export.h"
+#include "cmd_view.h"
+#include "draw.h"
+#include "front.h"
 #include "../src/grammar.h"
 #include "../src/newfile.h"
 
@@ -66,29 +69,11 @@ bool export_write(const char *path, const char *data, size_t n, struct err *e)
 
 /* ---- the view on cells ---- */
 
-/* What of the screen's state says what is looked at. */
-static void copy_place(struct view_state *st, const struct view_state *from, const struct matrix *m)
-{
-    if (from->of != m || (m && (from->rows != st->rows || from->cols != st->cols))) return;
-    st->win = from->win;
-    st->row = from->row;
-    st->col = from->col;
-    st->scroll = from->scroll;
-    st->item = from->item;
-    st->array = from->array;
-    st->mode = from->mode;
-    st->rank = from->rank;
-    st->format = from->format;
-    st->real = from->real;
-    st->param_set = from->param_set;
-    memcpy(st->param, from->param, sizeof st->param);
-}
-
 static bool begin_state(struct session *s, const struct export *x, struct view_state *st, struct err *e)
 {
-    *st = (struct view_state){0};
+    if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
-    if (x->place && s->front) copy_place(st, front_state(s, x->view), s->current);
+    if (x->place && s->front) view_state_copy(st, front_state(s, x->view));
     if (!x->view->any && !s->current)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     return !x->view->prepare || x->view->prepare(s, st, e);
@@ -103,7 +88,7 @@ static bool cells_of(struct session *s, const struct export *x, struct canvas *c
         c->colours = x->kind == EXPORT_TXT ? COLOURS_NONE : COLOURS_24BIT;
         view_draw(x->view, c, s, &st);
     }
-    view_reset(&st, NULL);
+    view_state_free(&st);
     return ok;
 }
 
@@ -131,7 +116,7 @@ static bool paint(struct session *s, const struct export *x, struct painter *p, 
     struct view_state st;
     if (!x->view->paint) return paint_canvas(p, c, x->light), true;
     bool ok = begin_state(s, x, &st, e) && x->view->paint(p, s, &st, x->w * p->cw, x->h * p->ch, x->light, e);
-    view_reset(&st, NULL);
+    view_state_free(&st);
     return ok;
 }
 
@@ -227,7 +212,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
     struct out *was = s->out;
     struct view_state st;
     bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* lu is begun there */
-    view_reset(&st, NULL);
+    view_state_free(&st);
     FILE *lines = ok ? open_memstream(&text, &n) : NULL;
     struct out *o = lines ? out_new(lines, stderr, json ? OUT_JSON : OUT_CSV, e) : NULL;
     if (o) {

@@ -1,5 +1,7 @@
 /* keys: the explorer without a terminal, its keys given as words. */
 #include "export.h"
+#include "front.h"
+#include "stage.h"
 
 #include <string.h>
 

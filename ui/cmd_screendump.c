@@ -1,5 +1,6 @@
 /* screendump: what is on the screen as a file. last: the view that was drawn last, drawn again. */
 #include "export.h"
+#include "front.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* The commands that look: spy, rows and layout as text or data, and view for the whole screen. */
-#include "ui.h"
+#include "cmd_view.h"
+#include "front.h"
+#include "view_layout.h"
 #include "../src/cmd.h"
+#include "../src/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -121,12 +124,12 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, say_lines, e);
     if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, say_cells, e);
     if (s->plain) say_density(s->out, &m->csr);
-    struct view_state *st = s->front ? front_state(s, view_find("spy")) : NULL;
+    struct view_state *st = s->front ? front_state(s, &view_spy) : NULL;
     if (st) {
         st->w = arg(a, "width") ? w : 0;
         st->h = arg(a, "height") ? h : 0;
     }
-    return show_of(s, m, "spy", false, e);
+    return show_of(s, m, view_spy.name, false, e);
 }
 
 /* ---- rows ---- */
@@ -197,7 +200,7 @@ static bool run_rows(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     if (out_mode(s->out) != OUT_TEXT) return rows_data(s, m, e);
-    return show_of(s, m, "rows", false, e);
+    return show_of(s, m, view_rows.name, false, e);
 }
 
 /* ---- layout ---- */
@@ -267,14 +270,15 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
     if (!p) return false;
     if (out_mode(s->out) != OUT_TEXT) return layout_data(s, &p->S, e);
     if (s->front) {
-        struct view_state *st = front_state(s, view_find("layout"));
+        struct view_state *st = front_state(s, &view_layout);
+        struct layout_state *own = st->own;
         view_reset(st, m);
-        st->format = f;
-        st->real = arg_precision(a);
-        st->param_set = true;
-        memcpy(st->param, param, sizeof param);
+        own->format = f;
+        own->real = arg_precision(a);
+        own->param_set = true;
+        memcpy(own->param, param, sizeof param);
     }
-    return show_of(s, m, "layout", arg_flag(a, "view"), e);
+    return show_of(s, m, view_layout.name, arg_flag(a, "view"), e);
 }
 
 /* ---- view ---- */

@@ -1,5 +1,8 @@
 /* The full-screen explorer: panes side by side, a command line below them, and what its commands say. */
-#include "ui.h"
+#include "draw.h"
+#include "front.h"
+#include "prompt.h"
+#include "stage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +30,7 @@ static int panes(const struct session *s, const struct view *pane[VIEWS_MAX])
 static bool say(struct explorer *x, bool bad, const char *text)
 {
     snprintf(x->status, sizeof x->status, "%.239s", text);
-    x->bad = bad;
+    x->status_bad = bad;
     return !bad;
 }
 
@@ -37,7 +40,6 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     struct view_state *st = front_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
-    st->product = NULL; /* a command may have dropped it */
     return !v->prepare || (!v->any && !s->current) || v->prepare(s, st, e);
 }
 
@@ -46,7 +48,7 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e)
     struct explorer *x = front_explorer(s);
     if (!refresh(s, v, e)) return false;
     x->pane = v;
-    front_meet(s, v);
+    cursor_follow(s, v);
     return true;
 }
 
@@ -109,15 +111,15 @@ static bool is_one_line(const char *text, int room)
 }
 
 /* One line stays below, more are laid over the pane; text is the explorer's then. */
-static void show_said(struct explorer *x, bool ok, const char *title, char *text)
+static void show_output(struct explorer *x, bool ok, const char *title, char *text)
 {
-    x->first = 0;
-    print_safe(title, strlen(title), 60, x->title, sizeof x->title);
+    x->output_first = 0;
+    print_safe(title, strlen(title), 60, x->output_title, sizeof x->output_title);
     if (text && is_one_line(text, x->w - 2)) {
         text[strcspn(text, "\n")] = 0;
         say(x, !ok, text);
     } else if (text && *text) {
-        x->said = text;
+        x->output = text;
         return;
     }
     free(text);
@@ -133,8 +135,8 @@ static void run(struct session *s, const char *line, const char *title)
 {
     struct explorer *x = front_explorer(s);
     char *text = NULL;
-    free(x->said);
-    x->said = NULL;
+    free(x->output);
+    x->output = NULL;
     if (line) {
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
@@ -144,26 +146,26 @@ static void run(struct session *s, const char *line, const char *title)
     }
     bool ok = run_quietly(s, line, &text);
     if (s->quit || leaves(x->pending)) {
-        free(x->parting);
-        x->parting = text;
+        free(x->last_output);
+        x->last_output = text;
         return;
     }
     /* How a solve went is what its pane shows. */
     if (x->pending && text)
         text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
     else if (line || !ok)
-        show_said(x, ok, title, text);
+        show_output(x, ok, title, text);
     else
         free(text);
     struct err e = {0};
     if (!refresh(s, x->pane, &e)) say(x, true, e.text);
 }
 
-bool explore_go_on(struct session *s)
+bool explore_drive(struct session *s)
 {
     struct explorer *x = front_explorer(s);
     const struct view *v = x->pane;
-    if (x->pending || !v->drive || !v->is_running(s) || x->typing || x->said) return false;
+    if (x->pending || !v->drive || !v->is_running(s) || x->typing || x->output) return false;
     live_pane(s, v);
     run(s, NULL, v->name);
     return true;
@@ -278,31 +280,31 @@ static int lines_of(const char *text, int w)
 }
 
 /* Lines of what was said that are seen at once. */
-static int lines_shown(const struct explorer *x)
+static int output_lines_shown(const struct explorer *x)
 {
-    int n = lines_of(x->said, x->w - 2), room = x->h - 2;
+    int n = lines_of(x->output, x->w - 2), room = x->h - 2;
     return n < room ? n : room;
 }
 
 /* Over the pane, from the bottom up as far as it reaches. */
-static void draw_said(struct canvas *c, const struct explorer *x)
+static void draw_output(struct canvas *c, const struct explorer *x)
 {
-    int n = lines_of(x->said, c->w - 2), shown = lines_shown(x), y = c->h - 2 - shown, length;
-    const char *text = x->said, *next;
+    int n = lines_of(x->output, c->w - 2), shown = output_lines_shown(x), y = c->h - 2 - shown, length;
+    const char *text = x->output, *next;
     char keys[160];
     draw_fill(c, 0, y, c->w, ST_AXIS, 0x2500);
-    canvas_text(c, 1, y++, ST_TITLE, " :%s ", x->title);
-    for (int i = 0; (next = next_line(text, c->w - 2, &length)) && i < x->first + shown; i++, text = next) {
-        if (i < x->first) continue;
+    canvas_text(c, 1, y++, ST_TITLE, " :%s ", x->output_title);
+    for (int i = 0; (next = next_line(text, c->w - 2, &length)) && i < x->output_first + shown; i++, text = next) {
+        if (i < x->output_first) continue;
         draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
         canvas_text(c, 1, y++, ST_PLAIN, "%.*s", length, text);
     }
-    snprintf(keys, sizeof keys, "q close  : command  up/down of %d lines, to %d", n, x->first + shown);
+    snprintf(keys, sizeof keys, "q close  : command  up/down of %d lines, to %d", n, x->output_first + shown);
     draw_keys(c, n > shown ? keys : "q close  : command");
 }
 
 /* The words a line could go on with, above it, in columns. */
-static void draw_words(struct canvas *c, const struct line_shown *l)
+static void draw_completions(struct canvas *c, const struct line_shown *l)
 {
     int widest = 0;
     for (int i = 0; i < l->words; i++)
@@ -326,7 +328,7 @@ static void draw_line(struct canvas *c)
     struct line_shown l = line_shown();
     char head[4096], tail[4096];
     size_t point = (size_t)l.point;
-    if (l.words) draw_words(c, &l);
+    if (l.words) draw_completions(c, &l);
     draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
     print_safe(l.text, point < 1000 ? point : 1000, 1000, head, sizeof head);
     print_safe(l.text + point, strnlen(l.text + point, 500), 500, tail, sizeof tail);
@@ -362,12 +364,12 @@ void explore_draw(struct canvas *c, struct session *s)
     }
     draw_pane(&pane, s);
     x->cursor_y = cursor_line(&pane);
-    if (x->said) draw_said(c, x);
+    if (x->output) draw_output(c, x);
     if (x->typing) {
         draw_line(c);
     } else if (x->status[0]) {
         draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
-        canvas_text(c, 1, c->h - 1, x->bad ? ST_BAD : ST_PLAIN, "%s", x->status);
+        canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
     }
 }
 
@@ -389,25 +391,25 @@ bool explore_takes(struct session *s, int key)
 }
 
 /* Scroll what was said, or close it. */
-static void said_key(struct explorer *x, int key)
+static void output_key(struct explorer *x, int key)
 {
-    int shown = lines_shown(x), last = lines_of(x->said, x->w - 2) - shown;
+    int shown = output_lines_shown(x), last = lines_of(x->output, x->w - 2) - shown;
     int by = key == UI_UP || key == 'k'     ? -1
              : key == UI_DOWN || key == 'j' ? 1
              : key == UI_WHEEL_UP           ? -WHEEL_LINES
              : key == UI_WHEEL_DOWN         ? WHEEL_LINES
              : key == UI_PGUP || key == 'b' ? -shown
              : key == UI_PGDN || key == ' ' ? shown
-             : key == UI_HOME || key == 'g' ? -x->first
+             : key == UI_HOME || key == 'g' ? -x->output_first
              : key == UI_END || key == 'G'  ? last
                                             : 0;
     bool stays = key < 0 || key == UI_RESIZE || (last > 0 && (by || key == UI_HOME || key == 'g'));
-    x->first += by;
-    if (x->first > last) x->first = last;
-    if (x->first < 0) x->first = 0;
+    x->output_first += by;
+    if (x->output_first > last) x->output_first = last;
+    if (x->output_first < 0) x->output_first = 0;
     if (stays) return;
-    free(x->said);
-    x->said = NULL;
+    free(x->output);
+    x->output = NULL;
 }
 
 static void wheel(struct session *s, int by)
@@ -425,7 +427,7 @@ static void point(struct session *s, int y, bool clicked)
 {
     struct explorer *x = front_explorer(s);
     const struct view *v = x->pane;
-    if (v->click && v->click(s, front_state(s, v), x->mouse_x, y)) front_lead(s, v);
+    if (v->click && v->click(s, front_state(s, v), x->mouse_x, y)) cursor_publish(s, v);
     if (!v->is_list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
     for (int at = x->cursor_y; at < y; at++) view_key(s, v, UI_DOWN);
     for (int at = x->cursor_y; at > y; at--) view_key(s, v, UI_UP);
@@ -450,9 +452,9 @@ static void mouse(struct session *s, int key)
 
 static void switch_mouse(struct explorer *x)
 {
-    x->deaf = !x->deaf;
-    term_mouse(!x->deaf);
-    say(x, false, x->deaf ? "the mouse is off" : "the mouse is on");
+    x->mouse_off = !x->mouse_off;
+    term_mouse(!x->mouse_off);
+    say(x, false, x->mouse_off ? "the mouse is off" : "the mouse is on");
 }
 
 bool explore_key(struct session *s, int key)
@@ -462,11 +464,11 @@ bool explore_key(struct session *s, int key)
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
-    if (small && x->said) free(x->said), x->said = NULL;
+    if (small && x->output) free(x->output), x->output = NULL;
     if (!x->pending) x->status[0] = 0; /* else it tells of what was left by the key */
     x->pending = 0;
     if (key == ':' && !st->asks) return x->typing = line_open(s), true;
-    if (x->said) return said_key(x, key), true;
+    if (x->output) return output_key(x, key), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->asks && key == UI_TAB) return turn_by(s, 1), true;
     if (!st->asks && key == UI_BACKTAB) return turn_by(s, -1), true;
@@ -479,13 +481,13 @@ bool explore_key(struct session *s, int key)
 void explore_end(struct session *s)
 {
     struct explorer *x = front_explorer(s);
-    free(x->said);
-    x->said = NULL;
+    free(x->output);
+    x->output = NULL;
     x->status[0] = 0;
     x->typing = false;
-    if (x->parting) fputs(x->parting, out_file(s->out));
-    free(x->parting);
-    x->parting = NULL;
+    if (x->last_output) fputs(x->last_output, out_file(s->out));
+    free(x->last_output);
+    x->last_output = NULL;
     x->pending = 0;
     for (int i = 0; views[i]; i++) front_state(s, views[i])->pane = false;
 }

@@ -3,6 +3,7 @@
 #define EXPORT_H
 
 #include "paint.h"
+#include "view.h"
 #include "../src/cmd.h"
 
 enum export_kind { EXPORT_TXT, EXPORT_SVG, EXPORT_PNG, EXPORT_JSON, EXPORT_CSV };

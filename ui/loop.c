@@ -1,5 +1,9 @@
 /* The one thread's loop: the prompt, full-screen views, and a solve while it goes on. */
-#include "ui.h"
+#include "draw.h"
+#include "front.h"
+#include "prompt.h"
+#include "stage.h"
+#include "view_solve.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +40,7 @@ struct view_state *front_state(struct session *s, const struct view *v)
 
 /* ---- one cursor for all views ---- */
 
-void front_meet(struct session *s, const struct view *v)
+void cursor_follow(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     struct view_state *st = front_state(s, v);
@@ -51,7 +55,7 @@ void front_meet(struct session *s, const struct view *v)
 }
 
 /* The others are to come to where the cursor of v went. Who knows of rows only keeps the column. */
-void front_lead(struct session *s, const struct view *v)
+void cursor_publish(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     int64_t row = -1, col = -1;
@@ -135,7 +139,7 @@ static void take_line(struct session *s, const struct view *v, struct view_state
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = front_state(s, v);
-    if (st->asks) return take_line(s, v, st, key), front_lead(s, v), true;
+    if (st->asks) return take_line(s, v, st, key), cursor_publish(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
@@ -143,7 +147,7 @@ bool view_key(struct session *s, const struct view *v, int key)
     st->asks = v->go && (key == '/');
     st->asked[0] = st->question[0] = 0;
     if (v->key && !st->asks) v->key(s, st, key);
-    front_lead(s, v);
+    cursor_publish(s, v);
     return true;
 }
 
@@ -173,7 +177,7 @@ static bool explore_keys(struct session *s, struct err *e)
     struct explorer *x = front_explorer(s);
     for (;;) {
         if (!draw_screen(s, x->pane, e)) return false;
-        if (explore_go_on(s) && !x->pending && !draw_screen(s, x->pane, e)) return false;
+        if (explore_drive(s) && !x->pending && !draw_screen(s, x->pane, e)) return false;
         if (!explore_key(s, x->pending ? x->pending : next_key(s, -1))) return true;
     }
 }
@@ -296,7 +300,6 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
     int w = st->w ? st->w : s->front->width, h = st->h ? st->h : s->front->height;
     view_reset(st, s->current);
     st->full = st->pane = false;
-    st->product = NULL; /* it may have been dropped */
     if (v->prepare && !v->prepare(s, st, e)) return false;
     if (out_mode(s->out) == OUT_TEXT) return print_text(s, v, e);
     if (v->numbers) return v->numbers(s, st, w, h, e);
@@ -477,13 +480,15 @@ bool ui_attach(struct session *s, struct err *e)
 {
     struct screen *sc = mem_zero(1, sizeof *sc, "the screen", e);
     if (!sc) return false;
+    s->front = &sc->front;
+    for (int i = 0; views[i]; i++)
+        if (!view_state_new(&sc->state[i], views[i], e)) return ui_detach(s), false;
     sc->front = (struct front){
         .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
     sc->front.about_view = about_view;
-    s->front = &sc->front;
     sc->front.restyle = front_restyle;
     front_restyle(s);
     if (s->interactive) term_signals();
@@ -497,7 +502,7 @@ void ui_detach(struct session *s)
     if (!sc) return;
     term_close();
     prompt_close(s);
-    for (int i = 0; i < VIEWS_MAX; i++) view_reset(&sc->state[i], NULL);
+    for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
     mem_free(sc);
     s->front = NULL;

@@ -2,7 +2,8 @@
 #ifndef PAINT_H
 #define PAINT_H
 
-#include "ui.h"
+#include "canvas.h"
+#include "../src/session.h"
 
 /* What takes rectangles and text. Lengths are pixels; a cell of text is cw x ch of them. */
 struct painter {

@@ -1,4 +1,5 @@
 /* What a canvas, or the pattern of a matrix, looks like as rectangles and text, for painters. */
+#include "draw.h"
 #include "paint.h"
 
 #include <math.h>

@@ -2,7 +2,8 @@
 #ifndef PLOT_H
 #define PLOT_H
 
-#include "ui.h"
+#include "draw.h"
+#include "../src/solve.h"
 
 enum { PLOT_LEFT = 8 }; /* columns of the scale at the left */
 

@@ -1,5 +1,6 @@
 /* The table of views and the pieces they draw with: titles, key bars, bars, numbers to the right. */
-#include "ui.h"
+#include "draw.h"
+#include "view.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,27 +19,53 @@ const struct view *view_find(const char *name)
     return registry_find(&view_registry, name);
 }
 
-void grid_free(struct grid *g)
+bool view_state_new(struct view_state *st, const struct view *v, struct err *e)
 {
-    mem_free(g->n);
-    mem_free(g->counting);
-    sums_free(&g->sums);
-    *g = (struct grid){0};
+    *st = (struct view_state){.view = v};
+    if (v->state_size) st->own = mem_zero(1, (int64_t)v->state_size, "the state of a view", e);
+    return st->own || !v->state_size;
+}
+
+void view_state_free(struct view_state *st)
+{
+    if (st->own && st->view->state_free) st->view->state_free(st->own);
+    mem_free(st->own);
+    *st = (struct view_state){0};
+}
+
+static void reset_own(struct view_state *st)
+{
+    const struct view *v = st->view;
+    if (v->state_reset)
+        v->state_reset(st->own);
+    else if (v->state_size)
+        memset(st->own, 0, v->state_size);
 }
 
 void view_reset(struct view_state *st, const struct matrix *m)
 {
-    grid_free(&st->grid);
-    row_lengths_free(&st->lengths);
+    if (st->view->state_free) st->view->state_free(st->own);
     st->help = st->asks = false;
     st->count = 0;
     st->message[0] = 0;
     if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
-    *st = (struct view_state){.format = st->format, .real = st->real, .w = st->w, .h = st->h, .of = m};
+    reset_own(st);
+    *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m};
     if (!m) return;
     st->rows = m->csr.rows;
     st->cols = m->csr.cols;
     st->win = (struct window){0, st->rows, 0, st->cols};
+}
+
+void view_state_copy(struct view_state *to, const struct view_state *from)
+{
+    if (from->of != to->of || from->rows != to->rows || from->cols != to->cols) return;
+    to->win = from->win;
+    to->row = from->row;
+    to->col = from->col;
+    to->scroll = from->scroll;
+    to->item = from->item;
+    if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
 /* The first of "key what  key what  ...", two blanks between; the rest of them. */

@@ -1,6 +1,8 @@
 /* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
 #include "../src/cmd.h"
-#include "ui.h"
+#include "draw.h"
+#include "term.h"
+#include "view.h"
 
 #include <math.h>
 #include <string.h>

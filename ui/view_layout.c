@@ -1,5 +1,6 @@
 /* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
-#include "ui.h"
+#include "cmd_view.h"
+#include "view_layout.h"
 
 #include "../src/tracing.h"
 
@@ -21,6 +22,7 @@ struct page {
     const struct session *s;
     const struct stored *S;
     const struct view_state *st;
+    const struct layout_state *own;
     struct block block[ARRAYS_MAX];
     int n;
     int label;               /* columns for the names at the left */
@@ -108,7 +110,7 @@ static void fit_grid(const struct page *g, struct block *b, int room)
     int64_t fits = room / (b->width * b->count) - 1;
     if (fits < 1) fits = 1;
     b->shown = b->per_line < fits ? b->per_line : fits;
-    int64_t at = g->st->array >= b->first && g->st->array < b->first + b->count ? g->st->item / g->S->rows : 0;
+    int64_t at = g->own->array >= b->first && g->own->array < b->first + b->count ? g->st->item / g->S->rows : 0;
     b->from = at < b->shown ? 0 : at - b->shown + 1;
     b->lines = g->S->rows + 4; /* heading, names, column numbers, a blank line */
 }
@@ -138,7 +140,8 @@ static int label_width(const struct stored *S)
 
 static struct page page_of(const struct session *s, const struct stored *S, const struct view_state *st, int w)
 {
-    struct page g = {.s = s, .S = S, .st = st, .label = label_width(S)};
+    const struct layout_state *own = st->own;
+    struct page g = {.s = s, .S = S, .st = st, .own = st->own, .label = label_width(S)};
     g.nlit = trace_lit(s, s->current, g.lit);
     for (int k = 0; k < S->narrays; k++) {
         struct block *last = g.n ? &g.block[g.n - 1] : NULL;
@@ -149,7 +152,7 @@ static struct page page_of(const struct session *s, const struct stored *S, cons
             g.block[g.n++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
     }
     for (int i = 0; i < g.n; i++) measure(&g, &g.block[i], w);
-    if (st->array < S->narrays && st->item < S->a[st->array].n) g.chosen = place_of(S, st->array, st->item);
+    if (own->array < S->narrays && st->item < S->a[own->array].n) g.chosen = place_of(S, own->array, st->item);
     return g;
 }
 
@@ -170,7 +173,7 @@ static enum style slot_style(const struct page *g, int k, int64_t i)
     struct place p = place_of(g->S, k, i);
     bool same =
         p.kind == SLOT_ENTRY && g->chosen.kind == SLOT_ENTRY && p.row == g->chosen.row && p.col == g->chosen.col;
-    if (g->st->full && (same || (k == g->st->array && i == g->st->item))) return ST_CURSOR;
+    if (g->st->full && (same || (k == g->own->array && i == g->st->item))) return ST_CURSOR;
     if (is_lit(g, k, i)) return ST_BAD;
     if (p.kind == SLOT_PADDING) return ST_PAD;
     return p.row < 0 ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS);
@@ -272,7 +275,7 @@ static int64_t cursor_line(const struct page *g)
     int64_t at = 0;
     for (int i = 0; i < g->n; at += g->block[i++].lines) {
         const struct block *b = &g->block[i];
-        int k = g->st->array - b->first;
+        int k = g->own->array - b->first;
         if (k < 0 || k >= b->count) continue;
         if (b->grid) return at + 3 + g->st->item % g->S->rows;
         return at + 1 + g->st->item / b->per_line * chunk_lines(b) + 1 + k;
@@ -317,12 +320,13 @@ static int draw_lines(struct canvas *c, const struct page *g, int room)
 
 static void draw_status(struct canvas *c, const struct page *g)
 {
+    const struct layout_state *own = g->own;
     const struct view_state *st = g->st;
     char text[32];
-    if (st->array >= g->S->narrays || st->item >= g->S->a[st->array].n) return;
+    if (own->array >= g->S->narrays || st->item >= g->S->a[own->array].n) return;
     struct place p = g->chosen;
-    int x = canvas_text(c, 1, c->h - 2, ST_BOLD, "%s[%lld] ", g->S->a[st->array].name, (long long)st->item);
-    x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g  ", array_real(&g->S->a[st->array], st->item));
+    int x = canvas_text(c, 1, c->h - 2, ST_BOLD, "%s[%lld] ", g->S->a[own->array].name, (long long)st->item);
+    x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g  ", array_real(&g->S->a[own->array], st->item));
     snprintf(text, sizeof text, "%lld", (long long)p.row);
     if (p.kind == SLOT_ENTRY)
         canvas_text(c, x, c->h - 2, ST_PLAIN, "row %s, column %lld", text, (long long)p.col);
@@ -334,8 +338,9 @@ static void draw_status(struct canvas *c, const struct page *g)
 
 static const struct stored *shown(struct session *s, const struct view_state *st)
 {
+    const struct layout_state *own = st->own;
     for (const struct product *p = s->current->products; p; p = p->next)
-        if (p == st->product) return &p->S;
+        if (p == own->product) return &p->S;
     return NULL;
 }
 
@@ -353,6 +358,7 @@ static void title(struct canvas *c, struct session *s, const struct stored *S, b
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
+    const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     if (!S || c->w < label_width(S) + 8) return;
     int room = c->h - TOP - (st->full ? 2 : 1);
@@ -361,7 +367,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     for (int i = 0; i < g.n; i++) {
         const struct block *b = &g.block[i];
         total += b->lines;
-        if (st->array < b->first || st->array >= b->first + b->count) continue;
+        if (own->array < b->first || own->array >= b->first + b->count) continue;
         st->row_step = b->grid ? 1 : b->per_line;
         st->col_step = b->grid ? S->rows : 1;
     }
@@ -384,37 +390,40 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
-    if (!st->format) st->format = format_find("csr");
-    enum type real = st->real == T_F32 ? T_F32 : T_F64;
-    st->product = session_product(s, s->current, st->format, st->param_set ? st->param : NULL, real, false, e);
-    if (st->product && st->array >= st->product->S.narrays) st->array = 0, st->item = 0;
-    return st->product;
+    struct layout_state *own = st->own;
+    if (!own->format) own->format = format_find("csr");
+    enum type real = own->real == T_F32 ? T_F32 : T_F64;
+    own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
+    if (own->product && own->array >= own->product->S.narrays) own->array = 0, st->item = 0;
+    return own->product;
 }
 
 /* The next format that takes the matrix. */
 static void next_format(struct session *s, struct view_state *st)
 {
-    const struct format *was = st->format;
+    struct layout_state *own = st->own;
+    const struct format *was = own->format;
     int at = 0, n = 0;
     while (formats[n]) n++;
     while (at < n && formats[at] != was) at++;
-    st->param_set = false;
-    st->array = 0;
+    own->param_set = false;
+    own->array = 0;
     st->item = st->scroll = 0;
     for (int step = 1; step <= n; step++) {
         struct err e = {0};
-        st->format = formats[(at + step) % n];
+        own->format = formats[(at + step) % n];
         if (prepare(s, st, &e)) return;
         snprintf(st->message, sizeof st->message, "%.118s", e.text);
     }
-    st->format = was;
+    own->format = was;
 }
 
 /* Move by slots; past an array's end lies the next array that has any, entered in the same place of a line. */
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
+    struct layout_state *own = st->own;
     int64_t target = st->item + by, line = by < 0 ? -by : by, at = st->item % line;
-    int k = st->array, to = by < 0 ? -1 : 1;
+    int k = own->array, to = by < 0 ? -1 : 1;
     if (target >= 0 && target < S->a[k].n) {
         st->item = target;
         return;
@@ -423,7 +432,7 @@ static void move(struct view_state *st, const struct stored *S, int64_t by)
     while (k >= 0 && k < S->narrays && S->a[k].n == 0);
     if (k < 0 || k >= S->narrays) return;
     int64_t last = S->a[k].n - 1;
-    st->array = k;
+    own->array = k;
     st->item = by > 0 ? (at < last ? at : last) : at < last ? last - (last - at) % line : last;
 }
 
@@ -449,15 +458,16 @@ static int64_t step_of(const struct view_state *st, int k)
 
 static bool key(struct session *s, struct view_state *st, int k)
 {
+    struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     if (!S) return false;
     if (k == 'f') {
         next_format(s, st);
         return true;
     }
-    if (k == UI_HOME || k == 'g') st->array = 0, st->item = 0;
-    if (k == UI_END) st->array = S->narrays - 1, st->item = S->a[st->array].n ? S->a[st->array].n - 1 : 0;
-    if (k == 'a') st->array = (st->array + 1) % S->narrays, st->item = 0;
+    if (k == UI_HOME || k == 'g') own->array = 0, st->item = 0;
+    if (k == UI_END) own->array = S->narrays - 1, st->item = S->a[own->array].n ? S->a[own->array].n - 1 : 0;
+    if (k == 'a') own->array = (own->array + 1) % S->narrays, st->item = 0;
     if (step_of(st, k)) move(st, S, step_of(st, k));
     return true;
 }
@@ -472,32 +482,35 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
    of the matrix has that slot in formats that keep its order. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
 {
+    struct layout_state *own = st->own;
     int64_t i = likely;
     if (i >= S->a[k].n || !is_entry(S, k, i, row, col))
         for (i = 0; i < S->a[k].n && !is_entry(S, k, i, row, col);) i++;
     if (i == S->a[k].n) return false;
-    st->array = k;
+    own->array = k;
     st->item = i;
     return true;
 }
 
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
+    const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     const struct csr *A = &s->current->csr;
     int64_t likely = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
     if (likely < 0) return false;
     for (int k = 0; S && k < S->narrays; k++)
-        if (find_slot(st, S, (st->array + k) % S->narrays, likely, row, col)) return true;
+        if (find_slot(st, S, (own->array + k) % S->narrays, likely, row, col)) return true;
     return false;
 }
 
 /* The element whose slot is chosen; of padding and pointers the row. */
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
+    const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
-    if (!S || st->array >= S->narrays || st->item >= S->a[st->array].n) return false;
-    struct place p = place_of(S, st->array, st->item);
+    if (!S || own->array >= S->narrays || st->item >= S->a[own->array].n) return false;
+    struct place p = place_of(S, own->array, st->item);
     *row = p.row;
     *col = p.kind == SLOT_ENTRY ? p.col : -1;
     return p.row >= 0 && p.row < S->rows;
@@ -505,9 +518,28 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
+    const struct layout_state *own = st ? st->own : NULL;
     (void)w, (void)h;
-    const char *word[] = {st && st->format ? st->format->name : "csr", "of", s->current->name};
+    const char *word[] = {own && own->format ? own->format->name : "csr", "of", s->current->name};
     return run_command(s, &command_layout, COUNT(word), word, e);
+}
+
+/* The format outlives its matrix. */
+static void state_reset(void *own)
+{
+    const struct layout_state *was = own;
+    *(struct layout_state *)own = (struct layout_state){.format = was->format, .real = was->real};
+}
+
+static void state_free(void *own)
+{
+    ((struct layout_state *)own)->product = NULL; /* the session's; a command may have dropped it */
+}
+
+static void state_copy(void *to, const void *from)
+{
+    *(struct layout_state *)to = *(const struct layout_state *)from;
+    state_free(to);
 }
 
 const struct view view_layout = {
@@ -517,6 +549,10 @@ const struct view view_layout = {
         "and slots are counted from 0",
     .keys = "? help  q leave  arrows choose a slot  a next array  f next format  / go to a row  g first  "
             "PgUp/PgDn ten lines up or down  Home/End first or last slot",
+    .state_size = sizeof(struct layout_state),
+    .state_free = state_free,
+    .state_reset = state_reset,
+    .state_copy = state_copy,
     .prepare = prepare,
     .draw = draw,
     .key = key,

@@ -1,5 +1,7 @@
 /* LU a column at a time: L and U fill in from the upper left, what is still to do stays apart in the lower right. */
-#include "ui.h"
+#include "draw.h"
+#include "term.h"
+#include "view.h"
 
 #include "../src/lu.h"
 

@@ -2,12 +2,17 @@
 #include "../src/cmd.h"
 #include "../src/race.h"
 #include "plot.h"
+#include "view.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Columns of a name, of a bar's figures; letters along a curve are so far apart. */
 enum { NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
+
+struct race_state {
+    bool by_iteration; /* the plot; else by time */
+};
 
 static enum style colour_of(int i)
 {
@@ -166,7 +171,8 @@ static void draw_heading(struct canvas *c, int y)
 /* What there is room for: the legend always, then the plot, then what explains them. */
 static void draw_solvers(struct canvas *c, const struct race *r, const struct view_state *st)
 {
-    bool by_time = st->item == 0 && r->dev->kind != DEV_EMU;
+    const struct race_state *own = st->own;
+    bool by_time = !own->by_iteration && r->dev->kind != DEV_EMU;
     int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, h = room - 2 * words - 1, y = 1 + words;
     struct reach p = plot_of(c, r, by_time, y, h);
     if (words)
@@ -243,8 +249,9 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 static bool key(struct session *s, struct view_state *st, int k)
 {
+    struct race_state *own = st->own;
     (void)s;
-    if (k == 't') st->item = !st->item;
+    if (k == 't') own->by_iteration = !own->by_iteration;
     return true;
 }
 
@@ -285,11 +292,18 @@ static bool has_ended(const struct session *s)
     return s->race && !s->race->stopped;
 }
 
+static void state_copy(void *to, const void *from)
+{
+    *(struct race_state *)to = *(const struct race_state *)from;
+}
+
 const struct view view_race = {
     .name = "race",
     .about = "solvers or kernels side by side in equal time: residuals, or products done",
     .keys = all_keys,
     .any = true,
+    .state_size = sizeof(struct race_state),
+    .state_copy = state_copy,
     .exists = exists,
     .has_ended = has_ended,
     .keys_now = keys_now,

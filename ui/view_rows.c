@@ -1,6 +1,7 @@
 /* How long the rows are: their histogram, what is shorter, how they are by length, and what warps of them cost; and
    which rows those are. */
-#include "plot.h"
+#include "cmd_view.h"
+#include "view_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,16 +9,15 @@
 /* Above the bins are the title, the summary, the quantiles and the heading; below them, the longest rows; with keys,
    the rows of the chosen bin. */
 enum { TOP = 4, FEWEST = 4, BINS_MOST = 64, LOG_FROM = 64 };
-/* What the key t goes through. */
-enum mode { HISTOGRAM, CUMULATIVE, SORTED, WARPS, MODES };
 static const char *const mode_name[MODES] = {"histogram", "cumulative", "sorted", "warps of 32 rows"};
 
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
+    struct rows_state *rows = st->own;
     const struct csr *A = &s->current->csr;
-    row_lengths_free(&st->lengths);
-    if (!row_lengths_of(A, &st->lengths, e) || !stats_rows(A, &st->row_stats, e)) return false;
-    warps_of(A, &st->warps);
+    row_lengths_free(&rows->lengths);
+    if (!row_lengths_of(A, &rows->lengths, e) || !stats_rows(A, &rows->stats, e)) return false;
+    warps_of(A, &rows->warps);
     return true;
 }
 
@@ -158,11 +158,12 @@ static void list_warps(struct list *t, const struct histogram *g)
 
 static void fill_list(struct list *t, const struct view_state *st, const struct histogram *g)
 {
+    const struct rows_state *rows = st->own;
     *t = (struct list){.n = g->n};
-    if (st->mode == WARPS)
+    if (rows->mode == WARPS)
         list_warps(t, g);
-    else if (st->mode == CUMULATIVE)
-        list_cumulative(t, g, &st->lengths);
+    else if (rows->mode == CUMULATIVE)
+        list_cumulative(t, g, &rows->lengths);
     else
         list_histogram(t, g);
     for (int k = 0; k < t->n; k++) t->line[k].none = !g->count[k];
@@ -222,22 +223,25 @@ static void draw_longest(struct canvas *c, const struct csr *A, const struct sta
 /* The bins that can be chosen: of lengths, or of what warps cost. */
 static void bins_of(const struct view_state *st, struct histogram *g)
 {
-    if (st->mode == WARPS)
-        *g = st->warps.costs;
+    const struct rows_state *rows = st->own;
+    if (rows->mode == WARPS)
+        *g = rows->warps.costs;
     else
-        histogram_from(&st->lengths, st->bins, g);
+        histogram_from(&rows->lengths, rows->bins, g);
 }
 
 /* Rows are told one by one, warps by their first rows. */
 static int64_t stride_of(const struct view_state *st)
 {
-    return st->mode == WARPS ? WARP_ROWS : 1;
+    const struct rows_state *rows = st->own;
+    return rows->mode == WARPS ? WARP_ROWS : 1;
 }
 
 static bool is_member(const struct view_state *st, const struct histogram *g, int64_t row)
 {
-    const struct csr *A = st->lengths.A;
-    int64_t v = st->mode == WARPS ? (int64_t)(warp_cost(A, row) * HUNDREDTHS) : csr_row_length(A, row);
+    const struct rows_state *rows = st->own;
+    const struct csr *A = rows->lengths.A;
+    int64_t v = rows->mode == WARPS ? (int64_t)(warp_cost(A, row) * HUNDREDTHS) : csr_row_length(A, row);
     return st->item < g->n && v >= g->from[st->item] && v < g->from[st->item + 1];
 }
 
@@ -254,13 +258,14 @@ static int64_t member_from(const struct view_state *st, const struct histogram *
 /* "17", "64-95 (1.73x)" */
 static char *member_name(const struct view_state *st, int64_t row, char *out, size_t size)
 {
+    const struct rows_state *rows = st->own;
     char a[32], b[32];
     int64_t last = row + WARP_ROWS < st->rows ? row + WARP_ROWS - 1 : st->rows - 1;
     show_count(row, a, sizeof a);
-    if (st->mode != WARPS)
+    if (rows->mode != WARPS)
         snprintf(out, size, "%s", a);
     else
-        snprintf(out, size, "%s-%s (%.2fx)", a, show_count(last, b, sizeof b), warp_cost(st->lengths.A, row));
+        snprintf(out, size, "%s-%s (%.2fx)", a, show_count(last, b, sizeof b), warp_cost(rows->lengths.A, row));
     return out;
 }
 
@@ -268,8 +273,9 @@ static char *member_name(const struct view_state *st, int64_t row, char *out, si
 static void draw_members(struct canvas *c, const struct view_state *st, const struct histogram *g, const char *bin,
                          int y)
 {
+    const struct rows_state *rows = st->own;
     char text[96];
-    int x = canvas_text(c, 1, y, ST_DIM, st->mode == WARPS ? "warps of cost %s:" : "rows of length %s:", bin);
+    int x = canvas_text(c, 1, y, ST_DIM, rows->mode == WARPS ? "warps of cost %s:" : "rows of length %s:", bin);
     bool first = true;
     for (int64_t r = member_from(st, g, st->row, 1); r >= 0; r = member_from(st, g, r + stride_of(st), 1)) {
         member_name(st, r, text, sizeof text);
@@ -326,19 +332,21 @@ static void draw_curve_axes(struct canvas *c, const struct row_lengths *l, const
 /* Where the row is by length: its column, and in words. */
 static void draw_rank(struct canvas *c, const struct view_state *st, const struct plot *p)
 {
+    const struct rows_state *rows = st->own;
     char row[32], rank[32], all[32];
     int64_t last = st->rows - 1;
-    int x = last > 0 ? (int)((double)st->rank / (double)last * (p->w - 1) + 0.5) : 0;
+    int x = last > 0 ? (int)((double)rows->rank / (double)last * (p->w - 1) + 0.5) : 0;
     for (int y = p->y; y < p->y + p->h; y++) canvas_style(c, p->x + x, y, ST_CURSOR);
     canvas_text(c, 1, c->h - 2, ST_PLAIN, "row %s: %s; place %s of %s by length (%.1f%%)",
-                show_count(st->row, row, sizeof row), how_many(csr_row_length(st->lengths.A, st->row), "entry").text,
-                show_count(st->rank, rank, sizeof rank), show_count(st->rows, all, sizeof all),
-                100 * (double)(st->rank + 1) / (double)st->rows);
+                show_count(st->row, row, sizeof row), how_many(csr_row_length(rows->lengths.A, st->row), "entry").text,
+                show_count(rows->rank, rank, sizeof rank), show_count(st->rows, all, sizeof all),
+                100 * (double)(rows->rank + 1) / (double)st->rows);
 }
 
 static void draw_sorted(struct canvas *c, struct view_state *st, int end)
 {
-    const struct row_lengths *l = &st->lengths;
+    const struct rows_state *rows = st->own;
+    const struct row_lengths *l = &rows->lengths;
     char text[32];
     int left = text_width(show_count(l->length[l->n - 1], text, sizeof text)) + 2;
     struct plot p = {.x = left, .y = TOP, .w = c->w - left - 1, .h = end - TOP - 1};
@@ -355,7 +363,8 @@ static void draw_sorted(struct canvas *c, struct view_state *st, int end)
 /* Warps in words, instead of the summary of lengths. */
 static void draw_warp_summary(struct canvas *c, const struct view_state *st)
 {
-    const struct warps *w = &st->warps;
+    const struct rows_state *rows = st->own;
+    const struct warps *w = &rows->warps;
     struct {
         const char *name;
         char text[96];
@@ -375,31 +384,34 @@ static void draw_warp_summary(struct canvas *c, const struct view_state *st)
 
 static void draw_bins(struct canvas *c, const struct matrix *m, struct view_state *st, int end)
 {
+    struct rows_state *rows = st->own;
     struct histogram g;
     struct list t;
     int room = end - TOP - 1;
-    st->bins = room <= FEWEST ? FEWEST : room <= BINS_MOST ? room - 1 : BINS_MOST;
+    rows->bins = room <= FEWEST ? FEWEST : room <= BINS_MOST ? room - 1 : BINS_MOST;
     bins_of(st, &g);
     fill_list(&t, st, &g);
     if (st->item >= t.n) st->item = t.n - 1;
     int y = draw_list(c, &t, st, room);
-    if (st->mode != WARPS) draw_longest(c, &m->csr, &st->row_stats, y + 1 < end ? y + 1 : y);
+    if (rows->mode != WARPS) draw_longest(c, &m->csr, &rows->stats, y + 1 < end ? y + 1 : y);
     if (st->full) draw_members(c, st, &g, t.line[st->item].name, c->h - 2);
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
+    struct rows_state *rows = st->own;
     const struct matrix *m = s->current;
     int end = c->h - (st->full ? 2 : 0);
-    if (!st->full) st->mode = HISTOGRAM;
-    draw_title(c, "rows", m, "%s%srows counted from 0", st->mode ? mode_name[st->mode] : "", st->mode ? "; " : "");
-    if (m->csr.rows == 0 || st->lengths.A != &m->csr || c->w < 40 || end - TOP < 2) return;
-    if (st->mode == WARPS)
+    if (!st->full) rows->mode = HISTOGRAM;
+    draw_title(c, "rows", m, "%s%srows counted from 0", rows->mode ? mode_name[rows->mode] : "",
+               rows->mode ? "; " : "");
+    if (m->csr.rows == 0 || rows->lengths.A != &m->csr || c->w < 40 || end - TOP < 2) return;
+    if (rows->mode == WARPS)
         draw_warp_summary(c, st);
     else
-        draw_summary(c, &st->row_stats);
-    draw_warp_cost(c, &st->warps, draw_quantiles(c, &st->lengths, 1));
-    if (st->mode == SORTED)
+        draw_summary(c, &rows->stats);
+    draw_warp_cost(c, &rows->warps, draw_quantiles(c, &rows->lengths, 1));
+    if (rows->mode == SORTED)
         draw_sorted(c, st, end);
     else
         draw_bins(c, m, st, end);
@@ -410,15 +422,16 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 /* Choose the row, and the bin it is in. */
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
+    struct rows_state *rows = st->own;
     struct histogram g;
     (void)s, (void)col;
-    if (row >= st->rows || !st->lengths.n) return false;
+    if (row >= st->rows || !rows->lengths.n) return false;
     st->row = row;
     bins_of(st, &g);
     int64_t first = row / stride_of(st) * stride_of(st), item = st->item;
     for (st->item = 0; st->item < g.n && !is_member(st, &g, first);) st->item++;
     if (st->item == g.n) st->item = item; /* a warp without entries is in no bin */
-    if (st->mode == SORTED) st->rank = rank_of_row(&st->lengths, row);
+    if (rows->mode == SORTED) rows->rank = rank_of_row(&rows->lengths, row);
     return true;
 }
 
@@ -452,23 +465,25 @@ static void choose_member(struct view_state *st, int by)
 
 static void choose_rank(struct view_state *st, int k)
 {
+    struct rows_state *rows = st->own;
     int64_t page = 10 * st->col_step;
-    st->rank += k == UI_RIGHT ? st->col_step : k == UI_LEFT ? -st->col_step : k == UI_PGDN ? page : 0;
-    st->rank += (k == UI_UP) - (k == UI_DOWN) - (k == UI_PGUP ? page : 0);
-    if (k == UI_HOME || k == 'g' || st->rank < 0) st->rank = 0;
-    if (k == UI_END || st->rank >= st->rows) st->rank = st->rows - 1;
-    st->row = row_at_rank(&st->lengths, st->rank);
+    rows->rank += k == UI_RIGHT ? st->col_step : k == UI_LEFT ? -st->col_step : k == UI_PGDN ? page : 0;
+    rows->rank += (k == UI_UP) - (k == UI_DOWN) - (k == UI_PGUP ? page : 0);
+    if (k == UI_HOME || k == 'g' || rows->rank < 0) rows->rank = 0;
+    if (k == UI_END || rows->rank >= st->rows) rows->rank = st->rows - 1;
+    st->row = row_at_rank(&rows->lengths, rows->rank);
 }
 
 static bool key(struct session *s, struct view_state *st, int k)
 {
+    struct rows_state *rows = st->own;
     bool bins = k == UI_UP || k == UI_DOWN || k == UI_HOME || k == UI_END || k == 'g';
     bool ranks = bins || k == UI_LEFT || k == UI_RIGHT || k == UI_PGUP || k == UI_PGDN;
-    if (!st->lengths.n) return false;
+    if (!rows->lengths.n) return false;
     if (k == 't') {
-        st->mode = (st->mode + 1) % MODES;
+        rows->mode = (rows->mode + 1) % MODES;
         go(s, st, st->row, -1);
-    } else if (st->mode == SORTED) {
+    } else if (rows->mode == SORTED) {
         if (ranks) choose_rank(st, k);
     } else if (bins) {
         choose_bin(st, k);
@@ -484,12 +499,29 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return run_command(s, &command_rows, 1, (const char *const[]){s->current->name}, e);
 }
 
+static void state_free(void *own)
+{
+    struct rows_state *rows = own;
+    row_lengths_free(&rows->lengths);
+}
+
+static void state_copy(void *to, const void *from)
+{
+    struct rows_state *rows = to;
+    const struct rows_state *seen = from;
+    rows->mode = seen->mode;
+    rows->rank = seen->rank;
+}
+
 const struct view view_rows = {
     .name = "rows",
     .about = "how long the rows are, and what 32 neighbours cost a kernel with a thread for each row, against the same "
              "entries shared out evenly; rows are counted from 0",
     .keys = "? help  q leave  t next picture  up/down choose a bin  left/right rows of it  / go to a row  g first  "
             "Home/End first or last bin",
+    .state_size = sizeof(struct rows_state),
+    .state_free = state_free,
+    .state_copy = state_copy,
     .is_list = true,
     .prepare = prepare,
     .draw = draw,

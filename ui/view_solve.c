@@ -1,8 +1,12 @@
 /* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "plot.h"
+#include "term.h"
+#include "view.h"
+#include "view_solve.h"
 #include "../src/cmd.h"
 #include "../src/grammar.h"
 #include "../src/precond.h"
+#include "../src/ritz.h"
 
 #include <math.h>
 #include <string.h>
@@ -274,6 +278,19 @@ static void figures_cost(struct canvas *c, struct pen *at, const struct solve *v
 
 enum { GLANCE = 100000, GLANCE_COLUMNS = 200 }; /* rows of cg's T, columns of gmres's H: what a frame has time for */
 
+/* What the Hessenberg matrix of gmres told when it was looked at: the Ritz values of least and of largest modulus. */
+struct spectrum {
+    int64_t iterations, columns;
+    double residual; /* of that iteration: tells solves apart */
+    double at_us;
+    double re[2], im[2], condition;
+};
+
+struct solve_state {
+    struct ritz ritz;         /* of cg */
+    struct spectrum spectrum; /* of gmres */
+};
+
 /* The eigenvalues of H of the least and the largest modulus. */
 static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
 {
@@ -332,15 +349,16 @@ static void items_spectrum(struct canvas *c, struct pen *at, const char *name, c
 /* Ritz values are within the spectrum: the condition is at least what they say. */
 static void figures_spectrum(struct canvas *c, struct pen *at, struct solve *v, struct view_state *st)
 {
-    const struct spectrum *seen = &st->spectrum;
+    struct solve_state *own = st->own;
+    const struct spectrum *seen = &own->spectrum;
     if (v->solver->lanczos) {
-        ritz_of(&st->ritz, v, st->full ? GLANCE : 0);
-        const struct ritz *r = &st->ritz;
+        ritz_of(&own->ritz, v, st->full ? GLANCE : 0);
+        const struct ritz *r = &own->ritz;
         struct spectrum s = {.re = {r->low, r->high}, .condition = r->high / r->low};
         if (r->rows) items_spectrum(c, at, v->pre.method ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
     }
     if (!v->solver->arnoldi) return;
-    look_at_hessenberg(v, &st->spectrum);
+    look_at_hessenberg(v, &own->spectrum);
     /* what was seen before the solve was begun anew is of another operator */
     bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
                    v->history.residual[seen->iterations] == seen->residual;
@@ -596,6 +614,7 @@ const struct view view_solve = {
     .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
     .keys = all_keys,
     .any = true,
+    .state_size = sizeof(struct solve_state),
     .claims = claims,
     .is_running = is_running,
     .drive = solve_drive,

@@ -1,5 +1,7 @@
 /* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
+#include "cmd_view.h"
 #include "paint.h"
+#include "view_spy.h"
 
 #include "../src/tracing.h"
 
@@ -157,6 +159,14 @@ static void fill_screen(struct window *win, const struct csr *A, int w, int h, b
 
 /* ---- counting ---- */
 
+static void grid_free(struct grid *g)
+{
+    mem_free(g->n);
+    mem_free(g->counting);
+    sums_free(&g->sums);
+    *g = (struct grid){0};
+}
+
 static struct window window_of(const struct picture *p)
 {
     return (struct window){p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
@@ -186,7 +196,8 @@ static bool is_quick(const struct csr *A, struct window win)
    know. */
 static bool count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
 {
-    struct grid *g = &st->grid;
+    struct spy_state *spy = st->own;
+    struct grid *g = &spy->grid;
     struct window win = window_of(p);
     bool same = g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells;
     if (same && !g->guessed) return true;
@@ -221,7 +232,8 @@ static enum work count_on(const struct csr *A, struct grid *g)
 /* What is seen comes first, then the sums, so that they are there when the picture moves. */
 static enum work work(struct session *s, struct view_state *st)
 {
-    struct grid *g = &st->grid;
+    struct spy_state *spy = st->own;
+    struct grid *g = &spy->grid;
     if (!g->n || g->no_room) return WORK_NONE;
     if (g->guessed && !sums_fit(&g->sums, g->win, g->h, g->w)) return count_on(&s->current->csr, g);
     if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
@@ -500,25 +512,27 @@ static void draw_status(struct canvas *c, const struct csr *A, const struct pict
 static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
-    const char *guess = st->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
+    const struct spy_state *spy = st->own;
+    const char *guess = spy->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
     struct place lit[LANES];
     draw_title(c, "spy", s->current, "%s%s", trace_lit(s, s->current, lit) ? "> at work in trace  " : "",
-               !A->nnz            ? "nothing is stored"
-               : st->grid.guessed ? guess
-                                  : "counted from 0");
+               !A->nnz             ? "nothing is stored"
+               : spy->grid.guessed ? guess
+                                   : "counted from 0");
 }
 
 static void draw_picture(struct canvas *c, const struct session *s, struct view_state *st, const struct picture *p)
 {
     const struct csr *A = &s->current->csr;
-    struct shades r = shades_of(p, &st->grid);
+    const struct grid *g = &((const struct spy_state *)st->own)->grid;
+    struct shades r = shades_of(p, g);
     int below = st->full ? 3 : 1;
     draw_frame(c, p);
     draw_axes(c, p);
     if (p->exact && p->dy == 1)
         draw_elements(c, A, p);
     else
-        draw_dots(c, p, &st->grid, &r);
+        draw_dots(c, p, g, &r);
     draw_lit(c, s, p);
     if (r.high > 0) draw_legend(c, p, &r, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
@@ -526,7 +540,7 @@ static void draw_picture(struct canvas *c, const struct session *s, struct view_
     st->col_step = u.col1 - u.col0;
     if (!st->full) return;
     draw_cursor(c, p, st);
-    draw_status(c, A, p, &st->grid, u, c->h - 2);
+    draw_status(c, A, p, g, u, c->h - 2);
 }
 
 /* Sums are worth their memory where a matrix is large and can be moved about in. */
@@ -540,6 +554,7 @@ static void want_sums(struct grid *g, const struct csr *A, bool full)
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
+    struct spy_state *spy = st->own;
     struct err e = {0};
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
@@ -550,14 +565,14 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         if (any) draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
         return;
     }
-    want_sums(&st->grid, A, st->full);
+    want_sums(&spy->grid, A, st->full);
     if (st->full) fill_screen(&st->win, A, w, h, c->ascii, value);
-    struct picture p = picture_of(A, &st->grid.sums, st->win, w, h, c->ascii, value);
+    struct picture p = picture_of(A, &spy->grid.sums, st->win, w, h, c->ascii, value);
     p.x = left;
     p.y = 3;
-    st->drawn_w = w;
-    st->drawn_h = h;
-    st->drawn_ascii = c->ascii;
+    spy->drawn_w = w;
+    spy->drawn_h = h;
+    spy->drawn_ascii = c->ascii;
     bool ok = count(st, A, &p, &e);
     draw_head(c, s, st);
     if (ok)
@@ -671,10 +686,11 @@ static bool key(struct session *s, struct view_state *st, int k)
 static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     const struct csr *A = &s->current->csr;
+    const struct spy_state *spy = st->own;
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2;
-    if (A->rows == 0 || A->cols == 0 || st->drawn_w < 1 || st->drawn_h < 1) return false;
-    struct picture p = picture_of(A, &st->grid.sums, st->win, st->drawn_w, st->drawn_h, st->drawn_ascii,
+    if (A->rows == 0 || A->cols == 0 || spy->drawn_w < 1 || spy->drawn_h < 1) return false;
+    struct picture p = picture_of(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_ascii,
                                   A->imag ? COMPLEX_WIDTH : VALUE_WIDTH);
     if (x < left || x >= left + p.w || y < 3 || y >= 3 + p.h) return false;
     st->row = within(element_at(&p.down, p.dy, y - 3), 0, A->rows - 1);
@@ -698,12 +714,20 @@ static bool paint(struct painter *p, struct session *s, const struct view_state 
     return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
 }
 
+static void state_free(void *own)
+{
+    struct spy_state *spy = own;
+    grid_free(&spy->grid);
+}
+
 const struct view view_spy = {
     .name = "spy",
     .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
              "elements. Rows and columns are counted from 0.",
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
             "or down  Home whole matrix  End last element",
+    .state_size = sizeof(struct spy_state),
+    .state_free = state_free,
     .zooms = true,
     .draw = draw,
     .key = key,

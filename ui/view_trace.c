@@ -1,6 +1,8 @@
 /* One warp under the microscope: what its lanes do over time, the source of the step looked at, the elements it works
    on, and the sectors that it asks memory for, useful bytes, padding and waste told apart. */
-#include "ui.h"
+#include "draw.h"
+#include "front.h"
+#include "term.h"
 
 #include "../src/tracing.h"
 
@@ -11,6 +13,11 @@
    for all parts. */
 enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
 enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
+
+/* The size of the canvas as drawn last, for clicks. */
+struct trace_state {
+    int drawn_w, drawn_h;
+};
 
 /* How many lines each part has, and which columns. */
 struct frame {
@@ -646,8 +653,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     struct frame f = frame_of(v, c->w, room_of(c->h, st->full));
-    st->drawn_w = c->w;
-    st->drawn_h = c->h;
+    *(struct trace_state *)st->own = (struct trace_state){.drawn_w = c->w, .drawn_h = c->h};
     facts_of(&v->t.scope, &v->t.step[v->at], &facts);
     int y = draw_source(c, &f, draw_grid(c, &f, 1));
     y = draw_sectors(c, &f, &facts, draw_request(c, v, &facts, y));
@@ -864,8 +870,9 @@ static void answer(struct session *s, struct view_state *st)
 static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     struct tracing *v = s->trace;
-    if (!v || !v->t.nsteps || st->drawn_w < 1) return false;
-    struct frame f = frame_of(v, st->drawn_w, room_of(st->drawn_h, st->full));
+    const struct trace_state *own = st->own;
+    if (!v || !v->t.nsteps || own->drawn_w < 1) return false;
+    struct frame f = frame_of(v, own->drawn_w, room_of(own->drawn_h, st->full));
     int line = y - 1 - f.head;
     if (line < 0 || line >= f.grid || f.from + line >= v->t.nsteps || x >= CELLS) return false;
     if (x >= NUMBER) v->lane = x - NUMBER;
@@ -944,6 +951,7 @@ const struct view view_trace = {
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
             "0-9 a count before a key  / to a row",
     .any = true,
+    .state_size = sizeof(struct trace_state),
     .exists = exists,
     .claims = claims,
     .prepare = prepare,
