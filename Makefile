@@ -89,6 +89,8 @@ $(BUILD)/sources.def: $(addprefix gpu/,$(KERNEL_SOURCES))
 $(BUILD)/gpu/sources.o: CFLAGS += -I$(BUILD)
 $(BUILD)/gpu/sources.o: $(BUILD)/sources.def
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# Headers that were removed since: what included them is compiled again.
+%.h %.def: ;
 
 # ---- the two commands of the README ----
 JOBS := -j$(shell nproc)

@@ -30,11 +30,11 @@ static void results_free(struct results *r)
 }
 
 /* Measure one kernel. What concerns it alone is noted; false when nothing more can be measured. */
-static bool bench_one(struct session *s, const struct wanted *w, const struct kernel *k, struct results *r,
+static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
     struct err why = {0};
-    if (measure(s, w, k, &r->run[r->nruns], &why)) {
+    if (spmv_measure(s, w, k, &r->run[r->nruns], &why)) {
         r->nruns++;
         return true;
     }
@@ -48,7 +48,8 @@ static bool bench_one(struct session *s, const struct wanted *w, const struct ke
 }
 
 /* All kernels, or those of one format. */
-static bool bench_all(struct session *s, const struct wanted *w, const char *format, struct results *r, struct err *e)
+static bool bench_all(struct session *s, const struct spmv_request *w, const char *format, struct results *r,
+                      struct err *e)
 {
     for (int i = 0; kernels[i]; i++) {
         if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format, format))) continue;
@@ -58,7 +59,7 @@ static bool bench_all(struct session *s, const struct wanted *w, const char *for
 }
 
 /* Text says them below the table; JSON and CSV have rows that do not fit. */
-static void out_refused(struct out *o, const struct wanted *w, const struct refusal *no)
+static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
         out_text(o, "%s: %s", no->kernel->name, no->why);
@@ -74,7 +75,7 @@ static void out_refused(struct out *o, const struct wanted *w, const struct refu
 }
 
 /* The first `top` of the runs kept, 0 = all. */
-static void out_results(struct session *s, const struct wanted *w, const struct results *r, int top)
+static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top)
 {
     const struct matrix *m = w->matrix;
     int shown = top && top < s->nruns ? top : s->nruns;
@@ -99,7 +100,7 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 static bool run_bench(struct session *s, const struct args *a, struct err *e)
 {
     int64_t reps = arg_int(a, "reps", 0), top = arg_int(a, "top", 0);
-    struct wanted w = {
+    struct spmv_request w = {
         session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
     struct results r = {0};
     if (reps < 0 || reps > 1000000)
@@ -112,7 +113,7 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w.matrix->name);
     bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
     if (ok || r.nruns) { /* what was measured before a cancellation is worth showing */
-        bool kept = keep_runs(s, w.matrix, r.run, r.nruns, e);
+        bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
         if (kept) out_results(s, &w, &r, (int)top);
         ok &= kept;
     }

@@ -1,8 +1,8 @@
 /* The commands that go back in a paused solve and change what it was given, and what a report tells of its spectrum. */
-#include "cmd.h"
+#include "cmd_solve.h"
+#include "grammar.h"
 #include "precond.h"
 #include "race.h"
-#include "ritz.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,22 +107,6 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (ended) out_text(s->out, "`continue` goes on");
     return v->reason == RUNNING || solve_finish(s, e);
-}
-
-/* ---- the spectrum, for the report of a solve ---- */
-
-void out_ritz(struct out *o, const struct solve *v)
-{
-    char text[120];
-    struct ritz r = {0};
-    ritz_of(&r, v, 0);
-    double condition = r.rows ? r.high / r.low : NAN;
-    out_num(o, "ritz_min", NULL, r.low, NULL);
-    out_num(o, "ritz_max", NULL, r.high, NULL);
-    out_num(o, "condition", NULL, condition, NULL);
-    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high,
-             v->pre.method ? "M^-1 A" : "A", condition);
-    if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
 const struct command command_back = {

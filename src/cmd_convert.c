@@ -56,17 +56,18 @@ static void say_balance(struct out *o, const struct stored *S)
 /* ---- the cost ---- */
 
 /* A few products by the usual kernel; NaN where there is none or it cannot. */
-static double product_us(struct session *s, struct wanted w, const struct kernel *k)
+static double product_us(struct session *s, struct spmv_request w, const struct kernel *k)
 {
     struct run r;
     struct err unseen = {0};
     w.reps = TIMED_PRODUCTS;
-    if (!k || w.matrix->csr.nnz == 0 || !measure(s, &w, k, &r, &unseen)) return NAN;
+    if (!k || w.matrix->csr.nnz == 0 || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
     return r.us;
 }
 
 /* Packing by the device, with the parameters as asked for, into memory that it has. */
-static bool time_there(struct session *s, const struct wanted *w, const struct product *p, double *us, struct err *e)
+static bool time_there(struct session *s, const struct spmv_request *w, const struct product *p, double *us,
+                       struct err *e)
 {
     struct packing *again;
     struct product *csr = session_product(s, w->matrix, format_find("csr"), NULL, w->real, false, e);
@@ -78,7 +79,7 @@ static bool time_there(struct session *s, const struct wanted *w, const struct p
 }
 
 /* Packing by the host; once more where the product at hand was not packed by it. */
-static bool time_host(const struct wanted *w, const struct product *p, double *us, struct err *e)
+static bool time_host(const struct spmv_request *w, const struct product *p, double *us, struct err *e)
 {
     struct stored S;
     double start = now_us();
@@ -92,10 +93,10 @@ static bool time_host(const struct wanted *w, const struct product *p, double *u
 
 /* M, which is the product's on the device, may move when other matrices are put there: its time is read first. A device
    with no room for a second result is left to the host's figures. */
-static bool cost_of(struct session *s, const struct wanted *w, struct product *p, struct cost *c, struct err *e)
+static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);
-    struct wanted same = *w;
+    struct spmv_request same = *w;
     struct err why = {0};
     if (!M) return false;
     *c = (struct cost){w->dev, false, NAN, NAN, NAN, NAN, NULL, NULL};
@@ -188,8 +189,8 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     bool given = arg_count(a, "params") > 0;
     struct device *d = on ? session_device(s, on, e) : given || !f->suit ? NULL : session_device(s, NULL, NULL);
     if (on && !d) return false;
-    struct wanted w = {
-        m, d, arg_precision(a), 0, arg_flag(a, "force"), given ? param : d ? params_on(f, d, own) : NULL};
+    struct spmv_request w = {
+        m, d, arg_precision(a), 0, arg_flag(a, "force"), given ? param : d ? spmv_params(f, d, own) : NULL};
     struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
                            : session_product(s, m, f, w.param, w.real, w.force, e);
     if (!p || (on && !cost_of(s, &w, p, &c, e))) return false;

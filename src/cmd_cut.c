@@ -1,5 +1,6 @@
 /* scale, extract and prune: new matrices with another's entries, scaled or only some of them. */
 #include "cmd.h"
+#include "derived.h"
 #include "cut.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
     v.us = now_us() - begin;
     v.before = range_of(&m->csr);
     v.after = range_of(&B);
-    bool ok = add_made(s, a, m, "scaled", &B, v.us, e);
+    bool ok = session_add_derived(s, a, m, "scaled", &B, v.us, e);
     csr_free(&B);
     if (ok) report_scale(s->out, s->current, m->name, way, &v);
     return ok;
@@ -108,7 +109,7 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
     struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
     double begin = now_us();
     if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
-    bool ok = add_made(s, a, m, "part", &B, now_us() - begin, e);
+    bool ok = session_add_derived(s, a, m, "part", &B, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_extract(s->out, s->current, m, win);
     return ok;
@@ -148,7 +149,7 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     if (!(below >= 0) || isinf(below)) return fail(e, E_USAGE, "expected 0 or more after `below`, found %g", below);
     if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
-    bool ok = add_made(s, a, m, "pruned", &B, now_us() - begin, e);
+    bool ok = session_add_derived(s, a, m, "pruned", &B, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_prune(s->out, s->current, m, below);
     return ok;

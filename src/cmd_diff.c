@@ -1,5 +1,6 @@
 /* diff: which entries two matrices have in common and where they differ; the difference as a new matrix if wanted. */
 #include "cmd.h"
+#include "derived.h"
 
 #include <limits.h>
 #include <math.h>
@@ -137,8 +138,8 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
     if (!csr_new(&D, larger(t->A->rows, t->B->rows), larger(t->A->cols, t->B->cols),
                  f->only_a + f->only_b + f->different, t->A->imag || t->B->imag, e))
         return false;
-    bool ok =
-        walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e) && add_made(s, a, A, "diff", &D, now_us() - begin, e);
+    bool ok = walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e) &&
+              session_add_derived(s, a, A, "diff", &D, now_us() - begin, e);
     csr_free(&D);
     return ok;
 }

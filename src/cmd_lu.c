@@ -1,5 +1,7 @@
 /* lu: a matrix as a dense one, factored by one method, by all of them, or a column at a time to be looked at. */
-#include "cmd.h"
+#include "cmd_lu.h"
+#include "grammar.h"
+#include "holding.h"
 #include "lu.h"
 
 #include <math.h>
@@ -305,3 +307,18 @@ const struct command command_lu = {
         "    gen dense 6; lu step",
     .run = run_lu,
 };
+
+/* ---- what the session keeps ---- */
+
+static void drop_steps(struct session *s)
+{
+    lu_steps_free(s->lu);
+    s->lu = NULL;
+}
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->lu && !strcmp(s->lu->name, m->name);
+}
+
+const struct holding holding_lu = {.drop = drop_steps, .belongs_to = is_of};

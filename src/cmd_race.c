@@ -1,10 +1,14 @@
 /* race: several solvers, or several kernels, on one matrix in turns of equal time, watched together; a table at the
    end. */
-#include "cmd.h"
+#include "cmd_race.h"
+#include "cmd_solve.h"
 #include "grammar.h"
+#include "holding.h"
 #include "precond.h"
 #include "race_begin.h"
 #include "right_side.h"
+#include "race.h"
+#include "spmv.h"
 
 #include <math.h>
 #include <string.h>
@@ -239,7 +243,7 @@ static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
     int n = 0;
     for (int i = 0; i < r->n; i++)
         if (!*r->racer[i].why) run[n++] = r->racer[i].run;
-    return keep_runs(s, r->matrix, run, n, e);
+    return spmv_keep(s, r->matrix, run, n, e);
 }
 
 static bool check_results(const struct race *r, struct err *e)
@@ -326,4 +330,47 @@ const struct command command_race = {
             "    race cg gmres 30 bicgstab on cpu\n"
             "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,
+};
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->race && s->race->matrix == m;
+}
+
+static bool is_paused(const struct session *s)
+{
+    return s->race->paused;
+}
+
+static bool is_running(const struct session *s)
+{
+    return !s->race->paused;
+}
+
+static bool is_on(const struct session *s, const struct device *d)
+{
+    return s->race && s->race->dev == d;
+}
+
+static bool uses(const struct session *s, const struct mat *M)
+{
+    return race_uses(s->race, M);
+}
+
+static void moved(struct session *s, const struct mat *from, struct mat *to)
+{
+    race_moved(s->race, from, to);
+}
+
+const struct holding holding_race = {
+    .drop = forget,
+    .belongs_to = is_of,
+    .pauses = "the paused race on",
+    .is_paused = is_paused,
+    .is_running = is_running,
+    .is_on = is_on,
+    .uses = uses,
+    .moved = moved,
 };

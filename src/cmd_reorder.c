@@ -1,17 +1,7 @@
 /* reorder: rows and columns of a square matrix in another order, P A P', as a new matrix. */
 #include "cmd.h"
+#include "derived.h"
 #include "reorder.h"
-
-bool add_made(struct session *s, const struct args *a, const struct matrix *of, const char *ending, struct csr *A,
-              double us, struct err *e)
-{
-    struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
-    snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
-    snprintf(info.file, sizeof info.file, "%s-%s", of->name, ending);
-    if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
-    snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
-    return true;
-}
 
 struct moved {
     struct spread before, after;
@@ -61,7 +51,7 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     struct moved moved;
     struct csr B;
     if (!m || !move(&B, &m->csr, o, &moved, &s->watch, e)) return false;
-    bool ok = add_made(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
+    bool ok = session_add_derived(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
     csr_free(&B);
     if (ok) report(s->out, s->current, m->name, o, &moved);
     return ok;

@@ -1,5 +1,6 @@
 /* source, replay, version and quit. */
-#include "past.h"
+#include "grammar.h"
+#include "record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,14 @@
 /* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
-#include "cmd.h"
+#include "cmd_solve.h"
+#include "cmd_race.h"
+#include "grammar.h"
+#include "holding.h"
 #include "newfile.h"
 #include "precond.h"
 #include "race.h"
 #include "right_side.h"
 #include "session_solve.h"
+#include "ritz.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,6 +72,21 @@ static void say_times(struct out *o, const struct solve *v)
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
     say_bound(o, v, bound, queued);
+}
+
+/* The keys ritz_min, ritz_max and condition; null where the solver shows nothing of the spectrum. */
+static void out_ritz(struct out *o, const struct solve *v)
+{
+    char text[120];
+    struct ritz r = {0};
+    ritz_of(&r, v, 0);
+    double condition = r.rows ? r.high / r.low : NAN;
+    out_num(o, "ritz_min", NULL, r.low, NULL);
+    out_num(o, "ritz_max", NULL, r.high, NULL);
+    out_num(o, "condition", NULL, condition, NULL);
+    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high,
+             v->pre.method ? "M^-1 A" : "A", condition);
+    if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
 static void say_precond(struct out *o, const struct solve *v)
@@ -431,4 +450,41 @@ const struct command command_solvers = {
     .about = "list the solvers and the preconditioners",
     .help = "With what each needs of a matrix, and where it is described.\n    solvers",
     .run = run_solvers,
+};
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->solve && s->solve->matrix.csr == &m->csr;
+}
+
+static bool is_paused(const struct session *s)
+{
+    return s->solve->reason == RUNNING;
+}
+
+static bool is_on(const struct session *s, const struct device *d)
+{
+    return s->solve && s->solve->dev == d;
+}
+
+static bool uses(const struct session *s, const struct mat *M)
+{
+    return s->solve && s->solve->matrix.mat == M;
+}
+
+static void moved(struct session *s, const struct mat *from, struct mat *to)
+{
+    if (uses(s, from)) s->solve->matrix.mat = to;
+}
+
+const struct holding holding_solve = {
+    .drop = drop_solve,
+    .belongs_to = is_of,
+    .pauses = "the paused solve of",
+    .is_paused = is_paused,
+    .is_on = is_on,
+    .uses = uses,
+    .moved = moved,
 };

@@ -1,5 +1,6 @@
 /* symmetrize and transpose: a new matrix from one of the session, made on a device, and what that cost. */
 #include "cmd.h"
+#include "derived.h"
 #include "symmetrize.h"
 
 #include <math.h>
@@ -40,9 +41,9 @@ static double product_us(struct session *s, struct matrix *m, struct device *d)
 {
     struct run r;
     struct err unseen = {0};
-    struct wanted w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
+    struct spmv_request w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
     const struct kernel *k = kernel_usual(format_find("csr"), &m->csr, d);
-    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !measure(s, &w, k, &r, &unseen)) return NAN;
+    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
     return r.us;
 }
 
@@ -116,7 +117,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     ok = ok && sym_get(v, &A, e);
     t.get_us = now_us() - begin;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
-    ok = ok && add_made(s, a, m, "sym", &A, t.run_us, e);
+    ok = ok && session_add_derived(s, a, m, "sym", &A, t.run_us, e);
     if (ok) report(s, s->current, from, v->nnz, v, &t);
     csr_free(&A);
     sym_free(v);
@@ -173,7 +174,7 @@ static bool transpose_on(struct session *s, const struct args *a, struct matrix 
     struct csr T = {0};
     double us = NAN;
     if (!sym_transpose(&T, &m->csr, d, &us, e)) return false;
-    bool ok = add_made(s, a, m, "t", &T, us, e);
+    bool ok = session_add_derived(s, a, m, "t", &T, us, e);
     csr_free(&T);
     if (!ok) return false;
     out_record(s->out);

@@ -1,5 +1,6 @@
 /* trace: what the lanes of one warp do, step by step, as the emulator saw it: a table, numbers, or the whole screen. */
 #include "cmd.h"
+#include "holding.h"
 #include "grammar.h"
 #include "modeled.h"
 #include "tracing.h"
@@ -348,3 +349,18 @@ const struct command command_trace = {
         "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,
 };
+
+/* ---- what the session keeps ---- */
+
+static void drop_trace(struct session *s)
+{
+    tracing_free(s->trace);
+    s->trace = NULL;
+}
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->trace && s->trace->matrix == m;
+}
+
+const struct holding holding_trace = {.drop = drop_trace, .belongs_to = is_of};

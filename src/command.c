@@ -1,5 +1,7 @@
 /* Commands: the table, and how lines and scripts are run. */
-#include "past.h"
+#include "grammar.h"
+#include "log.h"
+#include "record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,8 +74,8 @@ static bool unknown_command(struct words *w, struct err *e)
 
 static void begin_change(struct session *s, const char *typed)
 {
-    char said[sizeof s->undo.now.said];
-    undo_begin(s, print_safe(typed, strlen(typed), sizeof said - 24, said, sizeof said));
+    char safe[sizeof s->undo.now.command];
+    undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
 }
 
 /* In the list of commands: those of a script, not its name; a lesson's name, not those in it. */
@@ -88,20 +90,20 @@ static bool run_split(struct session *s, struct words *w)
     struct err e = {0};
     struct args a;
     const struct command *c = command_find(w->w[0].text);
-    char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.said];
+    char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch) session_take_interrupt();
     s->began_us = s->shown_us = now_us();
     double began = s->began_us;
     words_join(w, typed, sizeof typed);
-    snprintf(outer, sizeof outer, "%s", s->undo.now.said);
+    snprintf(outer, sizeof outer, "%s", s->undo.now.command);
     begin_change(s, typed);
     s->nested++;
     bool ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
     s->nested--;
     ok = finish(s, ok, &e);
     s->ran += ok;
-    if (ok && is_listed(s, c)) said_add(s, typed);
+    if (ok && is_listed(s, c)) log_add(&s->log, typed);
     undo_end(s);
     if (s->nested) undo_begin(s, outer);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);

@@ -2,6 +2,7 @@
 #ifndef GRAMMAR_H
 #define GRAMMAR_H
 
+#include "numeral.h"
 #include "session.h"
 
 enum { LINE_LIMIT = 16384, WORDS_MAX = 256, ITEMS_MAX = 24, SOURCE_DEPTH = 16 };
@@ -69,9 +70,6 @@ void kind_list(const struct kind *k, const struct session *s, const struct args 
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
 /* Is text a value of that kind? If not, the error says "expected a device after `on`, found ..." */
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e);
-bool is_integer(const char *text, int64_t *value);
-bool is_real(const char *text, double *value);
-bool like_number(const char *text); /* begins as one does, right or wrong */
 /* The parameters that the words after the FORMAT or GENERATOR may set; NULL when neither was given. */
 const struct param *params_of(const struct args *a);
 /* The place of a parameter in its list, or -1. */

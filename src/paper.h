@@ -1,22 +1,33 @@
-/* Times that the rows of papers ask for beyond those of a single product: of solvers, and of dense LU. */
+/* The tables of lessons that hold our numbers beside those of papers. */
 #ifndef PAPER_H
 #define PAPER_H
 
-#include "session.h"
+#include "warpspy.h"
 
-/* Microseconds: of an iteration on the device and on one thread of the host; of a factorisation, with substitution.
-   NaN where they are of another kind, and on the emulator, which has no time. */
-struct paper_times {
-    double device_us, thread_us, factor_us, solve_us;
+struct device;
+struct session;
+struct taken; /* what was measured for a row */
+
+/* A table of a lesson while it is read, whose formats are packed whatever they pad:
+     | matrix  | of               | what     | GTX 260+ |   the last cell: where the paper took its numbers
+     | add32   | dia              | padding  | 18664472 |   a format or kernel, and one of the quantities; - for none
+     | highest | csr-vector / vab | us f32   | 5.57     |   a ratio; over all matrices of the lesson; fp32
+   Each row is answered by our number on the session's device. */
+struct papers {
+    int reps;   /* of each measurement, 0 = chosen */
+    bool open;  /* the first line was read */
+    bool timed; /* a row needed a time */
+    char gpu[64];
+    struct device *dev;
+    enum type real; /* of the row being read */
+    struct taken *taken;
+    int ntaken;
+    char reason[512]; /* why the first row that has no answer has none */
 };
-/* `of`: "jacobi", "gmres 30", "gmres 30 sums host". Both sides do the same iterations, whatever the residual becomes:
-   two cycles of a solver that restarts, else of 10; on the host the second one counts, on a GPU the average of all of
-   20. reps 1: a single iteration, to see that it runs. E_UNSUPPORTED where the solver refuses m, or finds no iteration.
- */
-bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                  struct paper_times *out, struct err *e);
-/* `of`: lu-serial and its like; those for the host on cpu, whichever d is. */
-bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                  struct paper_times *out, struct err *e);
+/* A line that begins with a bar; it is changed. */
+bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);
+/* After the last line of a table, or when there is none: print it and say what to know, forget what was measured. */
+bool paper_end(struct session *s, struct papers *p, struct err *e);
+void papers_free(struct papers *p);
 
 #endif

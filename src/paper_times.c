@@ -1,6 +1,5 @@
-/* What a solver's iteration takes on a device and on one thread of the host, and what dense LU takes, for cmd_paper.c.
- */
-#include "paper.h"
+/* What a solver's iteration takes on a device and on one thread of the host, and what dense LU takes, for paper.c. */
+#include "paper_times.h"
 #include "lu.h"
 #include "session_solve.h"
 

@@ -62,7 +62,7 @@ void race_free(struct race *r);
 /* The iterations, with a fraction, that a solver had done after so much time; -1: it ended before. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* For session.c: whether M is needed, and that it lies elsewhere now. */
+/* Is M still needed? And: it lies elsewhere now. r may be NULL. */
 bool race_uses(const struct race *r, const struct mat *M);
 void race_moved(struct race *r, const struct mat *from, struct mat *to);
 

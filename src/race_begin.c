@@ -1,7 +1,7 @@
 /* The beginning of a race: its solvers and kernels on a matrix of the session. What goes on from there is race.c. */
 #include "race_begin.h"
-#include "cmd.h"
 #include "session_solve.h"
+#include "spmv.h"
 
 #include <math.h>
 
@@ -90,13 +90,13 @@ static bool make_vectors(struct race *r, struct err *e)
 /* Check the kernel, which also warms it up. */
 static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
 {
-    struct wanted w = {r->matrix, r->dev, r->real, 1, false, NULL};
+    struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
     if (!kernel_runs_on(x->kernel, r->dev))
         return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
-    if (!measure(s, &w, x->kernel, &x->run, e)) return false;
+    if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t own[PARAMS_MAX];
     const struct format *f = format_find(x->kernel->format);
-    const int64_t *param = x->kernel->param ? x->kernel->param : params_on(f, r->dev, own);
+    const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, own);
     struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;

@@ -1,9 +1,8 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
-#include "lu.h"
+#include "session.h"
+#include "holding.h"
 #include "packer.h"
-#include "past.h"
-#include "race.h"
-#include "tracing.h"
+#include "record.h"
 
 #include <signal.h>
 #include <string.h>
@@ -87,18 +86,6 @@ void matrix_free(struct matrix *m)
     mem_free(m);
 }
 
-static void end_solve(struct session *s)
-{
-    if (s->solve) solve_free(s->solve);
-    s->solve = NULL;
-}
-
-static void forget_race(struct session *s)
-{
-    race_free(s->race);
-    s->race = NULL;
-}
-
 static void forget_runs(struct session *s)
 {
     mem_free(s->runs);
@@ -107,54 +94,28 @@ static void forget_runs(struct session *s)
     s->runs_of = NULL;
 }
 
-static void forget_steps(struct session *s)
-{
-    lu_steps_free(s->lu);
-    s->lu = NULL;
-}
-
-static void forget_trace(struct session *s)
-{
-    tracing_free(s->trace);
-    s->trace = NULL;
-}
-
-/* What waits for a command goes with its matrix. */
-static void say_ended(const struct session *s, const struct matrix *m)
-{
-    bool solve = s->solve && s->solve->matrix.csr == &m->csr && s->solve->reason == RUNNING;
-    bool race = s->race && s->race->matrix == m && s->race->paused;
-    if (solve) out_note(s->out, "the paused solve of %s ends", m->name);
-    if (race) out_note(s->out, "the paused race on %s ends", m->name);
-}
-
 bool session_drop(struct session *s, struct matrix *m)
 {
     struct matrix **at = &s->matrices;
-    int place = 0;
-    for (; *at && *at != m; place++) at = &(*at)->next;
+    int index = 0;
+    for (; *at && *at != m; index++) at = &(*at)->next;
     if (!*at) return false;
-    say_ended(s, m);
-    if (s->solve && s->solve->matrix.csr == &m->csr) end_solve(s);
-    if (s->race && s->race->matrix == m) forget_race(s);
+    holdings_drop_of(s, m);
     if (s->runs_of == m) forget_runs(s);
-    if (s->lu && !strcmp(s->lu->name, m->name)) forget_steps(s);
-    if (s->trace && s->trace->matrix == m) forget_trace(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
-    if (!undo_keep(s, m, place)) matrix_free(m);
+    if (!undo_keep(s, m, index)) matrix_free(m);
     return true;
 }
 
 void session_free(struct session *s)
 {
-    end_solve(s);
-    forget_steps(s);
+    holdings_drop_all(s);
     undo_forget(s);
     record_end(s);
     s->undo.open = false;
     while (s->matrices) session_drop(s, s->matrices);
-    mem_free(s->said);
+    mem_free(s->log.text);
     out_free(s->out);
     memset(s, 0, sizeof *s);
 }
@@ -371,19 +332,12 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-static bool in_use(const struct session *s, const struct mat *M)
-{
-    return (s->solve && s->solve->matrix.mat == M) || race_uses(s->race, M);
-}
-
-/* Take mat i out of the product; the last one moves into its place, and the solve that uses it follows. */
+/* Take mat i out of the product; the last one moves into its place, and what uses it follows. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
-    if (s->solve && s->solve->matrix.mat == &p->mat[i]) end_solve(s);
-    if (s->race && s->race->paused && race_uses(s->race, &p->mat[i])) forget_race(s);
-    if (s->solve && s->solve->matrix.mat == &p->mat[last]) s->solve->matrix.mat = &p->mat[i];
-    race_moved(s->race, &p->mat[last], &p->mat[i]);
+    holdings_drop_using(s, &p->mat[i]);
+    holdings_moved(s, &p->mat[last], &p->mat[i]);
     mat_free(&p->mat[i]);
     p->mat[i] = p->mat[last];
     p->put_us[i] = p->put_us[last];
@@ -396,7 +350,7 @@ static void drop_from(struct session *s, const struct device *d)
     for (struct matrix *m = s->matrices; m; m = m->next)
         for (struct product *p = m->products; p; p = p->next)
             for (int i = p->nmats; i-- > 0;)
-                if (p->mat[i].dev == d && !in_use(s, &p->mat[i])) remove_mat(s, p, i);
+                if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
 /* Is there room for S on d, if need be after what else lies there was dropped? */
@@ -430,8 +384,7 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 void session_device_lost(struct session *s, struct device *d)
 {
     struct err why = {0};
-    if (s->solve && s->solve->dev == d) end_solve(s);
-    if (s->race && s->race->dev == d && s->race->paused) forget_race(s);
+    holdings_drop_on(s, d);
     drop_from(s, d);
     d->lost = !d->ops->reset || !d->ops->reset(d, &why);
     if (!d->lost) {

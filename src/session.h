@@ -5,6 +5,8 @@
 #include "device.h"
 #include "random.h"
 #include "registry.h"
+#include "log.h"
+#include "undo.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,29 +143,9 @@ struct matrix {
     bool has_stats;
     bool lesson;    /* a lesson made it; the next one drops it */
     int64_t number; /* of all that were added, from 1 */
-    int place;      /* it had in the list when it was dropped; for undo */
+    int index;      /* in the list when it was dropped; for undo */
     struct product *products;
     struct matrix *next;
-};
-
-/* What one command changed; past.h. */
-struct change {
-    char said[80];          /* the command */
-    int64_t first;          /* it made the matrices of this number and above */
-    struct matrix *dropped; /* by it, the last one first */
-    struct matrix *current; /* before it, and the device */
-    struct device *dev;
-    bool chose; /* it chose the device */
-    bool gone;  /* what it dropped was freed, because memory was needed */
-};
-enum { UNDO_MOST = 16 };
-struct undo {
-    struct change level[UNDO_MOST], now; /* the oldest first; and that of the command that runs */
-    int n;
-    bool open;       /* a command runs */
-    bool given;      /* levels were lost for want of memory */
-    int64_t numbers; /* matrices added so far */
-    int64_t bytes;   /* of what was dropped and is kept */
 };
 
 enum { OPTIONS_MAX = 8 };
@@ -195,12 +177,10 @@ struct session {
     double shown_us;     /* when its progress was shown last */
     const char *script;  /* the file commands come from, NULL at the prompt; and its line */
     int64_t script_line;
-    char *said; /* the commands that succeeded, a line each; NULL: none yet */
-    size_t nsaid;
-    bool said_cut;                /* some are missing */
-    const char *folder;           /* of the lesson that runs, which names the files it reads from there; NULL outside */
-    struct undo undo;             /* past.h */
-    struct record *record;        /* what is written of the commands, NULL: nothing */
+    struct command_log log; /* of the commands that succeeded */
+    const char *folder;     /* of the lesson that runs, which names the files it reads from there; NULL outside */
+    struct undo undo;
+    struct record *record;        /* the commands are written there, NULL: they are not */
     char option[OPTIONS_MAX][24]; /* values that were set, empty: the usual ones; options.h */
     bool single;                  /* fp32 where a command names no precision */
     int nested;                   /* commands that run within one another */
@@ -241,10 +221,11 @@ bool ui_attach(struct session *s, struct err *e); /* fills s->front */
 void ui_detach(struct session *s);
 int ui_run(struct session *s); /* the prompt until quit; exit status */
 
-/* said.c: remember a command that succeeded. */
-void said_add(struct session *s, const char *typed);
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
+/* Free the formats that m was converted to; and m itself, which is in no list. */
+void products_free(struct matrix *m);
+void matrix_free(struct matrix *m);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */
 /* Take over A and info under a name (made unique from the file's if name is NULL); becomes current. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
@@ -262,8 +243,6 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
-/* Begin to step through LU of m: s->lu before its first column; cmd_lu.c. */
-bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e);
 void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
 void session_catch_interrupt(bool once);

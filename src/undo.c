@@ -1,6 +1,7 @@
-/* undo: what the last command changed in the session is taken back; dropped matrices are kept for it while nobody needs
-   their memory. */
-#include "past.h"
+/* The changes that commands made to the session, to be taken back; dropped matrices are kept for that while nobody
+   needs their memory. */
+#include "undo.h"
+#include "session.h"
 
 #include <string.h>
 
@@ -67,12 +68,12 @@ static bool changed(const struct session *s)
     return made || c->dropped || s->current != c->current || (c->chose && s->dev != c->dev);
 }
 
-void undo_begin(struct session *s, const char *said)
+void undo_begin(struct session *s, const char *command)
 {
     struct undo *u = &s->undo;
     undo_end(s);
     u->now = (struct change){.first = u->numbers + 1, .current = s->current, .dev = s->dev};
-    snprintf(u->now.said, sizeof u->now.said, "%s", said);
+    snprintf(u->now.command, sizeof u->now.command, "%s", command);
     u->open = true;
 }
 
@@ -92,12 +93,12 @@ void undo_end(struct session *s)
     u->now = (struct change){0};
 }
 
-bool undo_keep(struct session *s, struct matrix *m, int place)
+bool undo_keep(struct session *s, struct matrix *m, int index)
 {
     struct undo *u = &s->undo;
     if (!u->open || m->number >= u->now.first || u->now.gone) return false;
     products_free(m);
-    m->place = place;
+    m->index = index;
     m->next = u->now.dropped;
     u->now.dropped = m;
     u->bytes += bytes_of(m);
@@ -114,7 +115,7 @@ void undo_forget(struct session *s)
     mem_spare(0, NULL, NULL);
 }
 
-/* ---- the command ---- */
+/* ---- taking back ---- */
 
 static void out_change(struct session *s, const char *what, const char *name, const char *text, int64_t bytes)
 {
@@ -146,7 +147,7 @@ static void bring_back(struct session *s, struct change *c)
         struct matrix *m = c->dropped, **at = &s->matrices;
         char size[32], text[64];
         c->dropped = m->next;
-        for (int i = 0; i < m->place && *at; i++) at = &(*at)->next;
+        for (int i = 0; i < m->index && *at; i++) at = &(*at)->next;
         m->next = *at;
         *at = m;
         s->undo.bytes -= bytes_of(m);
@@ -162,18 +163,17 @@ static bool nothing(const struct undo *u, struct err *e)
                          : "nothing was changed that could be taken back");
 }
 
-static bool run_undo(struct session *s, const struct args *a, struct err *e)
+bool undo_last(struct session *s, struct err *e)
 {
     struct undo *u = &s->undo;
     u->open = false; /* it is no change itself */
     if (!u->n) return nothing(u, e);
     struct change c = u->level[--u->n];
     struct matrix *before = s->current;
-    (void)a;
-    out_text(s->out, "taken back: %s", c.said);
+    out_text(s->out, "taken back: %s", c.command);
     out_row(s->out);
     out_str(s->out, "change", NULL, "undone");
-    out_str(s->out, "name", NULL, c.said);
+    out_str(s->out, "name", NULL, c.command);
     out_str(s->out, "bytes", NULL, NULL);
     remove_made(s, &c);
     bring_back(s, &c);
@@ -187,16 +187,3 @@ static bool run_undo(struct session *s, const struct args *a, struct err *e)
     }
     return true;
 }
-
-const struct command command_undo = {
-    .name = "undo",
-    .grammar = "",
-    .about = "take back the last change: a matrix made, loaded or dropped, use, device",
-    .help =
-        "Again takes back the change before it, up to sixteen. Of a script the last of its changes counts. What was\n"
-        "made is freed; what was dropped comes back under its name, and its formats are packed anew when they are\n"
-        "used. A dropped matrix is kept for this in its own memory (undo says how much that is) and given up as\n"
-        "soon as memory gets short. Files, solves and options are not taken back.\n"
-        "    drop A; undo",
-    .run = run_undo,
-};

@@ -73,8 +73,8 @@ static double measured(struct bench *b, struct matrix *m, const struct kernel *k
 {
     struct run r;
     struct err unseen = {0};
-    struct wanted w = {.matrix = m, .dev = b->gpu, .real = b->real};
-    if (b->gpu) return measure(&b->s, &w, k, &r, &unseen) ? r.us : NAN;
+    struct spmv_request w = {.matrix = m, .dev = b->gpu, .real = b->real};
+    if (b->gpu) return spmv_measure(&b->s, &w, k, &r, &unseen) ? r.us : NAN;
     for (int i = 0; i < b->nsaved; i++)
         if (b->saved[i].rows == m->csr.rows && b->saved[i].nnz == m->csr.nnz && !strcmp(b->saved[i].kernel, k->name) &&
             b->saved[i].single == (b->real == T_F32))

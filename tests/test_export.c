@@ -517,7 +517,7 @@ static void test_command_list(void **state)
     assert_true(talk_line(&t, "list"));
     t.s.nested--;
     assert_true(talk_line(&t, "lesson samples/lessons/drm.txt"));
-    assert_string_equal(t.s.said, "gen poisson2d 3\nstats\nrows\nlist\nlesson samples/lessons/drm.txt\n");
+    assert_string_equal(t.s.log.text, "gen poisson2d 3\nstats\nrows\nlist\nlesson samples/lessons/drm.txt\n");
     clean();
     talk_close_screen(&t);
 }
@@ -553,11 +553,11 @@ static void test_many_commands(void **state)
     struct talk t;
     (void)state;
     talk_open_screen(&t);
-    for (int i = 0; i < 30000; i++) said_add(&t.s, "export spy a.png as png");
-    assert_true(t.s.said_cut);
-    assert_true(t.s.nsaid <= 1 << 18 && t.s.nsaid > 1 << 16);
-    assert_int_equal(strlen(t.s.said), t.s.nsaid);
-    assert_memory_equal(t.s.said, "export spy a.png as png\nexport", 30);
+    for (int i = 0; i < 30000; i++) log_add(&t.s.log, "export spy a.png as png");
+    assert_true(t.s.log.cut);
+    assert_true(t.s.log.size <= 1 << 18 && t.s.log.size > 1 << 16);
+    assert_int_equal(strlen(t.s.log.text), t.s.log.size);
+    assert_memory_equal(t.s.log.text, "export spy a.png as png\nexport", 30);
     talk_close_screen(&t);
 }
 

@@ -115,8 +115,8 @@ static bool put_race(struct session *s, FILE *f, struct out *o, const struct mat
 static void put_commands(struct session *s, FILE *f)
 {
     fprintf(f, "<h2>Commands</h2>\n<p>What was run in this session, failures apart%s.</p>\n<ol>\n",
-            s->said_cut ? "; the first are not kept" : "");
-    for (const char *p = s->said ? s->said : ""; *p;) {
+            s->log.cut ? "; the first are not kept" : "");
+    for (const char *p = s->log.text ? s->log.text : ""; *p;) {
         static char line[2 * LINE_LIMIT];
         size_t n = strcspn(p, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), p);

@@ -3,6 +3,7 @@
 #include "term.h"
 #include "view.h"
 
+#include "../src/cmd_lu.h"
 #include "../src/lu.h"
 
 #include <math.h>

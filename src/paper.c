@@ -1,6 +1,9 @@
 /* The tables of papers in a lesson: a row holds a number that a paper states, and is answered by our own, taken now. */
-#include "cmd.h"
 #include "paper.h"
+#include "output_run.h"
+#include "paper_times.h"
+#include "session.h"
+#include "spmv.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,11 +191,11 @@ static struct taken *taken_new(struct papers *p, struct matrix *m, const struct 
 static const struct run *run_of(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
                                 struct err *e)
 {
-    struct wanted w = {m, p->dev, p->real, p->reps, true, NULL};
+    struct spmv_request w = {m, p->dev, p->real, p->reps, true, NULL};
     struct taken *t = taken_find(p, m, k, "");
     if (t) return &t->run;
     t = taken_new(p, m, k, "", e);
-    if (!t || !measure(s, &w, k, &t->run, e)) return NULL;
+    if (!t || !spmv_measure(s, &w, k, &t->run, e)) return NULL;
     p->ntaken++;
     return &t->run;
 }
