@@ -22,12 +22,35 @@ WAIT = float(os.environ.get("WARPSPY_PTY_WAIT", "20"))
 ROWS, COLS = 24, 80
 
 
+class Screen(pyte.Screen):
+    """With REP, which prints the last character again: ncurses uses it where the terminal's entry has it."""
+
+    def draw(self, data):
+        super().draw(data)
+        self.last = data[-1:]
+
+    def repeat(self, count=1):
+        self.draw(getattr(self, "last", "") * (count or 1))
+
+
+class Stream(pyte.ByteStream):
+    csi = dict(pyte.ByteStream.csi, b="repeat")
+    events = pyte.ByteStream.events | {"repeat"}
+
+
+def mode(raw, number):
+    """Is this private mode of the terminal on, off (False), or was it never set (None)?"""
+    found = [last == b"h" for numbers, last in re.findall(rb"\x1b\[\?([0-9;]+)([hl])", raw)
+             if str(number).encode() in numbers.split(b";")]
+    return found[-1] if found else None
+
+
 class Session:
     """The program in a shell, so that the shell sees what state the terminal was left in."""
 
     def __init__(self, args="", rows=ROWS, cols=COLS, home=None, **env):
-        self.screen = pyte.Screen(cols, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Screen(cols, rows)
+        self.stream = Stream(self.screen)
         self.raw = b""
         self.home = home or tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
         settings = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", PS1="shell$ ", HOME=self.home,
@@ -100,10 +123,8 @@ class Session:
         self.wait("shell$ ")
         self.settle()
         tail = self.raw[self.mark:]
-        entered, left = tail.rfind(b"\x1b[?1049h"), tail.rfind(b"\x1b[?1049l")
-        assert left >= entered, "the alternate screen was not left"
-        hidden, shown = tail.rfind(b"\x1b[?25l"), max(tail.rfind(b"\x1b[?25h"), tail.rfind(b"\x1b[?12l\x1b[?25h"))
-        assert shown >= hidden, "the cursor was left hidden"
+        assert not mode(tail, 1049), "the alternate screen was not left"
+        assert mode(tail, 25) in (None, True), "the cursor was left hidden"
         self.child.sendline("clear; stty -g; echo mo''des")
         self.wait("modes")
         assert self.stty(self.text()) == self.modes, f"terminal modes differ\n{self.text()}\n{self.modes}"

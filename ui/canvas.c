@@ -134,37 +134,70 @@ static int cube_level(uint32_t v)
     return v < 48 ? 0 : v < 115 ? 1 : (int)(v - 35) / 40;
 }
 
-/* The parameter of SGR that sets the colour of a look; "": the terminal's own. */
-static void colour_of(const struct look *k, enum colours colours, char *out, size_t size)
+/* The number of one of 16 colours from its SGR number. */
+static int index_of_sgr(int sgr)
 {
-    int r = (int)(k->rgb >> 16), g = (int)(k->rgb >> 8 & 255), b = (int)(k->rgb & 255);
-    *out = 0;
-    if (!k->rgb || colours == COLOURS_NONE) return;
-    if (colours == COLOURS_8) { /* grey would be black */
-        int eight = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
-        if (eight != 90) snprintf(out, size, "%d", eight);
-    } else if (colours == COLOURS_16) {
-        snprintf(out, size, "%d", k->ansi);
-    } else if (colours == COLOURS_256) {
-        int near = 16 + 36 * cube_level((uint32_t)r) + 6 * cube_level((uint32_t)g) + cube_level((uint32_t)b);
-        snprintf(out, size, "38;5;%d", k->index ? k->index : near);
-    } else {
-        snprintf(out, size, "38;2;%d;%d;%d", r, g, b);
-    }
+    return sgr >= 90 ? sgr - 82 : sgr - 30;
 }
 
-void inks_mix(struct inks *inks, enum colours colours)
+/* Grey has no place among 8 colours: it would be black. */
+static int eight_of(const struct look *k)
+{
+    int sgr = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
+    return sgr == 90 ? -1 : index_of_sgr(sgr);
+}
+
+int style_colour(enum style st, enum colours colours)
+{
+    const struct look *k = &looks[st];
+    uint32_t r = k->rgb >> 16, g = k->rgb >> 8 & 255, b = k->rgb & 255;
+    if (!k->rgb || colours == COLOURS_NONE) return -1;
+    if (colours == COLOURS_8) return eight_of(k);
+    if (colours == COLOURS_16) return index_of_sgr(k->ansi);
+    if (colours == COLOURS_24BIT) return (int)k->rgb;
+    return k->index ? k->index : 16 + 36 * cube_level(r) + 6 * cube_level(g) + cube_level(b);
+}
+
+bool style_bold(enum style st)
+{
+    return looks[st].bold;
+}
+
+bool style_reverse(enum style st)
+{
+    return looks[st].reverse;
+}
+
+/* ---- escape sequences of text with colours ---- */
+
+enum { INK_BYTES = 40 };
+struct ink {
+    bool bold, reverse;
+    char colour[20]; /* a parameter of SGR; "": the terminal's own colour */
+};
+struct inks {
+    struct ink of[ST_COUNT];
+};
+
+static void write_colour(int colour, enum colours colours, char *out, size_t size)
+{
+    *out = 0;
+    if (colour < 0) return;
+    if (colours == COLOURS_24BIT)
+        snprintf(out, size, "38;2;%d;%d;%d", colour >> 16, colour >> 8 & 255, colour & 255);
+    else if (colours == COLOURS_256)
+        snprintf(out, size, "38;5;%d", colour);
+    else
+        snprintf(out, size, "%d", colour < 8 ? 30 + colour : 82 + colour);
+}
+
+static void inks_mix(struct inks *inks, enum colours colours)
 {
     for (int i = 0; i < ST_COUNT; i++) {
         struct ink *k = &inks->of[i];
         *k = (struct ink){.bold = looks[i].bold, .reverse = looks[i].reverse};
-        colour_of(&looks[i], colours, k->colour, sizeof k->colour);
+        write_colour(style_colour((enum style)i, colours), colours, k->colour, sizeof k->colour);
     }
-}
-
-bool ink_same(const struct ink *a, const struct ink *b)
-{
-    return a == b || (a->bold == b->bold && a->reverse == b->reverse && !strcmp(a->colour, b->colour));
 }
 
 static char *add_parameter(char *at, const char *text)
@@ -180,8 +213,9 @@ static bool is_heavy(const struct ink *k)
     return k->bold || k->colour[0] == '9';
 }
 
-/* Old terminals cannot turn off one thing alone, and all at once is as short. */
-int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
+/* The shortest escape sequence from one style to another, from NULL: from an unknown one; its bytes, 0: none is needed.
+   Old terminals cannot turn off one attribute alone, and turning all off is as short. */
+static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
     bool off = !was || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
                (was->reverse && !now->reverse) || (*was->colour && !*now->colour);
@@ -210,11 +244,6 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size)
 uint32_t style_rgb(enum style st)
 {
     return looks[st].rgb;
-}
-
-bool style_bold(enum style st)
-{
-    return looks[st].bold;
 }
 
 bool cell_blank(struct cell k)

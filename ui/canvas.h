@@ -50,23 +50,14 @@ void canvas_print_ansi(const struct canvas *c, FILE *f,
 /* The escape sequence that turns a style on, whatever was on before. */
 void style_escape(enum style st, enum colours colours, char *out, size_t size);
 
-/* What a style turns on in a terminal. */
-enum { INK_BYTES = 40 };
-struct ink {
-    bool bold, reverse;
-    char colour[20];
-}; /* a parameter of SGR; "": the terminal's own colour */
-struct inks {
-    struct ink of[ST_COUNT];
-};
-void inks_mix(struct inks *inks, enum colours colours);
-bool ink_same(const struct ink *a, const struct ink *b);
-/* The shortest escape sequence from one to another, NULL: from whatever was on; its bytes, 0: none is needed. */
-int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES]);
+/* What a style is in a terminal: bold, in reverse, and a colour, -1 for the terminal's own: an index of 8, 16 or 256,
+   or 0xrrggbb for COLOURS_24BIT. */
+bool style_bold(enum style st);
+bool style_reverse(enum style st);
+int style_colour(enum style st, enum colours colours);
+uint32_t style_rgb(enum style st);                  /* 0: the terminal's own colour */
 bool cell_blank(struct cell k);                     /* looks like nothing in any style */
 int canvas_line_end(const struct canvas *c, int y); /* behind the last cell that is not blank */
-uint32_t style_rgb(enum style st);                  /* 0: the terminal's own colour */
-bool style_bold(enum style st);
 int glyph_utf8(uint32_t glyph, char out[5]);
 enum colours colours_of_env(bool terminal);             /* NO_COLOR, COLORTERM, TERM, unless some were chosen */
 void colours_choose(int colours);                       /* for terminals; -1: as the environment says */

@@ -27,16 +27,6 @@ enum keys {
     UI_WAIT
 };
 
-/* ---- frame.c: from what a terminal shows to what it is to show ---- */
-
-struct moves {
-    bool right, erase;
-}; /* beside ESC [ y ; x H it knows ESC [ n C, and ESC [ K to the end of a line */
-/* Is there a cell that would look different? shown: w * h cells, NULL: unknown. */
-bool frame_changes(const struct canvas *c, const struct cell *shown);
-/* Write what changes, in few bytes; the terminal's styles are unknown before and off behind it. */
-void frame_write(const struct canvas *c, const struct cell *shown, struct moves can, FILE *f);
-
 bool term_open(struct err *e); /* the alternate screen, keys one by one */
 void term_close(void);         /* as it was; harmless when not open */
 bool term_is_open(void);
