@@ -1,6 +1,7 @@
 /* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: drawn inside its canvas without a
    fault, and nothing lost: each nonzero of a matrix is under some dot of its picture. */
 #include "../ui/ui.h"
+#include "../ui/view_solve.h"
 
 #include <locale.h>
 #include <math.h>

@@ -48,7 +48,7 @@ static bool size_arg(const struct args *a, const char *key, const char *unit, in
 }
 
 /* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */
-struct counts {
+struct cells {
     const struct csr *A;
     int h, w;
     uint32_t *n;
@@ -60,7 +60,7 @@ static int64_t first_of(int64_t all, int cells, int k)
 }
 
 /* JSON: a line for each row of cells. */
-static bool say_lines(struct out *o, const struct counts *c, struct err *e)
+static bool say_lines(struct out *o, const struct cells *c, struct err *e)
 {
     double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
     for (int y = 0; line && y < c->h; y++) {
@@ -77,7 +77,7 @@ static bool say_lines(struct out *o, const struct counts *c, struct err *e)
 }
 
 /* CSV: a line for each cell with something in it. */
-static bool say_cells(struct out *o, const struct counts *c, struct err *e)
+static bool say_cells(struct out *o, const struct cells *c, struct err *e)
 {
     (void)e;
     for (int i = 0; i < c->h * c->w; i++) {
@@ -103,9 +103,9 @@ static void say_density(struct out *o, const struct csr *A)
 
 /* Count in h x w cells, or one for each element of a smaller matrix, and say it. */
 static bool spy_data(struct session *s, const struct csr *A, int h, int w,
-                     bool (*say)(struct out *o, const struct counts *c, struct err *e), struct err *e)
+                     bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {
-    struct counts c = {A, h < A->rows ? h : (int)A->rows, w < A->cols ? w : (int)A->cols, NULL};
+    struct cells c = {A, h < A->rows ? h : (int)A->rows, w < A->cols ? w : (int)A->cols, NULL};
     c.n = mem_zero((int64_t)c.h * c.w, sizeof *c.n, "the picture", e);
     bool ok = c.n && density_of(A, (struct window){0, A->rows, 0, A->cols}, c.h, c.w, c.n, &s->watch, e) &&
               say(s->out, &c, e);

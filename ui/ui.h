@@ -1,4 +1,4 @@
-/* All headers of the user interface. */
+/* All headers of the user interface but those of single views. */
 #ifndef UI_H
 #define UI_H
 
@@ -10,6 +10,6 @@
 #include "stage.h"
 #include "term.h"
 #include "view.h"
-#include "view_solve.h"
+#include "../src/solve.h"
 
 #endif

@@ -6,268 +6,7 @@
 
 #include <string.h>
 
-enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, TOP = 2 };
-
-/* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
-struct block {
-    int first, count; /* arrays first .. first+count-1, all of n slots */
-    int64_t n, lines;
-    bool grid;
-    int width;           /* characters a slot */
-    int64_t per_line;    /* strip: slots in a line; grid: columns of each array */
-    int64_t from, shown; /* grid: the columns there is room for */
-};
-
-struct page {
-    const struct session *s;
-    const struct stored *S;
-    const struct view_state *st;
-    const struct layout_state *own;
-    struct block block[ARRAYS_MAX];
-    int n;
-    int label;               /* columns for the names at the left */
-    struct place chosen;     /* of the slot under the cursor */
-    struct place lit[LANES]; /* elements that the lanes of the trace are at */
-    int nlit;
-};
-
-static struct place place_of(const struct stored *S, int k, int64_t i)
-{
-    return S->format->where(S, k, i);
-}
-
-/* The t-th of the slots looked at to learn what an array is like. */
-static int64_t sampled(int64_t n, int64_t t)
-{
-    return n <= SAMPLE ? t : t * (n / SAMPLE);
-}
-
-static int64_t samples(int64_t n)
-{
-    return n <= SAMPLE ? n : SAMPLE;
-}
-
-/* Column by column with one slot for each matrix row: as ELL, DIA and dense are. */
-static bool is_grid(const struct stored *S, int k)
-{
-    int64_t n = S->a[k].n, m = S->rows;
-    if (m < 2 || n % m || n / m < 2) return false;
-    for (int64_t t = 0; t < samples(n); t++) {
-        int64_t i = sampled(n, t);
-        struct place p = place_of(S, k, i);
-        if (p.kind == SLOT_POINTER || p.row != i % m) return false;
-    }
-    return true;
-}
-
-/* Slot i of both arrays belongs to the same thing, for every i. */
-static bool go_together(const struct stored *S, int k, int l)
-{
-    if (S->a[k].n != S->a[l].n) return false;
-    for (int64_t t = 0; t < samples(S->a[k].n); t++) {
-        int64_t i = sampled(S->a[k].n, t);
-        struct place p = place_of(S, k, i), q = place_of(S, l, i);
-        if (p.kind != q.kind || p.row != q.row) return false;
-    }
-    return true;
-}
-
-static char *slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size)
-{
-    if (place_of(S, k, i).kind == SLOT_PADDING)
-        snprintf(out, size, "*");
-    else if (S->a[k].type == T_I32 || S->a[k].type == T_I64)
-        snprintf(out, size, "%.0f", array_real(&S->a[k], i));
-    else
-        snprintf(out, size, "%.3g", array_real(&S->a[k], i));
-    return out;
-}
-
-static int slot_width(const struct stored *S, const struct block *b)
-{
-    int width = 2;
-    char text[32];
-    for (int k = b->first; k < b->first + b->count; k++)
-        for (int64_t t = 0; t < samples(b->n); t++) {
-            int64_t i = sampled(b->n, t);
-            int w = (int)strlen(slot_text(S, k, i, text, sizeof text));
-            int r = b->grid ? 0 : snprintf(text, sizeof text, "%lld", (long long)place_of(S, k, i).row);
-            if (w > width) width = w;
-            if (r > width) width = r;
-        }
-    int index = snprintf(text, sizeof text, "%lld", (long long)(b->n > 1000 ? 0 : b->n));
-    return (index > width ? index : width) + 1;
-}
-
-static int64_t chunk_lines(const struct block *b)
-{
-    return b->count + 3; /* slot numbers, the arrays, rows, a blank line */
-}
-
-/* The columns of a grid that fit, around the cursor's. */
-static void fit_grid(const struct page *g, struct block *b, int room)
-{
-    int64_t fits = room / (b->width * b->count) - 1;
-    if (fits < 1) fits = 1;
-    b->shown = b->per_line < fits ? b->per_line : fits;
-    int64_t at = g->own->array >= b->first && g->own->array < b->first + b->count ? g->st->item / g->S->rows : 0;
-    b->from = at < b->shown ? 0 : at - b->shown + 1;
-    b->lines = g->S->rows + 4; /* heading, names, column numbers, a blank line */
-}
-
-static void measure(const struct page *g, struct block *b, int w)
-{
-    int room = w - g->label - 2;
-    b->width = slot_width(g->S, b);
-    b->per_line = b->grid ? b->n / g->S->rows : room / b->width > 0 ? room / b->width : 1;
-    if (b->grid)
-        fit_grid(g, b, room);
-    else
-        b->lines = 1 + (b->n + b->per_line - 1) / b->per_line * chunk_lines(b);
-    if (b->n == 0) b->lines = 2;
-}
-
-/* Room for the longest name, and for the number of the last row. */
-static int label_width(const struct stored *S)
-{
-    char text[32];
-    int w = snprintf(text, sizeof text, "row %lld ", (long long)S->rows);
-    if (w < LABEL_LEAST) w = LABEL_LEAST;
-    for (int k = 0; k < S->narrays; k++)
-        if (text_width(S->a[k].name) + 1 > w) w = text_width(S->a[k].name) + 1;
-    return w < LABEL_MOST ? w : LABEL_MOST;
-}
-
-static struct page page_of(const struct session *s, const struct stored *S, const struct view_state *st, int w)
-{
-    const struct layout_state *own = st->own;
-    struct page g = {.s = s, .S = S, .st = st, .own = st->own, .label = label_width(S)};
-    g.nlit = trace_lit(s, s->current, g.lit);
-    for (int k = 0; k < S->narrays; k++) {
-        struct block *last = g.n ? &g.block[g.n - 1] : NULL;
-        bool grid = is_grid(S, k);
-        if (last && last->grid == grid && go_together(S, last->first, k))
-            last->count++;
-        else
-            g.block[g.n++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
-    }
-    for (int i = 0; i < g.n; i++) measure(&g, &g.block[i], w);
-    if (own->array < S->narrays && st->item < S->a[own->array].n) g.chosen = place_of(S, own->array, st->item);
-    return g;
-}
-
 /* ---- drawing ---- */
-
-/* Is a lane of the trace at this slot, or at the element that it holds? */
-static bool is_lit(const struct page *g, int k, int64_t i)
-{
-    struct place p = place_of(g->S, k, i);
-    for (int n = 0; n < g->nlit && p.kind == SLOT_ENTRY; n++)
-        if (g->lit[n].row == p.row && g->lit[n].col == p.col) return true;
-    return trace_slot_lit(g->s, g->S, k, i);
-}
-
-/* The style of a slot: the colour of its row; the cursor for the chosen one and all that hold the same entry. */
-static enum style slot_style(const struct page *g, int k, int64_t i)
-{
-    struct place p = place_of(g->S, k, i);
-    bool same =
-        p.kind == SLOT_ENTRY && g->chosen.kind == SLOT_ENTRY && p.row == g->chosen.row && p.col == g->chosen.col;
-    if (g->st->full && (same || (k == g->own->array && i == g->st->item))) return ST_CURSOR;
-    if (is_lit(g, k, i)) return ST_BAD;
-    if (p.kind == SLOT_PADDING) return ST_PAD;
-    return p.row < 0 ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS);
-}
-
-static void draw_slot(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
-{
-    char text[32];
-    slot_text(g->S, k, i, text, sizeof text);
-    draw_right(c, x, y, slot_style(g, k, i), text);
-    if (is_lit(g, k, i)) canvas_put(c, x - text_width(text) - 1, y, ST_BAD, '>');
-}
-
-static void draw_row_number(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
-{
-    struct place p = place_of(g->S, k, i);
-    char text[32] = "-";
-    if (p.row >= 0) snprintf(text, sizeof text, "%lld", (long long)p.row);
-    draw_right(c, x, y, p.row < 0 || p.kind == SLOT_PADDING ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS), text);
-}
-
-/* Line `line` of a strip: its heading, or of some chunk the slot numbers, one of the arrays, or the rows. */
-static void draw_strip_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
-{
-    int64_t part = (line - 1) % chunk_lines(b), from = (line - 1) / chunk_lines(b) * b->per_line;
-    bool ruler = part == 0, rows = part == b->count + 1;
-    if (part == b->count + 2) return;
-    int k = b->first + (int)part - 1;
-    if (rows) k = b->first;
-    canvas_text(c, 1, y, ruler || rows ? ST_DIM : ST_BOLD, "%.*s", g->label - 1,
-                ruler  ? "slot"
-                : rows ? "of row"
-                       : g->S->a[k].name);
-    for (int64_t i = from; i < b->n && i < from + b->per_line; i++) {
-        char text[32];
-        int x = g->label + 1 + (int)(i - from + 1) * b->width;
-        if (ruler) {
-            bool room = snprintf(text, sizeof text, "%lld", (long long)i) < b->width;
-            if (room || (i - from) % 4 == 0) draw_right(c, x, y, ST_DIM, text);
-        } else if (rows) {
-            draw_row_number(c, g, k, i, x, y);
-        } else {
-            draw_slot(c, g, k, i, x, y);
-        }
-    }
-}
-
-/* Line 1 of a grid names its arrays, line 2 numbers their columns, each further one is a matrix row. */
-static void draw_grid_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
-{
-    int64_t row = line - 3, m = g->S->rows;
-    char text[32];
-    if (row >= m) return;
-    snprintf(text, sizeof text, "row %lld", (long long)row);
-    if (row >= 0) canvas_text(c, 1, y, ST_ROW + (unsigned)(row % ROW_COLOURS), "%s", text);
-    for (int a = 0; a < b->count; a++) {
-        int x = g->label + 1 + a * (int)(b->shown + 1) * b->width;
-        if (line == 1) canvas_text(c, x + 1, y, ST_BOLD, "%s", g->S->a[b->first + a].name);
-        for (int64_t j = 0; j < b->shown && line > 1; j++) {
-            int end = x + (int)(j + 1) * b->width;
-            snprintf(text, sizeof text, "%lld", (long long)(b->from + j));
-            if (line == 2)
-                draw_right(c, end, y, ST_DIM, text);
-            else
-                draw_slot(c, g, b->first + a, (b->from + j) * m + row, end, y);
-        }
-    }
-}
-
-/* "col int32, val fp64: 9 slots" */
-static void draw_heading(struct canvas *c, const struct page *g, const struct block *b, int y)
-{
-    int x = 1;
-    for (int k = b->first; k < b->first + b->count; k++) {
-        x = canvas_text(c, x, y, ST_BOLD, "%s%s", k > b->first ? ", " : "", g->S->a[k].name);
-        x = canvas_text(c, x, y, ST_DIM, " %s", type_name(g->S->a[k].type));
-    }
-    x = canvas_text(c, x, y, ST_DIM, ": %s", how_many(b->n, "slot").text);
-    if (!b->grid) return;
-    canvas_text(c, x, y, ST_DIM, ", %s of %lld, one after the other", how_many(b->per_line, "column").text,
-                (long long)g->S->rows);
-}
-
-static void draw_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
-{
-    if (line == 0)
-        draw_heading(c, g, b, y);
-    else if (b->n == 0)
-        return;
-    else if (b->grid)
-        draw_grid_line(c, g, b, line, y);
-    else
-        draw_strip_line(c, g, b, line, y);
-}
 
 /* The line the cursor's slot is on, counted over all blocks. */
 static int64_t cursor_line(const struct page *g)
@@ -278,7 +17,7 @@ static int64_t cursor_line(const struct page *g)
         int k = g->own->array - b->first;
         if (k < 0 || k >= b->count) continue;
         if (b->grid) return at + 3 + g->st->item % g->S->rows;
-        return at + 1 + g->st->item / b->per_line * chunk_lines(b) + 1 + k;
+        return at + 1 + g->st->item / b->per_line * layout_chunk_lines(b) + 1 + k;
     }
     return 0;
 }
@@ -299,7 +38,7 @@ static void cut(struct page *g, int room)
     int64_t left = room;
     for (int i = 0; i < g->n; i++) {
         struct block *b = &g->block[i];
-        int64_t share = left / (g->n - i), chunk = b->grid ? 1 : chunk_lines(b);
+        int64_t share = left / (g->n - i), chunk = b->grid ? 1 : layout_chunk_lines(b);
         if (b->lines > share) b->lines = share < 1 + chunk ? 1 + chunk : 1 + (share - 1) / chunk * chunk;
         left -= b->lines;
     }
@@ -313,9 +52,9 @@ static int draw_lines(struct canvas *c, const struct page *g, int room)
         const struct block *b = &g->block[i];
         int64_t from = scroll > at ? scroll - at : 0;
         for (int64_t l = from; l < b->lines && at + l < scroll + room; l++)
-            draw_line(c, g, b, l, TOP + (int)(at + l - scroll));
+            layout_draw_line(c, g, b, l, LAYOUT_TOP + (int)(at + l - scroll));
     }
-    return TOP + (int)(at - scroll < room ? at - scroll : room);
+    return LAYOUT_TOP + (int)(at - scroll < room ? at - scroll : room);
 }
 
 static void draw_status(struct canvas *c, const struct page *g)
@@ -360,9 +99,9 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
-    if (!S || c->w < label_width(S) + 8) return;
-    int room = c->h - TOP - (st->full ? 2 : 1);
-    struct page g = page_of(s, S, st, c->w);
+    if (!S || c->w < layout_label_width(S) + 8) return;
+    int room = c->h - LAYOUT_TOP - (st->full ? 2 : 1);
+    struct page g = layout_page(s, S, st, c->w);
     int64_t total = 0;
     for (int i = 0; i < g.n; i++) {
         const struct block *b = &g.block[i];
@@ -383,7 +122,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         draw_status(c, &g);
     else if (!whole)
         canvas_text(c, 1, end, ST_DIM, "... %s more; `view layout` scrolls",
-                    how_many(total - (end - TOP), "line").text);
+                    how_many(total - (end - LAYOUT_TOP), "line").text);
 }
 
 /* ---- keys ---- */
@@ -474,7 +213,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
 {
-    struct place p = place_of(S, k, i);
+    struct place p = layout_slot(S, k, i);
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
@@ -510,7 +249,7 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     if (!S || own->array >= S->narrays || st->item >= S->a[own->array].n) return false;
-    struct place p = place_of(S, own->array, st->item);
+    struct place p = layout_slot(S, own->array, st->item);
     *row = p.row;
     *col = p.kind == SLOT_ENTRY ? p.col : -1;
     return p.row >= 0 && p.row < S->rows;
