@@ -2,7 +2,7 @@
 #ifndef EMU_H
 #define EMU_H
 
-#include "../src/session.h"
+#include "../src/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,8 @@
    still in the round before. */
 #include "scope.h"
 #include "emu.h"
-#include "../src/session.h"
+#include "../src/device.h"
+#include "../src/random.h"
 
 #include <math.h>
 #include <string.h>

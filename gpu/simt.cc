@@ -1,6 +1,7 @@
 /* The emulator's machine: fibers, the scheduler of a block, exchanges within a warp, findings. */
 #include "kernel.h"
 #include "emu.h"
+#include "../src/random.h"
 #include "scope.h"
 #include "races.h"
 

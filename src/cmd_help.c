@@ -1,5 +1,6 @@
 /* help: the commands by group, and what is known of one of them, or of anything that a command can name. */
 #include "card.h"
+#include "device_sorts.h"
 #include "grammar.h"
 #include "lu.h"
 #include "options.h"
@@ -315,15 +316,6 @@ static bool help_option(struct session *s, const char *name)
     out_text(s->out, "`set %s` shows it, `set %s VALUE` sets and keeps it.", o->name, o->name);
     return true;
 }
-
-const struct named device_sorts[] = {
-    {"cpu", "plain loops on the host, on one thread or all"},
-    {"emu", "the GPU's kernels lane by lane in an emulator, every access checked; it has no time"},
-    {"cuda", "a GPU by CUDA; cuda:N is the one of that number, cuda the first"},
-    {0},
-};
-
-const struct registry device_sort_registry = {device_sorts, sizeof *device_sorts};
 
 static bool help_device(struct session *s, const char *name)
 {

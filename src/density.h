@@ -2,7 +2,7 @@
 #ifndef DENSITY_H
 #define DENSITY_H
 
-#include "session.h"
+#include "window.h"
 
 /* density_of in slices: begin, then more until it says that nothing is left. The cells begin as zeros and belong to the
    caller. A slice is about 4 million entries, a few milliseconds. */

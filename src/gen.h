@@ -1,8 +1,23 @@
-/* What the files of generators share: counters for random numbers, checks, and a way to write rows. */
+/* Generators of matrices, and what their files share: checks, random streams, a way to write rows. */
 #ifndef GEN_H
 #define GEN_H
 
-#include "session.h"
+#include "format.h"
+#include "random.h"
+#include "registry.h"
+
+/* A generator is an entry of a file gen_NAME.c and one line in generators.def. */
+struct generator {
+    const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
+    struct param params[PARAMS_MAX + 1]; /* positional, integers */
+    /* Any seed will do. w may be NULL. */
+    bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
+};
+extern const struct generator *const generators[]; /* ended by NULL */
+extern const struct registry generator_registry;
+const struct generator *generator_find(const char *name);
+
+/* ---- shared by the generators ---- */
 
 #define GENERATOR(id) extern const struct generator generator_##id;
 #include "generators.def"

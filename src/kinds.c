@@ -1,5 +1,6 @@
 /* The kinds of values that grammars name: how one is checked and which there are to choose from. */
 #include "card.h"
+#include "device_sorts.h"
 #include "grammar.h"
 #include "lu.h"
 #include "options.h"
@@ -8,9 +9,6 @@
 #include "symmetrize.h"
 #include "wrong.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool any(const struct session *s, const char *text)

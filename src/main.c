@@ -1,6 +1,7 @@
 /* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
 #include "manual.h"
 #include "options.h"
+#include "../ui/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

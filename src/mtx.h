@@ -2,7 +2,8 @@
 #ifndef MTX_H
 #define MTX_H
 
-#include "session.h"
+#include "load_info.h"
+#include "matrix_market.h"
 #include "stream.h"
 
 /* ---- what is warned of: counted, and said once per kind ---- */

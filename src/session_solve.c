@@ -31,7 +31,7 @@ static bool put_matrix(struct session *s, struct matrix *m, const struct solve_o
     return A->mat != NULL;
 }
 
-static enum known_symmetry symmetry_of(const struct matrix *m)
+static enum known_symmetry known_symmetry_of(const struct matrix *m)
 {
     if (!m->has_stats) return SYMMETRY_UNKNOWN;
     return m->stats.value_symmetric ? SYMMETRY_YES : SYMMETRY_NO;
@@ -40,7 +40,7 @@ static enum known_symmetry symmetry_of(const struct matrix *m)
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e)
 {
-    *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = symmetry_of(m), .watch = &s->watch};
+    *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
     if (!solve_check(&m->csr, o, e)) return false;
     return norm2(m->csr.rows, o->b) == 0 || put_matrix(s, m, o, A, e);
 }

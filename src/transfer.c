@@ -4,6 +4,7 @@
    A piece in memory, of the host and of the device alike, so that one copy brings it:
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
+#include "random.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
-#include "session.h"
+#include "device.h"
 
 #ifdef __cplusplus
 extern "C" {

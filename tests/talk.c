@@ -1,5 +1,6 @@
 /* Sessions that write to memory. */
 #include "talk.h"
+#include "../ui/run.h"
 
 void talk_open(struct talk *t, enum out_mode mode)
 {

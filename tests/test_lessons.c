@@ -3,6 +3,7 @@
 #include "../src/cmd.h"
 #include "dev_fake.h"
 #include "talk.h"
+#include "../ui/run.h"
 
 #include <cjson/cJSON.h>
 #include <glob.h>

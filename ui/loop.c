@@ -4,6 +4,7 @@
 #include "prompt.h"
 #include "stage.h"
 #include "view_solve.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "explorer.h"
 #include "front.h"
 #include "prompt.h"
+#include "run.h"
 #include "stage.h"
 #include "term.h"
 #include "view.h"

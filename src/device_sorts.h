@@ -1,0 +1,9 @@
+/* The sorts of devices there can be, whether this machine has them or not. */
+#ifndef DEVICE_SORTS_H
+#define DEVICE_SORTS_H
+
+#include "registry.h"
+
+extern const struct registry device_sort_registry;
+
+#endif
