@@ -16,7 +16,7 @@ __device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) off
                            int64_t height, GPTR(const T) x)
 {
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int d = 0; d < n; d++) {
         int64_t c = row + offsets[d];
         if (c >= 0 && c < cols) sum += data[d * height] * x[c];

@@ -27,7 +27,7 @@ template <typename T> void launch_brcsd1(const struct launch *L)
     LAUNCH(L->A->dev, (unsigned)S->a[BRCSD1_BLOCK].n, BRCSD1_ROWS, brcsd1<T>)
     ((unsigned)S->rows, S->cols, (int)S->a[BRCSD1_PTR].n - 1, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
      ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), ARRAY(L, BRCSD1_BLOCK, int), ARRAY(L, BRCSD1_ROW, int),
-     (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template void launch_brcsd1<float>(const struct launch *);

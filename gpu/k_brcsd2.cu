@@ -26,8 +26,8 @@ template <typename T> void launch_brcsd2(const struct launch *L)
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, brcsd2<T>)
     ((unsigned)S->rows, S->cols, (unsigned)S->param[0], ARRAY(L, BRCSD2_OFFSETS, int), ARRAY(L, BRCSD2_DATA, T),
-     ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha, VECTOR("x", L->x, S->cols, const T),
-     (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template void launch_brcsd2<float>(const struct launch *);

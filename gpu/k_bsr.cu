@@ -38,12 +38,12 @@ __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr
     int tall = min(b, WARP / b), area = tall * b, blocks = WARP / area;
     int at = lane / area, r = lane % area / b, c = lane % b;
     int first = ptr[block_row] + at, end = ptr[block_row + 1];
-#pragma unroll 1
+    UNROLL(1)
     for (int top = 0; top < b; top += tall) {
         bool inside = at < blocks && top + r < b;
         int64_t row = block_row * b + top + r;
         T sum = 0;
-#pragma unroll 1
+        UNROLL(1)
         for (int64_t k = first; inside && k < end; k += blocks) {
             int64_t j = (int64_t)col[k] * b + c;
             if (j < cols) sum += val[(k * b + top + r) * b + c] * x[j];
@@ -66,7 +66,7 @@ __global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) pt
     int columns = WARP / b, at = lane / b, r = lane % b, c = at % b, end = ptr[block_row + 1];
     int64_t k = ptr[block_row] + at / b, row = block_row * b + r;
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     while (at < columns && k < end) {
         int64_t j = (int64_t)col[k] * b + c;
         if (j < cols) sum += val[(k * b + r) * b + c] * x[j];
@@ -85,23 +85,23 @@ template <typename T>
 using bsr_kernel = void(int64_t, int64_t, int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T,
                         GPTR(T));
 
-template <typename T> static bool launch_bsr(const struct launch *L, bsr_kernel<T> *kernel)
+template <typename T> static bool launch_bsr(const struct launch *L, KERNEL_POINTER(bsr_kernel<T>) kernel)
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->a[BSR_PTR].n - 1, BLOCK / WARP), BLOCK, kernel)
     (S->rows, S->cols, (int)S->param[0], ARRAY(L, BSR_PTR, int), ARRAY(L, BSR_COL, int), ARRAY(L, BSR_VAL, T),
-     (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 
 template <typename T> static bool by_block(const struct launch *L, struct err *)
 {
-    return launch_bsr<T>(L, bsr_block<T>);
+    return launch_bsr<T>(L, KERNEL(bsr_block<T>));
 }
 
 template <typename T> static bool by_column(const struct launch *L, struct err *)
 {
-    return launch_bsr<T>(L, bsr_column<T>);
+    return launch_bsr<T>(L, KERNEL(bsr_column<T>));
 }
 
 static bool fits_warp(const struct stored *S, struct err *e)

@@ -73,26 +73,27 @@ static unsigned enough_blocks(const struct device *d, int64_t n)
 
 static void launch_fill(struct device *d, int64_t n, double value, double *x)
 {
-    LAUNCH(d, enough_blocks(d, n), BLOCK, fill_kernel)(n, value, VECTOR("x", (void *)x, n, double));
+    LAUNCH(d, enough_blocks(d, n), BLOCK, fill_kernel)(n, value, VECTOR("x", ROLE_WORK, (void *)x, n, double));
 }
 
 static void launch_read(struct device *d, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums)
 {
     LAUNCH(d, (unsigned)(lanes / BLOCK), BLOCK, read_kernel)
-    (n / 2 - 1, n / 2 * passes, VECTOR("x", (const void *)x, n / 2, const pair),
-     VECTOR("sums", (void *)sums, lanes, double));
+    (n / 2 - 1, n / 2 * passes, VECTOR("x", ROLE_WORK, (const void *)x, n / 2, const pair),
+     VECTOR("sums", ROLE_WORK, (void *)sums, lanes, double));
 }
 
 static void launch_copy(struct device *d, int64_t n, const double *x, double *y)
 {
     LAUNCH(d, enough_blocks(d, n / 2), BLOCK, copy_kernel)
-    (n / 2, VECTOR("x", (const void *)x, n / 2, const pair), VECTOR("y", (void *)y, n / 2, pair));
+    (n / 2, VECTOR("x", ROLE_WORK, (const void *)x, n / 2, const pair), VECTOR("y", ROLE_WORK, (void *)y, n / 2, pair));
 }
 
 static void launch_gather(struct device *d, int64_t n, int64_t total, const double *x, int64_t lanes, double *sums)
 {
     LAUNCH(d, (unsigned)(lanes / BLOCK), BLOCK, gather_kernel)
-    (n - 1, total, VECTOR("x", (const void *)x, n, const double), VECTOR("sums", (void *)sums, lanes, double));
+    (n - 1, total, VECTOR("x", ROLE_WORK, (const void *)x, n, const double),
+     VECTOR("sums", ROLE_WORK, (void *)sums, lanes, double));
 }
 
 static void launch_empty(struct device *d)

@@ -52,25 +52,26 @@ template <typename T> void launch_scale(const struct launch *L)
 {
     int64_t rows = L->A->of->rows;
     LAUNCH(L->A->dev, blocks_for(rows, BLOCK), BLOCK, scale<T>)
-    ((unsigned)rows, (T)L->beta, VECTOR("y", L->y, rows, T));
+    ((unsigned)rows, (T)L->beta, VECTOR("y", ROLE_Y, L->y, rows, T));
 }
 
 template <typename T>
 using coo_kernel = void(unsigned, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), GPTR(T));
 
 template <typename T>
-static void add_coo(const struct launch *L, struct coo_part p, coo_kernel<T> *kernel, int nonzeros_a_block)
+static void add_coo(const struct launch *L, struct coo_part p, KERNEL_POINTER(coo_kernel<T>) kernel,
+                    int nonzeros_a_block)
 {
     const struct stored *S = L->A->of;
     int64_t nnz = S->a[p.val].n;
     LAUNCH(L->A->dev, blocks_for(nnz, nonzeros_a_block), BLOCK, kernel)
     ((unsigned)nnz, ARRAY(L, p.row, int), ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template <typename T> void launch_coo(const struct launch *L, struct coo_part p)
 {
-    add_coo<T>(L, p, coo_segmented<T>, BLOCK / WARP * STRETCH);
+    add_coo<T>(L, p, KERNEL(coo_segmented<T>), BLOCK / WARP * STRETCH);
 }
 
 template void launch_scale<float>(const struct launch *);
@@ -83,7 +84,7 @@ static const struct coo_part whole = {COO_ROW, COO_COL, COO_VAL};
 template <typename T> static bool atomic(const struct launch *L, struct err *)
 {
     launch_scale<T>(L);
-    add_coo<T>(L, whole, coo_atomic<T>, BLOCK);
+    add_coo<T>(L, whole, KERNEL(coo_atomic<T>), BLOCK);
     return true;
 }
 

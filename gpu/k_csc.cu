@@ -15,7 +15,7 @@ __global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) r
     if (col >= cols) return;
     int end = ptr[col + 1];
     T scaled = alpha * x[col];
-#pragma unroll 1
+    UNROLL(1)
     for (int k = ptr[col]; k < end; k++) {
         T product = val[k] * scaled;
         atomicAdd(y + row[k], product);
@@ -28,7 +28,7 @@ template <typename T> static bool atomic(const struct launch *L, struct err *)
     launch_scale<T>(L);
     LAUNCH(L->A->dev, blocks_for(S->cols, BLOCK), BLOCK, csc_atomic<T>)
     ((unsigned)S->cols, ARRAY(L, CSC_PTR, int), ARRAY(L, CSC_ROW, int), ARRAY(L, CSC_VAL, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

@@ -16,7 +16,7 @@ __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     if (row >= rows) return;
     int end = ptr[row + 1];
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int k = ptr[row]; k < end; k++) sum += val[k] * x[col[k]];
     store(y, row, alpha, sum, beta);
 }
@@ -31,7 +31,7 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     if (row >= rows) return; /* the whole warp: all lanes share the row */
     int end = ptr[row + 1];
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int k = ptr[row] + lane; k < end; k += WARP) sum += val[k] * x[col[k]];
     for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
     if (lane == 0) store(y, row, alpha, sum, beta);
@@ -54,29 +54,31 @@ __global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPT
 template <typename T>
 using csr_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T, GPTR(T));
 
-template <typename T> static bool launch_csr(const struct launch *L, csr_kernel<T> *kernel, int rows_a_block)
+template <typename T>
+static bool launch_csr(const struct launch *L, KERNEL_POINTER(csr_kernel<T>) kernel, int rows_a_block)
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, rows_a_block), BLOCK, kernel)
     ((int)S->rows, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 
 template <typename T> static bool scalar(const struct launch *L, struct err *)
 {
-    return launch_csr<T>(L, csr_scalar<T>, BLOCK);
+    return launch_csr<T>(L, KERNEL(csr_scalar<T>), BLOCK);
 }
 
 template <typename T> static bool vector(const struct launch *L, struct err *)
 {
-    return launch_csr<T>(L, csr_vector<T>, BLOCK / WARP);
+    return launch_csr<T>(L, KERNEL(csr_vector<T>), BLOCK / WARP);
 }
 
 template <typename T> static bool cusp(const struct launch *L, struct err *)
 {
-    static csr_kernel<T> *const kernel[] = {csr_cusp<T, 2>, csr_cusp<T, 4>, csr_cusp<T, 8>, csr_cusp<T, 16>,
-                                            csr_cusp<T, 32>};
+    static const KERNEL_POINTER(csr_kernel<T>)
+        kernel[] = {KERNEL(csr_cusp<T, 2>), KERNEL(csr_cusp<T, 4>), KERNEL(csr_cusp<T, 8>), KERNEL(csr_cusp<T, 16>),
+                    KERNEL(csr_cusp<T, 32>)};
     int k = vector_choice(L->A->of->rows, L->A->of->nnz);
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }

@@ -68,10 +68,11 @@ template <typename T> static bool launch_light(const struct launch *L, light_ker
 {
     const struct stored *S = L->A->of;
     int k = vector_choice(S->rows, S->nnz);
-    LAUNCH(L->A->dev, 1, 1, reset_counter)(VECTOR("counter", L->scratch, 1, int));
+    LAUNCH(L->A->dev, 1, 1, reset_counter)(VECTOR("counter", ROLE_WORK, L->scratch, 1, int));
     LAUNCH(L->A->dev, light_grid(L->A, BLOCK / (2 << k)), BLOCK, kernels_by_choice[k])
-    ((int)S->rows, VECTOR("counter", L->scratch, 1, int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),
-     ARRAY(L, CSR_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+    ((int)S->rows, VECTOR("counter", ROLE_WORK, L->scratch, 1, int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),
+     ARRAY(L, CSR_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

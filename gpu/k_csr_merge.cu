@@ -48,11 +48,11 @@ template <typename T>
 __device__ void merge_products(int t, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, T *mine)
 {
     int c[ITEMS];
-#pragma unroll
+    UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++) c[j] = t + j * BLOCK < n ? col[t + j * BLOCK] : 0;
-#pragma unroll
+    UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++) mine[j] = t + j * BLOCK < n ? val[t + j * BLOCK] : 0;
-#pragma unroll
+    UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++)
         if (t + j * BLOCK < n) mine[j] *= x[c[j]];
 }
@@ -84,19 +84,23 @@ __global__ void __launch_bounds__(BLOCK)
     int n = start_row[tile + 1] - row0, z = start_k[tile + 1] - k0;
     T mine[ITEMS];
     merge_products<T>(t, z, col + k0, val + k0, x, mine);
+    AHEAD(TURNS_AUTO)
     for (int i = t; i < n; i += BLOCK) end[i] = ptr[row0 + 1 + i] - k0;
     __syncthreads(); /* all: the row ends are there; the products may still be on their way */
 
     int from = min(t * ITEMS, n + z), to = min(from + ITEMS, n + z);
     int row = merge_search(end, n, z, from), k = from - row, first = row;
-#pragma unroll
+    UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++)
         if (t + j * BLOCK < z) product[t + j * BLOCK] = mine[j];
     __syncthreads(); /* all: so are the products */
 
     T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, which may have begun before */
     for (int i = from; i < to; i++) {
-        if (row < n && end[row] <= k) {
+        bool ends = false;
+        AHEAD(TURNS_WHOLE) /* the predictions that agree with an H200 wait for eight of them together */
+        ends = row < n && end[row] <= k;
+        if (ends) {
             if (row == first)
                 head = run;
             else
@@ -121,6 +125,7 @@ __global__ void __launch_bounds__(BLOCK)
         carry[tile] = row == first && goes_on ? upto + carried : upto;
     }
     __syncthreads(); /* all: every row that ends in the tile has its sum */
+    AHEAD(TURNS_AUTO)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
@@ -149,6 +154,7 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
     if (row >= rows || (i > 0 && carry_row[i - 1] == row)) return; /* the whole warp */
     int end = carries_end(carry_row, tiles, i, row);
     T sum = 0;
+    AHEAD(TURNS_AUTO)
     for (int k = i + lane; k < end; k += WARP) sum += carry[k];
     for (int s = WARP / 2; s > 0; s /= 2) sum += __shfl_down_sync(FULL_MASK, sum, s);
     if (lane == 0) y[row] += alpha * sum;
@@ -197,8 +203,9 @@ static bool find_starts(const struct launch *L, struct err *)
     struct merge_parts p = parts_of(L);
     *L->note = any_long(S);
     LAUNCH(L->A->dev, blocks_for(p.tiles + 1, BLOCK), BLOCK, merge_starts)
-    ((int)p.tiles, S->rows, S->nnz, ARRAY(L, CSR_PTR, int), VECTOR("start_row", p.start_row, p.tiles + 1, int),
-     VECTOR("start_k", p.start_k, p.tiles + 1, int));
+    ((int)p.tiles, S->rows, S->nnz, ARRAY(L, CSR_PTR, int),
+     VECTOR("start_row", ROLE_WORK, p.start_row, p.tiles + 1, int),
+     VECTOR("start_k", ROLE_WORK, p.start_k, p.tiles + 1, int));
     return true;
 }
 
@@ -206,17 +213,18 @@ template <typename T> static void launch_tiles(const struct launch *L, const str
 {
     LAUNCH(L->A->dev, (unsigned)p.tiles, BLOCK, merge_tile<T>)
     (ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T), (T)L->alpha,
-     VECTOR("x", L->x, L->A->of->cols, const T), (T)L->beta, VECTOR("y", L->y, L->A->of->rows, T),
-     VECTOR("start_row", p.start_row, p.tiles + 1, const int), VECTOR("start_k", p.start_k, p.tiles + 1, const int),
-     VECTOR("carry_row", p.carry_row, p.tiles, int), VECTOR("carry", p.carry, p.tiles, T));
+     VECTOR("x", ROLE_X, L->x, L->A->of->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, L->A->of->rows, T),
+     VECTOR("start_row", ROLE_WORK, p.start_row, p.tiles + 1, const int),
+     VECTOR("start_k", ROLE_WORK, p.start_k, p.tiles + 1, const int),
+     VECTOR("carry_row", ROLE_WORK, p.carry_row, p.tiles, int), VECTOR("carry", ROLE_WORK, p.carry, p.tiles, T));
 }
 
 template <typename T> static void launch_carries(const struct launch *L, const struct merge_parts &p)
 {
     int64_t rows = L->A->of->rows;
     LAUNCH(L->A->dev, blocks_for(p.tiles, BLOCK / WARP), BLOCK, merge_carries<T>)
-    ((int)p.tiles, (int)rows, VECTOR("carry_row", p.carry_row, p.tiles, const int),
-     VECTOR("carry", p.carry, p.tiles, const T), (T)L->alpha, VECTOR("y", L->y, rows, T));
+    ((int)p.tiles, (int)rows, VECTOR("carry_row", ROLE_WORK, p.carry_row, p.tiles, const int),
+     VECTOR("carry", ROLE_WORK, p.carry, p.tiles, const T), (T)L->alpha, VECTOR("y", ROLE_Y, L->y, rows, T));
 }
 
 template <typename T> static bool merge(const struct launch *L, struct err *)

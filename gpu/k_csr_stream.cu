@@ -20,9 +20,10 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
     T sum = 0;
     for (int c = from; c < to; c += STREAM) {
         int stop = min(to, c + STREAM);
-#pragma unroll 4
+        UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK) product[k - c] = once(val, k) * x[once(col, k)];
         __syncthreads(); /* all of the block: the products are there */
+        AHEAD(TURNS_AUTO)
         for (int k = max(begin, c); k < min(end, stop); k++) sum += product[k - c];
         __syncthreads(); /* all of the block: the products were read */
     }
@@ -78,7 +79,8 @@ template <typename T> static bool stream(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T>)
-    (S->rows, OF_CSR(L), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+    (S->rows, OF_CSR(L), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 
@@ -88,8 +90,8 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     double *s = L->s;
     unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* as a thread takes one row at a time */
     LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L), VECTOR("x", L->x, n, const T), VECTOR("r", L->r, n, const T),
-     VECTOR("y", L->y, n, T));
+    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L), VECTOR("x", ROLE_X, L->x, n, const T),
+     VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("y", ROLE_Y, L->y, n, T));
     return true;
 }
 

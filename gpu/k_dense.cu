@@ -13,7 +13,7 @@ __global__ void dense(unsigned rows, int64_t cols, GPTR(const T) val, T alpha, G
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int64_t c = 0; c < cols; c++) sum += val[c * rows + row] * x[c];
     store(y, row, alpha, sum, beta);
 }
@@ -22,8 +22,8 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, dense<T>)
-    ((unsigned)S->rows, S->cols, ARRAY(L, DENSE_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", L->y, S->rows, T));
+    ((unsigned)S->rows, S->cols, ARRAY(L, DENSE_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

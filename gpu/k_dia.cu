@@ -22,7 +22,7 @@ template <typename T> void launch_dia(const struct launch *L)
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, DIA_ROWS), DIA_ROWS, dia<T>)
     ((unsigned)S->rows, S->cols, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T),
-     (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template void launch_dia<float>(const struct launch *);
@@ -45,7 +45,7 @@ template <typename AT> struct dia_rows : AT {
     __device__ typename AT::real row(int64_t i, typename AT::in x) const
     {
         typename AT::real sum = 0;
-#pragma unroll 4
+        UNROLL(4)
         for (int d = 0; d < diagonals; d++) {
             int64_t j = i + offsets[d];
             if (0 <= j && j < cols) sum += once(data, d * rows + i) * x[j];

@@ -13,7 +13,7 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
                            GPTR(const T) data, GPTR(const T) x)
 {
     T right[N], left[N], x_right[N], x_left[N];
-#pragma unroll
+    UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
         int d = first + t;
         int64_t k = d < diagonals ? offsets[d] : rows, at = d * rows + i;
@@ -21,9 +21,10 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
         left[t] = has_left ? once(data, at - k) : (T)0;
+        AHEAD(1) /* the predictions that agree with an H200 wait for this one each turn */
         x_left[t] = has_left ? x[i - k] : (T)0;
     }
-#pragma unroll
+    UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
         sum += right[t] * x_right[t];
         sum += left[t] * x_left[t];
@@ -40,7 +41,7 @@ __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const in
     T sum = 0;
     int d = diagonals / 2;
     if (diagonals - d <= 3) return symmetric_sum<3, T>(sum, i, d, rows, diagonals, offsets, data, x);
-#pragma unroll 1
+    UNROLL(1)
     for (; d < diagonals; d += 4) sum = symmetric_sum<4, T>(sum, i, d, rows, diagonals, offsets, data, x);
     return sum;
 }
@@ -73,7 +74,7 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, DIA_ROWS), DIA_ROWS, dia_symmetric<T>)
     (S->rows, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

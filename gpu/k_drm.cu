@@ -40,8 +40,8 @@ template <typename T> static bool subblocks_by_blocks(const struct launch *L, st
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), (unsigned)*L->note, drm<T>)
     (S->rows, S->cols, (int)S->param[0], ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
-     ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", L->y, S->rows, T));
+     ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

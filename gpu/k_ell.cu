@@ -15,7 +15,7 @@ __global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(cons
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int64_t k = row; k < slots; k += rows) {
         int c = col[k];
         if (c < 0) break;
@@ -29,7 +29,7 @@ template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, ell<T>)
     ((unsigned)S->rows, S->a[p.val].n, ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), (T)L->beta, VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template void launch_ell<float>(const struct launch *, struct ell_part);

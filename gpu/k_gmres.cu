@@ -200,7 +200,7 @@ template <typename AT> struct pass_scale {
 
 #define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
 #define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
-#define WORK_OF(w) VECTOR("w", w, GMRES_WORK(m), double)
+#define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
 
 /* What of a column of V counts as nothing. */
 template <typename T> static double gm_tiny()
@@ -241,8 +241,8 @@ static void dots(struct device *d, int64_t n, double *s, double *w, int m, int f
                  const void *V, const void *q)
 {
     LAUNCH(d, (unsigned)blocks(d, n), VEC_BLOCK, gm_dots<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", V, to * n, const T),
-     VECTOR("q", q, n, const T));
+    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", ROLE_WORK, V, to * n, const T),
+     VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
 template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)

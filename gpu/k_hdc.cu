@@ -34,7 +34,7 @@ template <typename T> static void launch_rest(const struct launch *L)
     int k = vector_choice(S->rows, rest);
     LAUNCH(L->A->dev, rest ? blocks_for(S->rows, BLOCK / (2 << k)) : 0, BLOCK, kernel[k])
     ((unsigned)S->rows, ARRAY(L, HDC_PTR, int), ARRAY(L, HDC_COL, int), ARRAY(L, HDC_VAL, T), (T)L->alpha,
-     VECTOR("x", L->x, S->cols, const T), VECTOR("y", L->y, S->rows, T));
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template <typename T> static bool dia_then_rest(const struct launch *L, struct err *)

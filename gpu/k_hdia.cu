@@ -25,8 +25,8 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, hdia<T>)
     ((unsigned)S->rows, S->cols, (unsigned)S->param[0], ARRAY(L, HDIA_HACKOFFSETS, int), ARRAY(L, HDIA_OFFSETS, int),
-     ARRAY(L, HDIA_DATA, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", L->y, S->rows, T));
+     ARRAY(L, HDIA_DATA, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

@@ -51,7 +51,7 @@ template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPT
 
 /* ---- the launches ---- */
 
-#define UNKNOWNS(name, p) VECTOR(name, p, n, T)
+#define UNKNOWNS(name, p) VECTOR(name, ROLE_WORK, p, n, T)
 
 /* L y = b leaves y in room; U x = y leaves x in b. */
 template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, void *b, void *room)
@@ -73,7 +73,8 @@ template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, voi
 
 template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, double *out)
 {
-    LAUNCH(d, (unsigned)A.n, LU_BLOCK, lu_measure<T>)(A.n, READ_MATRIX(A), VECTOR("out", out, 2 * A.n, double));
+    LAUNCH(d, (unsigned)A.n, LU_BLOCK, lu_measure<T>)
+    (A.n, READ_MATRIX(A), VECTOR("out", ROLE_WORK, out, 2 * A.n, double));
 }
 
 template void lu_launch_solve<float>(struct device *, struct lu_at, void *, void *);

@@ -24,7 +24,7 @@ __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T)
     if (s >= g.sc_rows) return; /* the whole warp: all lanes share the SC-row */
     int64_t end = row_ptr[g.sc_row + s + 1];
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int64_t k = row_ptr[g.sc_row + s] + lane; k < end; k += WARP) {
         int c = col_ind[k];
         if (c >= 0) sum += val[k] * x[c];
@@ -55,23 +55,26 @@ static struct segment segment_of(const struct stored *S, int number)
     return g;
 }
 
+template <typename T>
+using sccsr_kernel = void(struct segment, GPTR(const int), GPTR(const T), GPTR(const int), GPTR(const int), T,
+                          GPTR(const T), T, GPTR(T));
+
 template <typename T, bool SORTED> static void launch_segments(const struct launch *L, T beta, GPTR(T) y)
 {
-    static void (*const kernel[])(struct segment, GPTR(const int), GPTR(const T), GPTR(const int), GPTR(const int), T,
-                                  GPTR(const T), T, GPTR(T)) = {sccsr<T, 32, SORTED>, sccsr<T, 16, SORTED>,
-                                                                sccsr<T, 8, SORTED>, sccsr<T, 4, SORTED>};
+    static const KERNEL_POINTER(sccsr_kernel<T>) kernel[] = {KERNEL(sccsr<T, 32, SORTED>), KERNEL(sccsr<T, 16, SORTED>),
+                                                             KERNEL(sccsr<T, 8, SORTED>), KERNEL(sccsr<T, 4, SORTED>)};
     const struct stored *S = L->A->of;
     for (int number = 0; number < SCCSR_SEGMENTS; number++) {
         struct segment g = segment_of(S, number);
         LAUNCH(L->A->dev, blocks_for(g.sc_rows, BLOCK / WARP), BLOCK, kernel[number])
         (g, ARRAY(L, SCCSR_ROW_INDEX, int), ARRAY(L, SCCSR_VAL, T), ARRAY(L, SCCSR_COL_IND, int),
-         ARRAY(L, SCCSR_ROW_PTR, int), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), beta, y);
+         ARRAY(L, SCCSR_ROW_PTR, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), beta, y);
     }
 }
 
 template <typename T> static bool segments(const struct launch *L, struct err *)
 {
-    launch_segments<T, false>(L, (T)L->beta, VECTOR("y", L->y, L->A->of->rows, T));
+    launch_segments<T, false>(L, (T)L->beta, VECTOR("y", ROLE_Y, L->y, L->A->of->rows, T));
     return true;
 }
 
@@ -109,7 +112,7 @@ template <typename T> static bool order_on_host(const struct launch *L, struct e
     struct device *d = L->A->dev;
     int64_t places = places_of(S), bytes = S->rows * (int64_t)sizeof(T);
     T *sum = (T *)(uintptr_t)*L->note, *y = sum + places, beta = (T)L->beta;
-    launch_segments<T, true>(L, 0, VECTOR("sorted", L->scratch, places, T));
+    launch_segments<T, true>(L, 0, VECTOR("sorted", ROLE_WORK, L->scratch, places, T));
     if (!d->ops->get(d, sum, L->scratch, sorted_bytes(L->A), e)) return false;
     if (beta != 0 && !d->ops->get(d, y, L->y, bytes, e)) return false;
     for (int64_t k = 0; k < places; k++)
@@ -136,6 +139,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
               "one more index a row. Run both on one matrix and compare: that is all this one is for. Use sc-csr\n"
               "for everything else.\n",
     .deterministic = true,
+    .host_part = true,
     .scratch = sorted_bytes,
     .prepare = host_copies,
     .release = host_copies_free,

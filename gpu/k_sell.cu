@@ -19,7 +19,7 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
     unsigned slice = at / C;
     int64_t end = ptr[slice + 1];
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += C) {
         int c = col[k];
         if (c < 0) break;
@@ -34,8 +34,8 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     int64_t n = S->a[SELL_PERM].n;
     LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T>)
     ((unsigned)n, (int)S->param[0], ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int), ARRAY(L, SELL_COL, int),
-     ARRAY(L, SELL_VAL, T), (T)L->alpha, VECTOR("x", L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", L->y, S->rows, T));
+     ARRAY(L, SELL_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

@@ -60,19 +60,19 @@ template <typename AT> struct pass_sweep_record {
 
 /* ---- the launches ---- */
 
-#define STAGED(p, n, T) VECTOR(#p, (void *)A->p, n, const T)
+#define STAGED(p, n, T) VECTOR(#p, ROLE_WORK, (void *)A->p, n, const T)
 
 template <typename T>
 static void sweep(struct device *d, const struct staged *A, double *s, double omega, const void *b, void *x)
 {
-    auto diff = VECTOR("diff", (void *)(s + S_NEXT_DIFF), 1, unsigned long long);
+    auto diff = VECTOR("diff", ROLE_WORK, (void *)(s + S_NEXT_DIFF), 1, unsigned long long);
     for (int k = 0; k < A->nruns; k++) {
         const struct staged_run *r = &A->run[k];
         auto *kernel = r->warps ? sweep_rows<T, WARP> : sweep_rows<T, 1>;
         LAUNCH(d, r->blocks, VEC_BLOCK, kernel)
         (r->from, r->to, SCALARS_OF(s), diff, STAGED(start, A->nstages + 1, int), STAGED(row, A->n, int),
          STAGED(ptr, A->n + 1, int), STAGED(col, A->nnz, int), STAGED(val, A->nnz, T), STAGED(dinv, A->n, T), (T)omega,
-         VECTOR("b", b, A->n, const T), VECTOR("x", x, A->n, T));
+         VECTOR("b", ROLE_WORK, b, A->n, const T), VECTOR("x", ROLE_WORK, x, A->n, T));
     }
 }
 

@@ -229,12 +229,14 @@ __global__ void __launch_bounds__(TILE_BLOCK)
 
 /* ---- the launches ---- */
 
-#define SYM_A(v) VECTOR("ptr", (v)->ptr, (v)->rows + 1, const int), VECTOR("col", (v)->col, (v)->nnz, const int)
-#define SYM_VAL(v) VECTOR("val", (v)->val, (v)->nnz, const double)
-#define SYM_T(v)                                                     \
-    VECTOR("turned_ptr", (v)->turned_ptr, (v)->cols + 1, const int), \
-        VECTOR("turned_col", (v)->turned_col, (v)->nnz, const int)
-#define SYM_CUT(v) VECTOR("cut", (v)->cut, 2 * ((v)->tiles + 1), const int)
+#define SYM_A(v)                                                  \
+    VECTOR("ptr", ROLE_WORK, (v)->ptr, (v)->rows + 1, const int), \
+        VECTOR("col", ROLE_WORK, (v)->col, (v)->nnz, const int)
+#define SYM_VAL(v) VECTOR("val", ROLE_WORK, (v)->val, (v)->nnz, const double)
+#define SYM_T(v)                                                                \
+    VECTOR("turned_ptr", ROLE_WORK, (v)->turned_ptr, (v)->cols + 1, const int), \
+        VECTOR("turned_col", ROLE_WORK, (v)->turned_col, (v)->nnz, const int)
+#define SYM_CUT(v) VECTOR("cut", ROLE_WORK, (v)->cut, 2 * ((v)->tiles + 1), const int)
 
 static int64_t steps_of(const struct sym *v, bool both)
 {
@@ -244,7 +246,7 @@ static int64_t steps_of(const struct sym *v, bool both)
 static void cut(struct sym *v, bool both)
 {
     v->tiles = tiles_for(steps_of(v, both));
-    auto to = VECTOR("cut", v->cut, 2 * (v->tiles + 1), int);
+    auto to = VECTOR("cut", ROLE_WORK, v->cut, 2 * (v->tiles + 1), int);
     unsigned blocks = blocks_for(v->tiles + 1, TILE_BLOCK);
     if (both) LAUNCH(v->o.dev, blocks, TILE_BLOCK, tile_cut<true>)
     (v->rows, steps_of(v, true), v->tiles, SYM_A(v), SYM_T(v), to);
@@ -255,13 +257,14 @@ static void cut(struct sym *v, bool both)
 static void fingerprint(struct sym *v)
 {
     LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_fingerprint)
-    (steps_of(v, false), SYM_A(v), SYM_VAL(v), SYM_CUT(v), VECTOR("sums", (void *)v->sums, 2, unsigned long long));
+    (steps_of(v, false), SYM_A(v), SYM_VAL(v), SYM_CUT(v),
+     VECTOR("sums", ROLE_WORK, (void *)v->sums, 2, unsigned long long));
 }
 
 static void expand(struct sym *v, bool both)
 {
-    auto key = VECTOR("key", v->key[0], (both ? 2 : 1) * v->nnz, uint64_t);
-    auto with = VECTOR("with", v->with[0], (both ? 2 : 1) * v->nnz, double);
+    auto key = VECTOR("key", ROLE_WORK, v->key[0], (both ? 2 : 1) * v->nnz, uint64_t);
+    auto with = VECTOR("with", ROLE_WORK, v->with[0], (both ? 2 : 1) * v->nnz, double);
     if (both) LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<true>)
     (steps_of(v, false), v->nnz, SYM_A(v), SYM_VAL(v), SYM_CUT(v), key, with);
     else LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<false>)(steps_of(v, false), v->nnz, SYM_A(v),
@@ -271,7 +274,8 @@ static void expand(struct sym *v, bool both)
 void launch_unpack(struct device *d, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low)
 {
     LAUNCH(d, blocks_for(n + 1, TILE_BLOCK), TILE_BLOCK, sym_unpack)
-    (n, rows, VECTOR("key", key, n, const uint64_t), VECTOR("ptr", ptr, rows + 1, int), VECTOR("low", low, n, int));
+    (n, rows, VECTOR("key", ROLE_WORK, key, n, const uint64_t), VECTOR("ptr", ROLE_WORK, ptr, rows + 1, int),
+     VECTOR("low", ROLE_WORK, low, n, int));
 }
 
 static void unpack(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low)
@@ -283,32 +287,33 @@ template <bool FILL> static void merge(struct sym *v)
 {
     LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_merge<FILL>)
     (steps_of(v, true), v->rows, (int)v->o.mode, SYM_A(v), SYM_VAL(v), SYM_T(v),
-     VECTOR("turned_val", v->turned_val, v->nnz, const double), SYM_CUT(v), VECTOR("at", v->at, v->tiles + 1, int64_t),
-     VECTOR("out_ptr", v->out_ptr, v->rows + 1, int), VECTOR("out_col", v->out_col, 2 * v->nnz, int),
-     VECTOR("out_val", v->out_val, 2 * v->nnz, double));
+     VECTOR("turned_val", ROLE_WORK, v->turned_val, v->nnz, const double), SYM_CUT(v),
+     VECTOR("at", ROLE_WORK, v->at, v->tiles + 1, int64_t), VECTOR("out_ptr", ROLE_WORK, v->out_ptr, v->rows + 1, int),
+     VECTOR("out_col", ROLE_WORK, v->out_col, 2 * v->nnz, int),
+     VECTOR("out_val", ROLE_WORK, v->out_val, 2 * v->nnz, double));
 }
 
 static void pair(struct sym *v)
 {
     LAUNCH(v->o.dev, blocks_for(v->nnz, TILE_BLOCK), TILE_BLOCK, sym_pair)
-    (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("turned_val", v->turned_val, v->nnz, const double),
-     VECTOR("out_val", v->out_val, v->nnz, double));
+    (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("turned_val", ROLE_WORK, v->turned_val, v->nnz, const double),
+     VECTOR("out_val", ROLE_WORK, v->out_val, v->nnz, double));
 }
 
 static void flag(struct sym *v, int k)
 {
     int64_t n = 2 * v->nnz;
     LAUNCH(v->o.dev, blocks_for(n + 1, TILE_BLOCK), TILE_BLOCK, sym_flag)
-    (n, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("at", v->at, n + 1, int64_t));
+    (n, VECTOR("key", ROLE_WORK, v->key[k], n, const uint64_t), VECTOR("at", ROLE_WORK, v->at, n + 1, int64_t));
 }
 
 static void compact(struct sym *v, int k)
 {
     int64_t n = 2 * v->nnz;
     LAUNCH(v->o.dev, blocks_for(n, TILE_BLOCK), TILE_BLOCK, sym_compact)
-    (n, (int)v->o.mode, VECTOR("key", v->key[k], n, const uint64_t), VECTOR("with", v->with[k], n, const double),
-     VECTOR("at", v->at, n + 1, const int64_t), VECTOR("packed", v->packed, n, uint64_t),
-     VECTOR("out_val", v->out_val, n, double));
+    (n, (int)v->o.mode, VECTOR("key", ROLE_WORK, v->key[k], n, const uint64_t),
+     VECTOR("with", ROLE_WORK, v->with[k], n, const double), VECTOR("at", ROLE_WORK, v->at, n + 1, const int64_t),
+     VECTOR("packed", ROLE_WORK, v->packed, n, uint64_t), VECTOR("out_val", ROLE_WORK, v->out_val, n, double));
 }
 
 } // namespace KERNEL_SPACE

@@ -202,7 +202,7 @@ __global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const
 
 /* ---- the launches ---- */
 
-#define STAGED(p, n, T) VECTOR(#p, (void *)S->p, n, const T)
+#define STAGED(p, n, T) VECTOR(#p, ROLE_WORK, (void *)S->p, n, const T)
 
 template <typename T> static tri<T> tri_of(const struct staged *S)
 {
@@ -212,7 +212,7 @@ template <typename T> static tri<T> tri_of(const struct staged *S)
             STAGED(col, S->nnz, int),
             STAGED(val, S->nnz, T),
             STAGED(dinv, S->dinv ? n : 0, T),
-            VECTOR("y", S->y, n, T),
+            VECTOR("y", ROLE_WORK, S->y, n, T),
             (int)n,
             S->dinv != NULL};
 }
@@ -234,19 +234,20 @@ template <typename T> static void solve(struct device *d, const struct staged *S
 {
     int64_t n = S->n;
     LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_gather<T>)
-    ((int)n, SCALARS_OF(s), STAGED(at, n, int), VECTOR("r", r, n, const T), VECTOR("y", S->y, n, T));
+    ((int)n, SCALARS_OF(s), STAGED(at, n, int), VECTOR("r", ROLE_WORK, r, n, const T),
+     VECTOR("y", ROLE_WORK, S->y, n, T));
     for (int k = 0; k < S->nruns; k++) solve_run<T>(d, S, &S->run[k], s);
     if (!z) return;
     LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_scatter<T>)
-    ((int)n, SCALARS_OF(s), STAGED(row, n, int), STAGED(y, n, T), VECTOR("z", z, n, T));
+    ((int)n, SCALARS_OF(s), STAGED(row, n, int), STAGED(y, n, T), VECTOR("z", ROLE_WORK, z, n, T));
 }
 
 template <typename T>
 static void blocks(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z)
 {
     LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, pre_blocks<T>)
-    (n, size, SCALARS_OF(s), VECTOR("inverse", inverse, n * size, const T), VECTOR("r", r, n, const T),
-     VECTOR("z", z, n, T));
+    (n, size, SCALARS_OF(s), VECTOR("inverse", ROLE_WORK, inverse, n * size, const T),
+     VECTOR("r", ROLE_WORK, r, n, const T), VECTOR("z", ROLE_WORK, z, n, T));
 }
 
 /* ---- the same on the host ---- */

@@ -14,6 +14,7 @@ __global__ void __launch_bounds__(BLOCK_MOST)
 {
     int64_t slot = (int64_t)blockIdx.x * VAB_PIECE * blockDim.x + threadIdx.x;
     T sum = 0;
+    AHEAD(TURNS_AUTO)
     for (int e = 0; e < VAB_PIECE; e++, slot += blockDim.x) sum += val[slot] * x[col[slot]];
     partial[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
@@ -27,7 +28,7 @@ __global__ void vab_rows(unsigned rows, GPTR(const int) row_piece, SUMS partial,
     if (row >= rows) return;
     int end = row_piece[row + 1];
     T sum = 0;
-#pragma unroll 1
+    UNROLL(1)
     for (int p = row_piece[row]; p < end; p++) sum += texel<T>(partial, p);
     store(y, row, alpha, sum, beta);
 }
@@ -49,21 +50,22 @@ template <typename T> static void launch_pieces(const struct launch *L)
     const struct stored *S = L->A->of;
     int64_t pieces = pieces_of(S);
     LAUNCH(L->A->dev, (unsigned)(pieces / S->param[0]), (unsigned)S->param[0], vab_pieces<T>)
-    (ARRAY(L, VAB_VAL, T), ARRAY(L, VAB_COL, int), VECTOR("x", L->x, S->cols, const T),
-     VECTOR("partial", L->scratch, pieces, T));
+    (ARRAY(L, VAB_VAL, T), ARRAY(L, VAB_COL, int), VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     VECTOR("partial", ROLE_WORK, L->scratch, pieces, T));
 }
 
 template <typename T, typename SUMS> static void launch_rows(const struct launch *L, SUMS partial)
 {
     int64_t rows = L->A->of->rows;
     LAUNCH(L->A->dev, blocks_for(rows, BLOCK), BLOCK, vab_rows<T, SUMS>)
-    ((unsigned)rows, ARRAY(L, VAB_ROW_PIECE, int), partial, (T)L->alpha, (T)L->beta, VECTOR("y", L->y, rows, T));
+    ((unsigned)rows, ARRAY(L, VAB_ROW_PIECE, int), partial, (T)L->alpha, (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, rows, T));
 }
 
 template <typename T> static bool plain(const struct launch *L, struct err *)
 {
     launch_pieces<T>(L);
-    launch_rows<T>(L, VECTOR("partial", L->scratch, pieces_of(L->A->of), const T));
+    launch_rows<T>(L, VECTOR("partial", ROLE_WORK, L->scratch, pieces_of(L->A->of), const T));
     return true;
 }
 

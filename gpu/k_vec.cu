@@ -94,8 +94,8 @@ template <typename AT> struct pass_probe {
 
 /* ---- the launches ---- */
 
-#define IN(x) VECTOR(#x, x, n, const T)
-#define OUT(y) VECTOR(#y, y, n, T)
+#define IN(x) VECTOR(#x, ROLE_WORK, x, n, const T)
+#define OUT(y) VECTOR(#y, ROLE_WORK, y, n, T)
 
 template <typename T> static void copy(struct device *d, int64_t n, const void *x, void *y)
 {

@@ -276,7 +276,8 @@ bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct e
     for (int i = 0; i < N; i++) in[i] = i + 1, out[i] = out[N + i] = 0;
     emu_name(wrong ? rule->wrong : rule->right);
     emu_races(true);
-    LAUNCH(&none, 1, N, wrong ? p.wrong : p.right)(VECTOR("in", in, N, const int), VECTOR("out", out, 2 * N, int));
+    LAUNCH(&none, 1, N, wrong ? p.wrong : p.right)
+    (VECTOR("in", ROLE_WORK, in, N, const int), VECTOR("out", ROLE_WORK, out, 2 * N, int));
     emu_races(false);
     emu_name(nullptr);
     *result = p.is_right(out);

@@ -29,10 +29,20 @@
 #define INDEX int64_t
 /* At the end of a turn of a loop in which a lane may skip all accesses: they wait for one another there anyhow. */
 static __device__ __forceinline__ void rejoin() {}
-/* Array k of the launched matrix as T; a vector of n T. For the arguments of a launch. */
+/* Array k of the launched matrix as T; a vector of n T and its role (role.h), by which the microscope knows x and y.
+   For the arguments of a launch. */
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
-#define VECTOR(name, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
+#define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
+/* Before a loop: unroll it n times, or as a whole. Before a loop or a statement, AHEAD: nvcc by itself has the loads of n
+   turns under way at once. The emulator notes both with each access, for the cost model. */
+#define UNROLL(n) UNROLL_PRAGMA(unroll n)
+#define UNROLL_WHOLE UNROLL_PRAGMA(unroll)
+#define AHEAD(n)
+#define UNROLL_PRAGMA(text) _Pragma(#text)
+/* A kernel handed to a function that launches it: the emulator has its name with it. */
+#define KERNEL_POINTER(...) __VA_ARGS__ *
+#define KERNEL(...) __VA_ARGS__
 /* LAUNCH(device, grid, block, kernel<T>)(arguments); an empty grid launches nothing. It has an else of its own, so that
    one which follows belongs to the if before it. */
 #define LAUNCH(d, grid, block, ...) \

@@ -116,7 +116,7 @@ static void put_openers(struct packing *p, int64_t height, int64_t width, int64_
     launch_band_starts(p, ROOM_AT, (p->rows + height - 1) / height, height, band);
     LAUNCH_TILES(p, openers_keys<KEYS>)
     (PACK_TILES(p), p->rows, height, width, PACK_ROOM(p, ROOM_AT, p->nnz + 1, const int64_t),
-     VECTOR("keys", keys, n, int));
+     VECTOR("keys", ROLE_WORK, keys, n, int));
 }
 
 /* Both, for what must know the keys before it knows its sizes: bands in ROOM_BAND, p->found keys in ROOM_NUMBER. */

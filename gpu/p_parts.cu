@@ -57,7 +57,7 @@ template <typename T> __global__ void pack_zero(int64_t n, GPTR(T) to)
 
 template <typename T> void launch_zero(struct device *d, void *to, int64_t n)
 {
-    LAUNCH(d, blocks_for(n, PACK_BLOCK), PACK_BLOCK, pack_zero<T>)(n, VECTOR("zeros", to, n, T));
+    LAUNCH(d, blocks_for(n, PACK_BLOCK), PACK_BLOCK, pack_zero<T>)(n, VECTOR("zeros", ROLE_WORK, to, n, T));
 }
 
 template void launch_zero<int>(struct device *d, void *to, int64_t n);
@@ -74,7 +74,7 @@ __global__ void pack_pointers(int64_t n, GPTR(const int64_t) at, GPTR(int) ptr)
 void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr)
 {
     LAUNCH(p->dev, blocks_for(n + 1, PACK_BLOCK), PACK_BLOCK, pack_pointers)
-    (n + 1, PACK_ROOM(p, at, n + 1, const int64_t), VECTOR("pointers", ptr, n + 1, int));
+    (n + 1, PACK_ROOM(p, at, n + 1, const int64_t), VECTOR("pointers", ROLE_WORK, ptr, n + 1, int));
 }
 
 /* Thread b: what at says of the first entry of band b. */
@@ -89,7 +89,7 @@ void launch_band_starts(struct packing *p, enum room at, int64_t bands, int64_t 
 {
     LAUNCH(p->dev, blocks_for(bands + 1, PACK_BLOCK), PACK_BLOCK, pack_band_starts)
     (p->rows, bands, height, PACK_PTR(p), PACK_ROOM(p, at, p->nnz + 1, const int64_t),
-     VECTOR("starts", start, bands + 1, int));
+     VECTOR("starts", ROLE_WORK, start, bands + 1, int));
 }
 
 __global__ void pack_copy(int64_t n, GPTR(const int) from, GPTR(int) to)
@@ -101,7 +101,7 @@ __global__ void pack_copy(int64_t n, GPTR(const int) from, GPTR(int) to)
 void launch_copy(struct packing *p, enum room from, int64_t n, void *to)
 {
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, pack_copy)
-    (n, PACK_ROOM(p, from, n, const int), VECTOR("copy", to, n, int));
+    (n, PACK_ROOM(p, from, n, const int), VECTOR("copy", ROLE_WORK, to, n, int));
 }
 
 /* Thread d: diagonal d - rows is occupied where the sums of the marks step up. */

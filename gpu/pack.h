@@ -18,11 +18,11 @@
     const struct packer PACKER_SYMBOL(id)
 
 /* The CSR matrix, the result's array k, a room of n items. */
-#define PACK_PTR(p) VECTOR("ptr", (p)->A->ptr[CSR_PTR], (p)->rows + 1, const int)
-#define PACK_COL(p) VECTOR("col", (p)->A->ptr[CSR_COL], (p)->nnz, const int)
-#define PACK_VAL(p, ...) VECTOR("val", (p)->A->ptr[CSR_VAL], (p)->nnz, const __VA_ARGS__)
-#define PACK_OUT(p, k, ...) VECTOR((p)->S.a[k].name, (p)->out[k], (p)->S.a[k].n, __VA_ARGS__)
-#define PACK_ROOM(p, r, n, ...) VECTOR(#r, (p)->room[r].p, n, __VA_ARGS__)
+#define PACK_PTR(p) VECTOR("ptr", ROLE_POINTERS, (p)->A->ptr[CSR_PTR], (p)->rows + 1, const int)
+#define PACK_COL(p) VECTOR("col", ROLE_COLUMNS, (p)->A->ptr[CSR_COL], (p)->nnz, const int)
+#define PACK_VAL(p, ...) VECTOR("val", ROLE_VALUES, (p)->A->ptr[CSR_VAL], (p)->nnz, const __VA_ARGS__)
+#define PACK_OUT(p, k, ...) VECTOR((p)->S.a[k].name, (p)->S.a[k].role, (p)->out[k], (p)->S.a[k].n, __VA_ARGS__)
+#define PACK_ROOM(p, r, n, ...) VECTOR(#r, ROLE_WORK, (p)->room[r].p, n, __VA_ARGS__)
 
 /* LAUNCH_TILES(p, kernel<T>)(arguments): after cut_rows; the kernel's first arguments are PACK_TILES(p). */
 #define LAUNCH_TILES(p, ...) LAUNCH((p)->dev, (unsigned)(p)->tiles, TILE_BLOCK, __VA_ARGS__)

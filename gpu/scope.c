@@ -61,13 +61,14 @@ const char *const touch_names[TOUCHES] = {"load",         "store",         "atom
 
 /* ---- launches and blocks ---- */
 
-bool scope_begin(struct scope_run *run, const char *name, int64_t blocks, int64_t threads)
+bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads)
 {
     struct scope *s = &run->scope;
     if (s->nlaunches == SCOPE_LAUNCHES) return false;
     struct scope_launch *l = &s->launch[s->nlaunches++];
     *l = (struct scope_launch){.blocks = blocks, .threads = threads};
     snprintf(l->name, sizeof l->name, "%s", name);
+    snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
     run->every = run->sample > 0 && blocks > run->sample ? (blocks + run->sample - 1) / run->sample : 1;
@@ -152,7 +153,8 @@ static int array_of(struct scope_run *run, const struct scope_touch *t)
     uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel asked for", &run->err);
     if (!t->shared && !asked) return -1;
     struct scope_array *a = &s->array[s->narrays];
-    *a = (struct scope_array){.stored = t->shared ? -1 : stored_number(run, t->base),
+    *a = (struct scope_array){.role = t->role,
+                              .stored = t->shared ? -1 : stored_number(run, t->base),
                               .shared = t->shared,
                               .integral = t->integral,
                               .n = t->n,
@@ -190,7 +192,8 @@ static int place_new(struct scope_run *run, const struct scope_touch *t)
                                                 .column = t->column,
                                                 .array = array,
                                                 .what = t->touch == TOUCH_EXCHANGE ? t->name : NULL,
-                                                .launch = s->nlaunches - 1};
+                                                .launch = s->nlaunches - 1,
+                                                .unroll = t->unroll};
     return s->nplaces++;
 }
 
@@ -215,8 +218,8 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
     const struct scope_array *array = a < 0 ? NULL : &s->array[a];
     if (!array || array->shared || i < 0 || i >= array->n) return none;
     if (array->stored >= 0) return s->of->format->where(s->of, array->stored, i);
-    if (!strcmp(array->name, "x")) return (struct place){SLOT_POINTER, -1, i};
-    if (!strcmp(array->name, "y")) return (struct place){SLOT_POINTER, i, -1};
+    if (array->role == ROLE_X) return (struct place){SLOT_POINTER, -1, i};
+    if (array->role == ROLE_Y) return (struct place){SLOT_POINTER, i, -1};
     return none;
 }
 

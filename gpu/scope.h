@@ -32,7 +32,7 @@ void emu_scope(struct scope_run *run);
 void emu_scope_kernel(bool on);
 
 /* For the emulator. A launch begins: false, the place for launches is used up and it is not watched. */
-bool scope_begin(struct scope_run *run, const char *name, int64_t blocks, int64_t threads);
+bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads);
 /* What is to be done with a block: left out, run, or watched too. */
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
@@ -51,6 +51,8 @@ struct scope_touch {
     uint64_t base;
     int64_t n;
     const char *name, *file;
+    enum role role;
+    int unroll;
     int line, column;
 };
 /* The file's name in the path that a place has from the compiler. */

@@ -24,6 +24,10 @@ namespace simt
 
 constinit thread_local machine now = {};
 
+const char *const collective_names[COLLECTIVES] = {"__syncwarp",      "__ballot_sync",    "__any_sync",
+                                                   "__all_sync",      "__shfl_down_sync", "__shfl_up_sync",
+                                                   "__shfl_xor_sync", "__shfl_sync"};
+
 /* ---- switching stacks ---- */
 
 /* A stack and where it stopped. x86-64 saves what a call must preserve and swaps the stack pointer: no system call. */
@@ -321,6 +325,7 @@ static void note(scope_touch t, int64_t at, source from)
         give_way();
     }
     t.file = from.file_name();
+    t.unroll = l->unroll;
     t.line = static_cast<int>(from.line());
     t.column = static_cast<int>(from.column());
     log.r[log.n++] = {scope_place_of(m->watch, &t), at};
@@ -404,7 +409,7 @@ void await_others()
 }
 
 void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, bool integral, const char *name,
-           source at)
+           enum role role, source at)
 {
     static const enum touch in_shared[] = {TOUCH_SHARED_LOAD, TOUCH_SHARED_STORE, TOUCH_SHARED_ATOMIC};
     if (given.races) look_for_race(what, base, k, size, name, at);
@@ -418,6 +423,7 @@ void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned siz
     t.base = shared ? static_cast<uint64_t>(p - now.shared) : reinterpret_cast<uint64_t>(base);
     t.n = n;
     t.name = name;
+    t.role = role;
     note(t, k, at);
 }
 
@@ -523,13 +529,14 @@ static const char *why_gone(const lane *l, int k)
 static void check_mask(lane *l, source at)
 {
     const exchange &x = l->x;
+    const char *name = collective_names[x.what];
     unsigned gone = x.mask & m->warps[l->number / WARP].gone;
     if (!(x.mask >> in_warp(l) & 1))
-        found(at, "%s: the mask %08x does not name the calling lane %u", x.what, x.mask, in_warp(l));
+        found(at, "%s: the mask %08x does not name the calling lane %u", name, x.mask, in_warp(l));
     if (x.from >= 0 && !(x.mask >> x.from & 1))
-        found(at, "%s: lane %u reads lane %d, which the mask %08x does not name", x.what, in_warp(l), x.from, x.mask);
+        found(at, "%s: lane %u reads lane %d, which the mask %08x does not name", name, in_warp(l), x.from, x.mask);
     if (gone)
-        found(at, "%s: the mask %08x names lane %d, which %s", x.what, x.mask, __builtin_ctz(gone),
+        found(at, "%s: the mask %08x names lane %d, which %s", name, x.mask, __builtin_ctz(gone),
               why_gone(l, __builtin_ctz(gone)));
 }
 
@@ -569,14 +576,14 @@ static void give_out(const lane *l)
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
     }
-    if (given.races) races_meet(l->number / WARP, l->x.mask, !strcmp(l->x.what, "__syncwarp"));
+    if (given.races) races_meet(l->number / WARP, l->x.mask, l->x.what == SYNC_WARP);
 }
 
 void exchange_with_warp(source at)
 {
     lane *l = now.self;
     check_mask(l, at);
-    if (now.watched) note_meeting(TOUCH_EXCHANGE, l->x.what, l->x.mask, at);
+    if (now.watched) note_meeting(TOUCH_EXCHANGE, collective_names[l->x.what], l->x.mask, at);
     int k = meeting_of(l);
     meeting &o = m->warps[l->number / WARP].open[k];
     o.arrived |= 1u << in_warp(l);
@@ -634,11 +641,12 @@ static void never_complete(const lane *l)
 {
     unsigned gone = l->x.mask & m->warps[l->number / WARP].gone;
     if (gone)
-        found_by_scheduler(l->at, "%s: lane %u waits with the mask %08x, which names lane %d, which %s", l->x.what,
-                           in_warp(l), l->x.mask, __builtin_ctz(gone), why_gone(l, __builtin_ctz(gone)));
+        found_by_scheduler(l->at, "%s: lane %u waits with the mask %08x, which names lane %d, which %s",
+                           collective_names[l->x.what], in_warp(l), l->x.mask, __builtin_ctz(gone),
+                           why_gone(l, __builtin_ctz(gone)));
     else
         found_by_scheduler(l->at, "%s waits for ever: lane %u of warp %u is here with mask %08x, the others are not",
-                           l->x.what, in_warp(l), l->number / WARP, l->x.mask);
+                           collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
 /* Everybody waits: let a complete barrier go, or say why nobody ever will. */
@@ -678,6 +686,7 @@ static void start_lanes()
             dim3(k % now.block_dim.x, k / now.block_dim.x % now.block_dim.y, k / (now.block_dim.x * now.block_dim.y));
         l.wait = RUNS;
         l.shared_at = 0;
+        l.unroll = 1;
     }
 }
 
@@ -814,11 +823,11 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
     if (threads > 1) gather_findings();
 }
 
-void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
+void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
 {
     int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
     if (m->broken || !begin(kernel, grid, block)) return;
-    bool watched = given.scope && given.scope_kernel && scope_begin(given.scope, kernel, blocks, m->threads);
+    bool watched = given.scope && given.scope_kernel && scope_begin(given.scope, kernel, function, blocks, m->threads);
     run_grid(kernel, grid, block, body, ctx, watched ? given.scope : nullptr);
 }
 

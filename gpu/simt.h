@@ -18,6 +18,7 @@
 #include <source_location>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #define __global__
 #define __device__ inline
@@ -41,15 +42,29 @@ using std::min;
 
 enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, AT_ATOMIC, LOG_FULL, RETURNED };
 
+/* What the lanes of a warp do together. */
+enum collective : unsigned char {
+    SYNC_WARP,
+    BALLOT,
+    VOTE_ANY,
+    VOTE_ALL,
+    SHUFFLE_DOWN,
+    SHUFFLE_UP,
+    SHUFFLE_XOR,
+    SHUFFLE,
+    COLLECTIVES
+};
+extern const char *const collective_names[COLLECTIVES]; /* "__syncwarp", "__ballot_sync", ... */
+
 /* What a lane brings to an exchange with the lanes of its warp, and what it takes away. */
 struct exchange {
     unsigned mask;
     source at;
-    int from;         /* the lane it reads, or -1: a vote */
-    bool says;        /* its vote */
-    uint64_t value;   /* its own value, then the value read */
-    unsigned ballot;  /* the votes of all lanes of the mask */
-    const char *what; /* "__shfl_down_sync": lanes that meet must mean the same */
+    int from;             /* the lane it reads, or -1: a vote */
+    bool says;            /* its vote */
+    uint64_t value;       /* its own value, then the value read */
+    unsigned ballot;      /* the votes of all lanes of the mask */
+    enum collective what; /* lanes that meet must mean the same */
 };
 
 struct lane {
@@ -58,6 +73,7 @@ struct lane {
     enum wait wait;
     source at;          /* where it waits */
     unsigned shared_at; /* bytes of shared memory it has declared so far */
+    int unroll;         /* turns that go together of the loop that it is in */
     exchange x;
 };
 
@@ -81,11 +97,12 @@ unsigned shared_bytes(unsigned bytes, const char *name, source at);
 void await_others();
 /* The lane that runs touches element k of the array of n elements at base, in a launch that is watched. */
 void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, bool integral, const char *name,
-           source at);
+           enum role role, source at);
 /* The lane that runs comes to the end of a turn of a loop, in a launch that is watched. */
 void rejoin(source at);
-/* body(ctx) for every thread of the grid. kernel is for messages. */
-void launch(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
+/* body(ctx) for every thread of the grid. kernel is the launch as the source has it, function what it runs; both are
+   for messages. */
+void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
 /* An index that knows the source line it was written on, so that p[i] still reads as p[i]. */
 struct index {
@@ -102,6 +119,7 @@ template <typename T> struct array {
     T *base;
     int64_t n, offset;
     const char *name;
+    enum role role;
 
     T *slot(int64_t i, source at) const
     {
@@ -114,7 +132,7 @@ template <typename T> struct array {
     /* Element p is touched. */
     void see(enum touch what, T *p, source at) const
     {
-        if (now.watched) touch(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, at);
+        if (now.watched) touch(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, role, at);
     }
     T load(int64_t i, source at, enum touch what = TOUCH_LOAD) const
     {
@@ -129,8 +147,8 @@ template <typename T> struct array {
         else
             return cell<T>{*this, slot(i.i, i.at), i.at};
     }
-    array operator+(int64_t k) const { return {base, n, offset + k, name}; }
-    operator array<const T>() const { return {base, n, offset, name}; }
+    array operator+(int64_t k) const { return {base, n, offset + k, name, role}; }
+    operator array<const T>() const { return {base, n, offset, name, role}; }
 };
 
 /* An element that may be read or written. */
@@ -159,12 +177,32 @@ template <typename T> struct cell {
 template <typename T> array<T> shared(int64_t n, const char *name, source here)
 {
     unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
-    return {reinterpret_cast<T *>(now.shared + at), n, 0, name};
+    return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
+}
+
+/* The loop that follows goes n turns at a time; its lane notes that with each access. */
+struct unrolled {
+    int outer;
+    bool first = true;
+
+    explicit unrolled(int turns) : outer(now.self->unroll) { now.self->unroll = turns; }
+    ~unrolled() { now.self->unroll = outer; }
+    bool once() { return std::exchange(first, false); }
+};
+
+/* A kernel that is handed on to be launched, and its name in the source. */
+template <typename F> struct named_kernel {
+    F *kernel;
+    const char *name;
+};
+template <typename F> named_kernel<F> named(const char *name, F *kernel)
+{
+    return {kernel, name};
 }
 
 /* LAUNCH(...)(arguments): holds the kernel until its arguments come. */
 template <typename... P> struct launcher {
-    const char *name;
+    const char *name, *function;
     dim3 grid, block;
     void (*kernel)(P...);
 
@@ -172,7 +210,7 @@ template <typename... P> struct launcher {
     {
         std::tuple<launcher, P...> call(*this, args...);
         launch(
-            name, grid, block,
+            name, function, grid, block,
             [](void *ctx) {
                 std::apply([](const launcher &l, const P &...a) { l.kernel(a...); },
                            *static_cast<std::tuple<launcher, P...> *>(ctx));
@@ -184,10 +222,15 @@ template <typename... P> struct launcher {
 template <typename... P>
 launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 block, void (*kernel)(P...))
 {
-    return {name, grid, block, kernel};
+    return {name, name, grid, block, kernel};
+}
+template <typename... P>
+launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 block, named_kernel<void(P...)> k)
+{
+    return {name, k.name, grid, block, k.kernel};
 }
 
-template <typename T> T read_lane(const char *what, unsigned mask, T value, int from, source at)
+template <typename T> T read_lane(enum collective what, unsigned mask, T value, int from, source at)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
     exchange &x = now.self->x;
@@ -198,7 +241,7 @@ template <typename T> T read_lane(const char *what, unsigned mask, T value, int 
     return value;
 }
 
-inline unsigned vote(const char *what, unsigned mask, bool says, source at)
+inline unsigned vote(enum collective what, unsigned mask, bool says, source at)
 {
     exchange &x = now.self->x;
     x = {mask, at, -1, says, 0, 0, what};
@@ -221,8 +264,15 @@ inline int lane_of_warp()
 #define GPTR(...) simt::array<__VA_ARGS__>
 #define ARRAY(L, k, ...)                                                                                     \
     (simt::array<const __VA_ARGS__>{static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]), (L)->A->of->a[k].n, 0, \
-                                    (L)->A->of->a[k].name})
-#define VECTOR(name, p, n, ...) (simt::array<__VA_ARGS__>{static_cast<__VA_ARGS__ *>(p), (n), 0, name})
+                                    (L)->A->of->a[k].name, (L)->A->of->a[k].role})
+#define VECTOR(name, role, p, n, ...) (simt::array<__VA_ARGS__>{static_cast<__VA_ARGS__ *>(p), (n), 0, name, role})
+#define KERNEL_POINTER(...) simt::named_kernel<__VA_ARGS__>
+#define KERNEL(...) simt::named(#__VA_ARGS__, __VA_ARGS__)
+#define UNROLL_NAME(line) UNROLL_PASTE(line)
+#define UNROLL_PASTE(line) unrolled_##line
+#define UNROLL(n) for (simt::unrolled UNROLL_NAME(__LINE__)(n); UNROLL_NAME(__LINE__).once();)
+#define UNROLL_WHOLE UNROLL(TURNS_WHOLE)
+#define AHEAD(n) UNROLL(n)
 #define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
 #define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, grid, block, __VA_ARGS__)
 
@@ -238,19 +288,19 @@ inline void __threadfence()
 }
 inline void __syncwarp(unsigned mask = FULL_MASK, simt::source at = HERE)
 {
-    simt::vote("__syncwarp", mask, true, at);
+    simt::vote(simt::SYNC_WARP, mask, true, at);
 }
 inline unsigned __ballot_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__ballot_sync", mask, says, at);
+    return simt::vote(simt::BALLOT, mask, says, at);
 }
 inline bool __any_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__any_sync", mask, says, at) != 0;
+    return simt::vote(simt::VOTE_ANY, mask, says, at) != 0;
 }
 inline bool __all_sync(unsigned mask, bool says, simt::source at = HERE)
 {
-    return simt::vote("__all_sync", mask, says, at) == mask;
+    return simt::vote(simt::VOTE_ALL, mask, says, at) == mask;
 }
 
 /* In groups of `width` lanes; a lane that would read past its group reads itself. */
@@ -258,24 +308,24 @@ template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int
 {
     int me = simt::lane_of_warp();
     int from = me % width + static_cast<int>(delta) < width ? me + static_cast<int>(delta) : me;
-    return simt::read_lane("__shfl_down_sync", mask, v, from, at);
+    return simt::read_lane(simt::SHUFFLE_DOWN, mask, v, from, at);
 }
 template <typename T> T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
     int from = me % width >= static_cast<int>(delta) ? me - static_cast<int>(delta) : me;
-    return simt::read_lane("__shfl_up_sync", mask, v, from, at);
+    return simt::read_lane(simt::SHUFFLE_UP, mask, v, from, at);
 }
 template <typename T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
     int from = (me ^ flip) / width <= me / width ? me ^ flip : me;
-    return simt::read_lane("__shfl_xor_sync", mask, v, from, at);
+    return simt::read_lane(simt::SHUFFLE_XOR, mask, v, from, at);
 }
 template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    return simt::read_lane("__shfl_sync", mask, v, me / width * width + (from & (width - 1)), at);
+    return simt::read_lane(simt::SHUFFLE, mask, v, me / width * width + (from & (width - 1)), at);
 }
 
 template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)

@@ -67,7 +67,7 @@ template <typename T> struct texture {
     simt::array<const T> of;
 };
 #define TEXTURE(T) texture<T>
-#define TEXTURE_OF(name, handle, p, n, T) (texture<T>{VECTOR(name, p, n, const T)})
+#define TEXTURE_OF(name, handle, p, n, T) (texture<T>{VECTOR(name, ROLE_WORK, p, n, const T)})
 
 template <typename T> T texel(texture<T> t, simt::index i)
 {

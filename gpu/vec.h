@@ -53,7 +53,7 @@ template <typename P> __device__ auto vec_live(P s)
 {
     double bits = s[S_LIVE], *live;
     memcpy(&live, &bits, sizeof live);
-    return VECTOR("live", live, live ? LIVE_SIZE : 0, double);
+    return VECTOR("live", ROLE_WORK, live, live ? LIVE_SIZE : 0, double);
 }
 
 /* One thread: the slot of record k. That k are complete is true of the kernels before this one. */
@@ -227,8 +227,8 @@ static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 
     if (d->kind == DEV_CUDA && (unsigned)(d->units * a_unit) < most) most = (unsigned)(d->units * a_unit);
     return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
-#define SCALARS_OF(s) VECTOR("s", s, VEC_WORK, double)
-#define TICKET_OF(s) VECTOR("ticket", (void *)(s + S_TICKET), 1, unsigned)
+#define SCALARS_OF(s) VECTOR("s", ROLE_WORK, s, VEC_WORK, double)
+#define TICKET_OF(s) VECTOR("ticket", ROLE_WORK, (void *)(s + S_TICKET), 1, unsigned)
 
 template <typename T> struct on_gpu {
     typedef T real;
@@ -238,12 +238,15 @@ template <typename T> struct on_gpu {
 
     static auto from(const char *name, const void *p, int64_t n)
     {
-        return (void)name, (void)n, VECTOR(name, p, n, const T);
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, const T);
     }
-    static auto to(const char *name, void *p, int64_t n) { return (void)name, (void)n, VECTOR(name, p, n, T); }
+    static auto to(const char *name, void *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, T);
+    }
     static auto numbers(const char *name, double *p, int64_t n)
     {
-        return (void)name, (void)n, VECTOR(name, p, n, double);
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, double);
     }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {

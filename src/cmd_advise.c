@@ -65,16 +65,21 @@ struct advising {
     int64_t products; /* 0: as many as you like */
 };
 
-/* Packing; csr is there. */
+static bool needs_no_conversion(const struct modeled *k)
+{
+    return k->plan.shape.format->interchange;
+}
+
+/* Packing; the interchange form is there. */
 static double cost_us(const struct modeled *k)
 {
-    return strcmp(k->kernel->format, "csr") ? k->prep_us : 0;
+    return needs_no_conversion(k) ? 0 : k->prep_us;
 }
 
 /* Products after which k has overtaken the fastest of csr; infinite: never; NaN: it is of csr itself. */
 static double pays_after(const struct advising *v, const struct modeled *k)
 {
-    if (!v->csr || !strcmp(k->kernel->format, "csr")) return NAN;
+    if (!v->csr || needs_no_conversion(k)) return NAN;
     if (k->time.us >= v->csr->time.us) return INFINITY;
     return ceil(cost_us(k) / (v->csr->time.us - k->time.us));
 }
@@ -177,7 +182,7 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     if (!modeled_matrix(m, e) || !advice_of(s, m, NULL, v.real, &g, &all, e)) return false;
     v.m = m;
     for (int i = all.n - 1; i >= 0; i--)
-        if (!strcmp(all.k[i].kernel->format, "csr")) v.csr = &all.k[i];
+        if (needs_no_conversion(&all.k[i])) v.csr = &all.k[i];
     bool ok = say(&v, &all, &g, (int)top, e);
     advice_free(&all);
     return ok;

@@ -115,7 +115,7 @@ static double gather_of(const struct counts *c)
 {
     int64_t sectors = 0;
     for (int a = 0; a < c->scope.narrays; a++)
-        if (!c->scope.array[a].shared && !strcmp(c->scope.array[a].name, "x"))
+        if (c->scope.array[a].role == ROLE_X)
             sectors += counts_of(c, TOUCH_LOAD, a, -1).sectors + counts_of(c, TOUCH_TEXTURE, a, -1).sectors;
     return ratio((double)sectors, (double)c->scope.of->nnz);
 }

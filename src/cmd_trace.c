@@ -244,10 +244,10 @@ enum { HEAD_MOST = 100 }; /* columns of a line */
 static void say_head(struct out *o, const struct tracing *v)
 {
     const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
-    char name[64], launch[64], block[64], warp[64], what[256], where[320];
+    char launch[64], block[64], warp[64], what[256], where[320];
     snprintf(what, sizeof what, "%s on %s, %s, %s:", v->kernel->name, v->matrix->name,
              how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real));
-    snprintf(where, sizeof where, "%s, %s, %s, %s", tracing_function(v, name, sizeof name),
+    snprintf(where, sizeof where, "%s, %s, %s, %s", tracing_function(v),
              show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
              show_which("block", v->t.block, l->blocks, block, sizeof block),
              show_which("warp", v->t.warp, v->t.warps, warp, sizeof warp));

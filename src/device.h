@@ -115,6 +115,7 @@ struct kernel {
     bool host;          /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's, for cuda alone */
     bool together;      /* its blocks share out the work or one launch reads what another wrote: none can be left out */
+    bool host_part;     /* a part of its work is done on the host, where the emulator does not see it */
     bool shares;        /* its blocks take work as they come to it: which of them does what is chance */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: of all of them */
     bool skips_padding;                       /* stops where a row's padding begins: it need not be read */

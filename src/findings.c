@@ -44,7 +44,7 @@ static struct sums sums_of(const struct modeled *k, const struct csr *A)
     add(&s.atomics, counts_of(c, TOUCH_ATOMIC, -1, -1));
     for (int t = TOUCH_SHARED_LOAD; t <= TOUCH_SHARED_ATOMIC; t++) add(&s.shared, counts_of(c, (enum touch)t, -1, -1));
     for (int a = 0; a < c->scope.narrays; a++)
-        if (!c->scope.array[a].shared && !strcmp(c->scope.array[a].name, "x")) {
+        if (c->scope.array[a].role == ROLE_X) {
             add(&s.x, counts_of(c, TOUCH_LOAD, a, -1));
             add(&s.x, counts_of(c, TOUCH_TEXTURE, a, -1));
         }
@@ -216,12 +216,19 @@ static int64_t longest_of(const struct csr *A, int64_t *row)
     return most;
 }
 
-/* What HYB of its usual width would store for each nonzero, beside ELL's. */
-static double hyb_slots(const struct csr *A, int64_t *width)
+static const struct format *spilling_format(void)
+{
+    const struct format *const *f = formats;
+    while (!(*f)->spills) f++;
+    return *f;
+}
+
+/* Slots per nonzero that f would store A with, at its default width. */
+static double slots_per_nonzero(const struct csr *A, const struct format *f, int64_t *width)
 {
     struct plan p;
     struct err unseen = {0};
-    if (!format_plan(A, format_find("hyb"), NULL, T_F64, &p, &unseen)) return NAN;
+    if (!format_plan(A, f, NULL, T_F64, &p, &unseen)) return NAN;
     *width = p.shape.param[0];
     return share((double)p.slots, (double)A->nnz);
 }
@@ -230,15 +237,16 @@ static void say_padding(const struct sums *s, struct finding *f)
 {
     int64_t row, width = 0, most = longest_of(s->A, &row);
     const struct plan *p = &s->k->plan;
-    double hyb = hyb_slots(s->A, &width);
+    const struct format *spills = spilling_format();
+    double stored = share((double)p->slots, (double)s->A->nnz), less = slots_per_nonzero(s->A, spills, &width);
     TEXT(f,
          "%s pads %.0f%% of its %lld slots, and reads %.0f%% of its bytes for it: row %lld has %lld entries, the mean "
          "is %.1f",
          p->shape.format->name, 100 * share((double)p->padding, (double)p->slots), (long long)p->slots,
          100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
-    if (strcmp(p->shape.format->name, "hyb") && hyb < share((double)p->slots, (double)s->A->nnz))
-        REMEDY(f, "hyb with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1",
-               (long long)width, hyb, p->shape.format->name, share((double)p->slots, (double)s->A->nnz));
+    if (!p->shape.format->spills && less < stored)
+        REMEDY(f, "%s with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1", spills->name,
+               (long long)width, less, p->shape.format->name, stored);
     else
         REMEDY(f, "csr stores no padding");
 }

@@ -109,12 +109,12 @@ static bool lay(const struct csr *A, const struct stored *S, struct layout *L, s
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e)
 {
     if (!records_fit(S, N->records, e)) return false;
-    plan_array(S, "brcsd1_offsets", T_I32, N->records);
-    plan_array(S, "brcsd1_data", S->real, N->slots);
-    plan_array(S, "brcsd1_ptr", T_I32, N->blocks + 1);
-    plan_array(S, "brcsd1_start", T_I64, N->blocks + 1);
-    plan_array(S, "brcsd1_block", T_I32, N->pieces);
-    plan_array(S, "brcsd1_row", T_I32, N->pieces + 1);
+    plan_array(S, "brcsd1_offsets", ROLE_DIAGONALS, T_I32, N->records);
+    plan_array(S, "brcsd1_data", ROLE_VALUES, S->real, N->slots);
+    plan_array(S, "brcsd1_ptr", ROLE_LAYOUT, T_I32, N->blocks + 1);
+    plan_array(S, "brcsd1_start", ROLE_LAYOUT, T_I64, N->blocks + 1);
+    plan_array(S, "brcsd1_block", ROLE_LAYOUT, T_I32, N->pieces);
+    plan_array(S, "brcsd1_row", ROLE_LAYOUT, T_I32, N->pieces + 1);
     return true;
 }
 

@@ -44,9 +44,9 @@ static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 void bsr_sizes(struct stored *S, int64_t blocks)
 {
     int64_t b = S->param[0];
-    plan_array(S, "ptr", T_I32, (S->rows + b - 1) / b + 1);
-    plan_array(S, "col", T_I32, blocks);
-    plan_array(S, "val", S->real, blocks * b * b);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, (S->rows + b - 1) / b + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, blocks);
+    plan_array(S, "val", ROLE_VALUES, S->real, blocks * b * b);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

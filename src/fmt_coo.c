@@ -4,9 +4,9 @@
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
-    plan_array(S, "row", T_I32, A->nnz);
-    plan_array(S, "col", T_I32, A->nnz);
-    plan_array(S, "val", S->real, A->nnz);
+    plan_array(S, "row", ROLE_ROWS, T_I32, A->nnz);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
+    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
     return true;
 }
 

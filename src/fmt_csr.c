@@ -4,9 +4,9 @@
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
-    plan_array(S, "ptr", T_I32, A->rows + 1);
-    plan_array(S, "col", T_I32, A->nnz);
-    plan_array(S, "val", S->real, A->nnz);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, A->rows + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
+    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
     return true;
 }
 
@@ -31,6 +31,7 @@ const struct format format_csr = {
     .about = "compressed rows: one pointer a row, column and value an entry",
     .source = "Liang 2012, fig. 2.1",
     .raw = true,
+    .interchange = true,
     .value = CSR_VAL,
     .plan = plan,
     .pack = pack,

@@ -4,7 +4,7 @@
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
-    plan_array(S, "val", S->real, A->rows * A->cols);
+    plan_array(S, "val", ROLE_VALUES, S->real, A->rows * A->cols);
     return true;
 }
 

@@ -177,11 +177,11 @@ static bool lay(const struct csr *A, const struct stored *S, struct drm_layout *
 void drm_sizes(struct stored *S, const struct drm_layout *L)
 {
     int64_t n = L->segments, diagonals = L->dnum[n];
-    plan_array(S, "drm_dnum", T_I32, n + 1);
-    plan_array(S, "drm_index", T_I32, n);
-    plan_array(S, "drm_blo", T_I32, L->subblocks + 1);
-    plan_array(S, "drm_off", T_I32, diagonals);
-    plan_array(S, "drm_val", S->real, diagonals * S->param[0]);
+    plan_array(S, "drm_dnum", ROLE_LAYOUT, T_I32, n + 1);
+    plan_array(S, "drm_index", ROLE_LAYOUT, T_I32, n);
+    plan_array(S, "drm_blo", ROLE_LAYOUT, T_I32, L->subblocks + 1);
+    plan_array(S, "drm_off", ROLE_DIAGONALS, T_I32, diagonals);
+    plan_array(S, "drm_val", ROLE_VALUES, S->real, diagonals * S->param[0]);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

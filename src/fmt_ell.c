@@ -41,8 +41,8 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
                     "ell: width %lld is less than the longest row, which has %s; use width 0 (the longest "
                     "row) or the format hyb, which keeps what overflows",
                     (long long)S->param[0], how_many(longest, "entry").text);
-    plan_array(S, "col", T_I32, S->rows * S->param[0]);
-    plan_array(S, "val", S->real, S->rows * S->param[0]);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
+    plan_array(S, "val", ROLE_VALUES, S->real, S->rows * S->param[0]);
     return true;
 }
 

@@ -24,11 +24,11 @@ static int rest_of(const struct csr *A, const int *number, int64_t row)
 
 void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest)
 {
-    plan_array(S, "hdc_offsets", T_I32, diagonals);
-    plan_array(S, "hdc_data", S->real, diagonals * S->rows);
-    plan_array(S, "ptr", T_I32, S->rows + 1);
-    plan_array(S, "col", T_I32, rest);
-    plan_array(S, "val", S->real, rest);
+    plan_array(S, "hdc_offsets", ROLE_DIAGONALS, T_I32, diagonals);
+    plan_array(S, "hdc_data", ROLE_VALUES, S->real, diagonals * S->rows);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, S->rows + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, rest);
+    plan_array(S, "val", ROLE_VALUES, S->real, rest);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

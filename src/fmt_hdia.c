@@ -6,9 +6,9 @@
 void hdia_sizes(struct stored *S, int64_t diagonals)
 {
     int64_t hack = S->param[0];
-    plan_array(S, "hackOffsets", T_I32, (S->rows + hack - 1) / hack + 1);
-    plan_array(S, "hdi_offsets", T_I32, diagonals);
-    plan_array(S, "hdi_data", S->real, diagonals * hack);
+    plan_array(S, "hackOffsets", ROLE_LAYOUT, T_I32, (S->rows + hack - 1) / hack + 1);
+    plan_array(S, "hdi_offsets", ROLE_DIAGONALS, T_I32, diagonals);
+    plan_array(S, "hdi_data", ROLE_VALUES, S->real, diagonals * hack);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

@@ -19,11 +19,11 @@ static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 
 void hyb_sizes(struct stored *S, int64_t over)
 {
-    plan_array(S, "ell_col", T_I32, S->rows * S->param[0]);
-    plan_array(S, "ell_val", S->real, S->rows * S->param[0]);
-    plan_array(S, "row", T_I32, over);
-    plan_array(S, "col", T_I32, over);
-    plan_array(S, "val", S->real, over);
+    plan_array(S, "ell_col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
+    plan_array(S, "ell_val", ROLE_VALUES, S->real, S->rows * S->param[0]);
+    plan_array(S, "row", ROLE_ROWS, T_I32, over);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, over);
+    plan_array(S, "val", ROLE_VALUES, S->real, over);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
@@ -71,6 +71,7 @@ const struct format format_hyb = {
     .about = "ELL of a width that most rows fill, and COO of the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
     .params = {{"width", 0, 0, INT32_MAX, "slots a row in the ELL part; 0 = what a third of the rows still fill"}},
+    .spills = true,
     .value = -1,
     .values = {HYB_ELL_VAL, HYB_VAL, -1},
     .plan = plan,

@@ -94,12 +94,12 @@ bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, 
     if (most > INT32_MAX)
         return fail(e, E_LIMIT, "sc-csr: at most %d slots or rows fit 32-bit pointers, found %lld; use the format csr",
                     INT32_MAX, (long long)most);
-    plan_array(S, "length", T_I32, L->places);
-    plan_array(S, "row_index", T_I32, L->places);
-    plan_array(S, "val", S->real, slots);
-    plan_array(S, "col_ind", T_I32, slots);
-    plan_array(S, "row_ptr", T_I32, L->n + 1);
-    plan_array(S, "segment", T_I32, SCCSR_SEGMENTS + 1);
+    plan_array(S, "length", ROLE_LAYOUT, T_I32, L->places);
+    plan_array(S, "row_index", ROLE_ROW_ORDER, T_I32, L->places);
+    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    plan_array(S, "col_ind", ROLE_COLUMNS, T_I32, slots);
+    plan_array(S, "row_ptr", ROLE_LAYOUT, T_I32, L->n + 1);
+    plan_array(S, "segment", ROLE_LAYOUT, T_I32, SCCSR_SEGMENTS + 1);
     return true;
 }
 

@@ -63,10 +63,10 @@ bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
         return fail(e, E_LIMIT,
                     "sell: at most %d slots fit 32-bit slice pointers, found %lld; use a smaller C or a larger sigma",
                     INT32_MAX, (long long)slots);
-    plan_array(S, "perm", T_I32, slices * C);
-    plan_array(S, "ptr", T_I32, slices + 1);
-    plan_array(S, "col", T_I32, slots);
-    plan_array(S, "val", S->real, slots);
+    plan_array(S, "perm", ROLE_ROW_ORDER, T_I32, slices * C);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, slices + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);
+    plan_array(S, "val", ROLE_VALUES, S->real, slots);
     return true;
 }
 

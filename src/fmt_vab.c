@@ -28,9 +28,9 @@ bool vab_sizes(struct stored *S, int64_t pieces, struct err *e)
     if (block % BLOCK_STEP)
         return fail(e, E_USAGE, "vab: block must be a multiple of %d threads, but is %lld; use 64, 128 or 256",
                     BLOCK_STEP, (long long)block);
-    plan_array(S, "val", S->real, slots);
-    plan_array(S, "col", T_I32, slots);
-    plan_array(S, "row_piece", T_I32, S->rows + 1);
+    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);
+    plan_array(S, "row_piece", ROLE_LAYOUT, T_I32, S->rows + 1);
     return true;
 }
 

@@ -25,9 +25,9 @@ const struct format *format_find(const char *name)
 
 /* ---- for the formats' files ---- */
 
-void plan_array(struct stored *S, const char *name, enum type type, int64_t n)
+void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n)
 {
-    S->a[S->narrays++] = (struct array){.name = name, .type = type, .n = n};
+    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type, .n = n};
 }
 
 void put_real(struct array *a, int64_t i, double v)

@@ -20,10 +20,12 @@ struct param {
 struct format {
     const char *name, *about, *source;
     struct param params[PARAMS_MAX + 1];
-    bool zeros_fade; /* a stored explicit zero cannot be told from padding (DIA, BSR, dense) */
-    bool raw;        /* has no padding by construction */
-    int value;       /* index of the array that holds the values; -1 when there are several (see values) */
-    int values[3];   /* with value == -1: the indices of the value arrays, ended by -1 */
+    bool zeros_fade;  /* a stored explicit zero cannot be told from padding (DIA, BSR, dense) */
+    bool raw;         /* has no padding by construction */
+    bool interchange; /* it is the form that matrices are kept in: no conversion to pay for */
+    bool spills;      /* by default it pads rows only as far as that saves bytes, and stores the rest without padding */
+    int value;        /* index of the array that holds the values; -1 when there are several (see values) */
+    int values[3];    /* with value == -1: the indices of the value arrays, ended by -1 */
     /* Resolve S->param and list the arrays (name, type, n; no data): exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and temporary memory of O(rows + cols). */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
@@ -90,7 +92,7 @@ bool format_measures(const struct stored *S, struct measures *out, struct err *e
 enum { THREADS_FROM = 1 << 14 };
 
 /* for fmt_*.c: append an array to the plan; write value v to slot i in S->real */
-void plan_array(struct stored *S, const char *name, enum type type, int64_t n);
+void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
 void put_real(struct array *a, int64_t i, double v);
 void put_reals(struct array *a, const double *v); /* the whole array, a->n values */
 void put_ints(struct array *a, const int *v);     /* likewise, for T_I32 */

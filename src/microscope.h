@@ -39,13 +39,17 @@ static inline bool touch_shared(enum touch t)
 /* An array that a launch works on. */
 struct scope_array {
     char name[24];
-    int stored; /* the number of this array of the stored matrix; -1: x, y, what a kernel keeps, shared memory */
+    enum role role; /* as its format or the launch of its kernel states it */
+    int stored;     /* the number of this array of the stored matrix; -1: x, y, what a kernel keeps, shared memory */
     bool shared;
     bool integral; /* whole numbers: a compiler makes one atomic addition of those of a warp to one address */
     int64_t n;     /* elements of `size` bytes each */
     int size;
     uint64_t base; /* address of element 0; in shared memory from its beginning */
 };
+
+/* Loops that are unrolled as a whole, or as far as the compiler likes. */
+enum turns { TURNS_WHOLE = -1, TURNS_AUTO = -2 };
 
 /* A place in the source where lanes do one thing to one array: what a GPU would have as one instruction. */
 struct scope_place {
@@ -55,6 +59,7 @@ struct scope_place {
     int array;        /* of struct scope's; -1: an exchange or a barrier */
     const char *what; /* of an exchange: "__shfl_down_sync"; else NULL */
     int launch;       /* the number of the launch, from 0: kernels may need several */
+    int unroll;       /* turns that go together of the loop that it is in, 1 outside of loops; or enum turns */
 };
 
 /* The lanes of one warp that do the same together. */
@@ -80,7 +85,8 @@ enum { SCOPE_ARRAYS = 24, SCOPE_PLACES = 160, SCOPE_LAUNCHES = 16 };
 
 /* Of each LAUNCH that a kernel consists of, in their order. */
 struct scope_launch {
-    char name[64];           /* as the source writes it: "csr_scalar<T>" */
+    char name[64];           /* as the source writes it: "csr_scalar<T>", or what it calls a pointer to that */
+    char function[64];       /* what runs: "csr_scalar" */
     int64_t blocks, threads; /* of the grid; of a block */
     int64_t seen;            /* blocks that were watched */
 };

@@ -116,7 +116,6 @@ struct watching {
     struct spotted array[SCOPE_ARRAYS];
     double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];
     double longest_cost;
-    signed char unrolls[SCOPE_PLACES];
     const struct scope *scope;
     const struct csr *A;
     int *position;                       /* of each row, where the format sorts them; else NULL */
@@ -151,24 +150,10 @@ static bool test_set(uint64_t *map, uint64_t i)
     return was;
 }
 
-/* How many turns of the loop that holds a place go together: as a pragma above it says; what the compiler does by
-   itself where there is none and the loop is but one line. */
+/* How many turns of its loop wait for their loads together. */
 static int unroll_of(const struct scope_place *p)
 {
-    bool loop = false;
-    for (int line = p->line; line > 0 && line > p->line - 8; line--) {
-        int length = 0, n = 0;
-        char text[160];
-        const char *at = kernel_source_line(p->file, line, &length);
-        if (!at) break;
-        snprintf(text, sizeof text, "%.*s", length, at);
-        if (sscanf(text, " #pragma unroll %d", &n) == 1) return n > 1 ? n : 1;
-        if (strstr(text, "#pragma unroll")) return UNROLLED_WHOLE;
-        if (line < p->line && loop) return UNROLLED;
-        if (line == p->line) loop = strstr(text, "for (") != NULL;
-        if (at[0] == '{' || at[0] == '}') break;
-    }
-    return 1;
+    return p->unroll == TURNS_WHOLE ? UNROLLED_WHOLE : p->unroll == TURNS_AUTO ? UNROLLED : p->unroll;
 }
 
 static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err *e)
@@ -247,7 +232,7 @@ static int at_one_address(const struct request *r)
 static void note_atomics(struct watching *v, int a, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
-    bool sums = !strcmp(array->name, "y");
+    bool sums = array->role == ROLE_Y;
     if (!v->array[a].atomics) v->array[a].atomics = mem_zero(array->n + 1, 4, "the atomics of an array", &v->err);
     if (!v->array[a].atomics) return;
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
@@ -275,7 +260,7 @@ static bool find_positions(struct watching *v)
     const struct stored *S = v->M->of;
     for (int k = 0; k < S->narrays; k++) {
         const int *row = S->a[k].data;
-        if (strcmp(S->a[k].name, "perm") != 0 && strcmp(S->a[k].name, "row_index") != 0) continue;
+        if (S->a[k].role != ROLE_ROW_ORDER) continue;
         v->position = mem_zero(S->rows, sizeof *v->position, "the places of rows", &v->err);
         for (int64_t i = 0; v->position && i < S->a[k].n; i++)
             if (row[i] >= 0 && row[i] < S->rows) v->position[row[i]] = (int)i;
@@ -334,17 +319,15 @@ static void see_request(void *user, const struct scope *s, int64_t block, int wa
     if (!sectors) return;
     g->sector = sectors;
     if (warp >= v->nwarps) v->nwarps = warp + 1;
-    if (!v->unrolls[r->place]) v->unrolls[r->place] = (signed char)unroll_of(p);
-    g->r[g->n++] = (struct asked){r->place, (int)g->nsectors, f->nsectors, f->turns, f->lanes, v->unrolls[r->place]};
+    g->r[g->n++] = (struct asked){r->place, (int)g->nsectors, f->nsectors, f->turns, f->lanes, unroll_of(p)};
     memcpy(g->sector + g->nsectors, f->sector, (size_t)f->nsectors * sizeof *g->sector);
     g->nsectors += f->nsectors;
     if (p->touch == TOUCH_ATOMIC) note_atomics(v, p->array, r);
-    if (p->touch == TOUCH_STORE && !strcmp(s->array[p->array].name, "y")) {
+    if (p->touch == TOUCH_STORE && s->array[p->array].role == ROLE_Y) {
         note_rows(v, r);
         note_store(v, &v->stores, block, warp, first_of(v, r));
     }
-    if (p->touch == TOUCH_LOAD && s->array[p->array].stored >= 0 && !strcmp(s->array[p->array].name, "ptr") &&
-        !v->position)
+    if (p->touch == TOUCH_LOAD && s->array[p->array].role == ROLE_POINTERS && !v->position)
         note_store(v, &v->pointers, block, warp, r->at[__builtin_ctz(r->mask)]);
 }
 
@@ -362,9 +345,10 @@ static void wait_for(struct warp_state *w, bool address)
     memset(w->places, 0, sizeof w->places);
 }
 
-static bool is_x(const struct scope_array *a)
+/* Is it read at an index that comes from the matrix? x is, and what a kernel keeps for itself. */
+static bool is_gathered(const struct scope_array *a)
 {
-    return a->stored < 0 && !a->shared && strcmp(a->name, "y") != 0;
+    return a->stored < 0 && !a->shared && a->role != ROLE_Y;
 }
 
 static bool is_value(const struct watching *v, const struct scope_array *a)
@@ -385,7 +369,7 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
     if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
     const struct scope_array *a = &v->scope->array[p->array];
     if (w->places[place / 64] >> (place % 64) & 1) return true;
-    if (is_x(a)) return w->indices;
+    if (is_gathered(a)) return w->indices;
     if (w->pointers && w->pointer_array != p->array) return true;
     return w->gathers && !is_value(v, a);
 }
@@ -395,7 +379,7 @@ static bool gathers_now(const struct watching *v, const struct warp_state *w, co
 {
     bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
     bool again = w->places[place / 64] >> (place % 64) & 1;
-    return load && !again && is_x(&v->scope->array[p->array]);
+    return load && !again && is_gathered(&v->scope->array[p->array]);
 }
 
 /* Where the slowest of its sectors comes from. */
@@ -404,7 +388,7 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
     struct work *w = &v->out->launch[v->launch];
     const struct scope_array *array = &v->scope->array[a];
     int level = WAIT_L1;
-    bool x = is_x(array) && !strcmp(array->name, "x");
+    bool x = array->role == ROLE_X;
     double scale = v->scale[v->launch];
     for (int k = 0; k < r->n; k++) {
         uint64_t sector_k = sector[k];
@@ -453,8 +437,8 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     if (value && level > s->values) s->values = level;
     if (!value && level > s->pending) s->pending = level;
     s->unroll = r->unroll;
-    s->gathers |= is_x(&v->scope->array[p->array]);
-    s->indices |= !is_x(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
+    s->gathers |= is_gathered(&v->scope->array[p->array]);
+    s->indices |= !is_gathered(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
     s->places[r->place / 64] |= (uint64_t)1 << (r->place % 64);
     if (is_pointer(v, p->array, &v->scope->array[p->array])) {
         s->pointers = true;

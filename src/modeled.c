@@ -42,9 +42,6 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     return true;
 }
 
-/* What the emulator does not see: these do a part of their work on the host. */
-static const char *const on_host[] = {"sc-csr-host-order"};
-
 static bool can_be_watched(const struct kernel *k, const struct csr *A, struct err *e)
 {
     if (k->vendor)
@@ -53,10 +50,9 @@ static bool can_be_watched(const struct kernel *k, const struct csr *A, struct e
     if (k->host)
         return fail(e, E_UNSUPPORTED, "%s runs on the host; the model is one of GPUs. `spmv kernel %s` measures it",
                     k->name, k->name);
-    for (int i = 0; i < COUNT(on_host); i++)
-        if (!strcmp(k->name, on_host[i]))
-            return fail(e, E_UNSUPPORTED, "%s has its last step done by the host, of which the model knows nothing",
-                        k->name);
+    if (k->host_part)
+        return fail(e, E_UNSUPPORTED, "%s has its last step done by the host, of which the model knows nothing",
+                    k->name);
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
     if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
     return true;

@@ -72,7 +72,7 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
 /* Is it y? */
 static bool on_result(const struct scope *s, int array)
 {
-    return array >= 0 && s->array[array].stored < 0 && !s->array[array].shared && !strcmp(s->array[array].name, "y");
+    return array >= 0 && s->array[array].role == ROLE_Y;
 }
 
 static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
@@ -260,36 +260,9 @@ const char *tracing_array(const struct tracing *v, int64_t step)
     return array < 0 ? "" : v->t.scope.array[array].name;
 }
 
-/* The name of the __global__ function that the line is in, *n bytes; NULL: it is in none. */
-static const char *function_at(const struct scope_place *p, int *n)
+const char *tracing_function(const struct tracing *v)
 {
-    int length = 0;
-    const char *text;
-    for (int line = p->line; line > 0 && (text = kernel_source_line(p->file, line, &length)); line--) {
-        if (length && *text == '}' && line < p->line) return NULL;
-        if (length < 11 || strncmp(text, "__global__ ", 11)) continue;
-        const char *bounds = strstr(text, "__launch_bounds__("), *close = bounds ? strchr(bounds, ')') : NULL;
-        const char *end = strchr(close && close < text + length ? close : text, '('), *from = end;
-        while (from && from > text && from[-1] != ' ') from--;
-        *n = (int)(end - from);
-        return from;
-    }
-    return NULL;
-}
-
-char *tracing_function(const struct tracing *v, char *out, size_t size)
-{
-    const struct scope *s = &v->t.scope;
-    const char *launched = s->launch[v->t.launch].name;
-    bool named = strchr(launched, '<'); /* else by a pointer to it */
-    snprintf(out, size, "%.*s", (int)strcspn(launched, "<"), launched);
-    for (int k = 0, n; k < s->nplaces && !named; k++) {
-        const char *name = s->place[k].launch == v->t.launch ? function_at(&s->place[k], &n) : NULL;
-        if (!name || !n) continue;
-        snprintf(out, size, "%.*s", n, name);
-        break;
-    }
-    return out;
+    return v->t.scope.launch[v->t.launch].function;
 }
 
 static enum lane_state state_of(const struct tracing *v, int64_t step, int lane)
@@ -332,7 +305,7 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
     const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
     int64_t index = v->t.step[step].at[lane], row = works_on(v, step, lane).row;
     bool of_rows = scope_element(&v->t.scope, tracing_place(v, step)->array, 0).row >= 0; /* not of columns */
-    if (row < 0 || !of_rows || strcmp(a->name, "ptr")) return here.row;
+    if (row < 0 || !of_rows || a->role != ROLE_POINTERS) return here.row;
     if (a->n == v->matrix->csr.rows + 1) return row == index - 1 ? row : here.row;
     return a->n < v->matrix->csr.rows + 1 ? row : here.row;
 }

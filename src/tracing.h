@@ -72,7 +72,7 @@ uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that tak
 const struct scope_place *tracing_place(const struct tracing *v, int64_t step);
 const char *tracing_array(const struct tracing *v, int64_t step); /* its name, "" where there is none */
 /* What the launch runs, as its source calls it: "csr_scalar". */
-char *tracing_function(const struct tracing *v, char *out, size_t size);
+const char *tracing_function(const struct tracing *v);
 
 /* What a step can be looked for by. */
 enum trace_mark { MARK_APART, MARK_UNCOALESCED, MARK_PADDING };

@@ -2,6 +2,8 @@
 #ifndef WARPSPY_H
 #define WARPSPY_H
 
+#include "role.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -157,6 +159,7 @@ enum { ARRAYS_MAX = 8, PARAMS_MAX = 5 };
 
 struct array {
     const char *name;
+    enum role role;
     enum type type;
     int64_t n;
     void *data;

@@ -124,7 +124,7 @@ static int a[N];
 
 static simt::array<int> out_of(int *y)
 {
-    return VECTOR("y", y, N, int);
+    return VECTOR("y", ROLE_WORK, y, N, int);
 }
 
 void emu_test_run(const char *name, int *y)
@@ -159,14 +159,17 @@ void emu_test_run(const char *name, int *y)
         memcpy(y, a, sizeof a);
         LAUNCH(&emu_device, 1, 64, reverse_block)(out_of(y));
     }
-    if (!strcmp(name, "sum_warp")) LAUNCH(&emu_device, 1, 128, sum_warp)(VECTOR("a", a, N, const int), out_of(y));
+    if (!strcmp(name, "sum_warp"))
+        LAUNCH(&emu_device, 1, 128, sum_warp)(VECTOR("a", ROLE_WORK, a, N, const int), out_of(y));
     if (!strcmp(name, "fill_3d")) LAUNCH(&emu_device, dim3(2, 2, 2), dim3(4, 4, 2), fill_3d)(out_of(y));
-    if (!strcmp(name, "empty_grid")) LAUNCH(&emu_device, 0, 32, read_outside)(VECTOR("a", a, 32, const int), out_of(y));
+    if (!strcmp(name, "empty_grid"))
+        LAUNCH(&emu_device, 0, 32, read_outside)(VECTOR("a", ROLE_WORK, a, 32, const int), out_of(y));
     if (!strcmp(name, "read_outside"))
-        LAUNCH(&emu_device, 1, 32, read_outside)(VECTOR("a", a, 32, const int), out_of(y));
+        LAUNCH(&emu_device, 1, 32, read_outside)(VECTOR("a", ROLE_WORK, a, 32, const int), out_of(y));
     double one = 1;
     if (!strcmp(name, "outside_in_header")) LAUNCH(&emu_device, 1, 32, outside_in_header)
-    (VECTOR("col", a + 1, 1, const int), VECTOR("val", &one, 1, const double), VECTOR("x", &one, 1, const double));
+    (VECTOR("col", ROLE_WORK, a + 1, 1, const int), VECTOR("val", ROLE_WORK, &one, 1, const double),
+     VECTOR("x", ROLE_WORK, &one, 1, const double));
     emu_name(nullptr);
 }
 
@@ -195,6 +198,15 @@ static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
     if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
 }
 
+/* x and y under other names, and a vector of its own that is called x. */
+static __global__ void renamed(int rows, GPTR(const double) xs, GPTR(double) own, GPTR(double) ys)
+{
+    int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (row >= rows) return;
+    own[row] = xs[row];
+    ys[row] = own[row];
+}
+
 template <typename T> static simt::array<const T> array_of(const struct launch *L, int k)
 {
     return ARRAY(L, k, T);
@@ -205,7 +217,7 @@ static bool launch_nested(const struct launch *L, struct err *)
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, 64), 64, nested)
     (static_cast<int>(S->rows), array_of<int>(L, CSR_PTR), array_of<int>(L, CSR_COL), array_of<double>(L, CSR_VAL),
-     VECTOR("x", L->x, S->cols, const double), VECTOR("y", L->y, S->rows, double));
+     VECTOR("x", ROLE_X, L->x, S->cols, const double), VECTOR("y", ROLE_Y, L->y, S->rows, double));
     return true;
 }
 
@@ -213,13 +225,30 @@ static bool launch_outside(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, 64), 64, outside)
-    (static_cast<int>(S->rows), VECTOR("x", L->x, S->cols, const double), VECTOR("y", L->y, S->rows, double));
+    (static_cast<int>(S->rows), VECTOR("x", ROLE_X, L->x, S->cols, const double),
+     VECTOR("y", ROLE_Y, L->y, S->rows, double));
     return true;
+}
+
+static bool launch_renamed(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, 64), 64, renamed)
+    (static_cast<int>(S->rows), VECTOR("xs", ROLE_X, L->x, S->cols, const double),
+     VECTOR("x", ROLE_WORK, L->scratch, S->rows, double), VECTOR("ys", ROLE_Y, L->y, S->rows, double));
+    return true;
+}
+
+static int64_t value_per_row(const struct mat *M)
+{
+    return M->of->rows * static_cast<int64_t>(sizeof(double));
 }
 
 const struct kernel emu_test_nested = {.name = "nested", .format = "csr", .deterministic = true, .f64 = launch_nested};
 const struct kernel emu_test_outside = {
     .name = "outside", .format = "csr", .deterministic = true, .f64 = launch_outside};
+const struct kernel emu_test_renamed = {
+    .name = "renamed", .format = "csr", .deterministic = true, .scratch = value_per_row, .f64 = launch_renamed};
 
 int emu_test_line(const char *text)
 {

@@ -13,8 +13,8 @@ void emu_test_run(const char *name, int *y);
 /* The number of the first source line of the kernels that holds `text`, 0 if there is none. */
 int emu_test_line(const char *text);
 /* For the microscope, on the rows of a csr: each thread walks its row in two loops, and loads more where a column is
-   odd; and one with an index outside x in its last row. */
-extern const struct kernel emu_test_nested, emu_test_outside;
+   odd; one with an index outside x in its last row; one that calls x and y xs and ys, and a vector of its own x. */
+extern const struct kernel emu_test_nested, emu_test_outside, emu_test_renamed;
 
 #ifdef __cplusplus
 }

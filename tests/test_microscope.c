@@ -481,6 +481,29 @@ static void test_findings(void **state)
     subject_free(&s);
 }
 
+/* Rows and columns go by the roles of arrays, not by their names. */
+static void test_roles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum role role;
+        int64_t row, col; /* of element 2 */
+    } want[] = {{"xs", ROLE_X, -1, 2}, {"x", ROLE_WORK, -1, -1}, {"ys", ROLE_Y, 2, -1}};
+    struct subject s;
+    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    count_or_fail(&emu_test_renamed, &s.M, 0, NULL, &counted);
+    assert_int_equal(counted.scope.narrays, COUNT(want));
+    for (int a = 0; a < COUNT(want); a++) {
+        struct place p = scope_element(&counted.scope, a, 2);
+        assert_string_equal(counted.scope.array[a].name, want[a].name);
+        assert_int_equal(counted.scope.array[a].role, want[a].role);
+        assert_int_equal(p.row, want[a].row);
+        assert_int_equal(p.col, want[a].col);
+    }
+    subject_free(&s);
+}
+
 static bool stop_at_third(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)what, (void)done, (void)total;
@@ -597,13 +620,21 @@ static int open_emu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_steps_by_hand),
-        cmocka_unit_test(test_long_rows),         cmocka_unit_test(test_nested_loops),
-        cmocka_unit_test(test_called_from_below), cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_no_memory),         cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_cancelled),         cmocka_unit_test(test_progress_of_shared_work),
-        cmocka_unit_test(test_command),           cmocka_unit_test(test_command_without_memory),
-        cmocka_unit_test(test_threads),           cmocka_unit_test(test_all_kernels),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_steps_by_hand),
+        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_nested_loops),
+        cmocka_unit_test(test_called_from_below),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_progress_of_shared_work),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_without_memory),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_kernels),
     };
     return cmocka_run_group_tests(tests, open_emu, close_devices);
 }

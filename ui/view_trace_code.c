@@ -58,9 +58,8 @@ static void draw_source_line(struct canvas *c, const struct scope_place *p, cons
 static void draw_origin(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;
-    char name[64], text[128];
-    int n =
-        snprintf(text, sizeof text, "%s in %s", tracing_function(v, name, sizeof name), tracing_place(v, v->at)->file);
+    char text[128];
+    int n = snprintf(text, sizeof text, "%s in %s", tracing_function(v), tracing_place(v, v->at)->file);
     for (int i = 0; i < f->source; i++) {
         const struct cell *line = &c->cell[(y + i) * c->w];
         int end = c->w;
