@@ -5,6 +5,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <lpsolve/mmio.h>
 #include <string.h>
 
 enum { BUFFER = 1 << 20, LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1), TICK_EVERY = 1 << 15 };
@@ -101,18 +102,31 @@ static bool put_comment(struct writer *w, const char *comment, struct err *e)
     return true;
 }
 
+static int write_banner(FILE *f, const struct csr *A)
+{
+    MM_typecode code = {'M', 'C', A->imag ? 'C' : 'R', 'G'}; /* matrix, coordinate, field, general */
+    return mm_write_banner(f, code);
+}
+
+static int write_size(FILE *f, const struct csr *A)
+{
+    return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz); /* csr_limits: they fit */
+}
+
+/* A line that mmio writes. */
+static bool put_line(struct writer *w, int (*write)(FILE *f, const struct csr *A), const struct csr *A, struct err *e)
+{
+    char line[MM_MAX_LINE_LENGTH] = "";
+    FILE *f = fmemopen(line, sizeof line, "w");
+    bool ok = f && !write(f, A);
+    if (f) ok &= !fclose(f);
+    put_text(w, line, strlen(line));
+    return ok || fail_at(e, E_IO, w->file.where, "mmio could not write the banner or the size line");
+}
+
 static bool put_head(struct writer *w, const struct csr *A, const char *comment, struct err *e)
 {
-    const char *banner = A->imag ? "%%MatrixMarket matrix coordinate complex general\n"
-                                 : "%%MatrixMarket matrix coordinate real general\n";
-    put_text(w, banner, strlen(banner));
-    if (!put_comment(w, comment, e)) return false;
-    const int64_t size[] = {A->rows, A->cols, A->nnz};
-    for (int i = 0; i < COUNT(size); i++) {
-        put_integer(w, size[i]);
-        put_text(w, i < COUNT(size) - 1 ? " " : "\n", 1);
-    }
-    return true;
+    return put_line(w, write_banner, A, e) && put_comment(w, comment, e) && put_line(w, write_size, A, e);
 }
 
 static void put_entry(struct writer *w, const struct csr *A, int64_t row, int64_t k)
