@@ -105,7 +105,7 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     if (!cut_rows(p, e) || !packing_room(p, ROOM_AT, p->nnz + 1, sizeof(int64_t), e)) return false;
     LAUNCH_TILES(p, openers_mark<KEYS>)
     (PACK_TILES(p), height, width, PACK_ROOM(p, ROOM_AT, p->nnz + 1, int64_t));
-    return packing_add_up(p, ROOM_AT, p->nnz, n, e);
+    return packing_exclusive_scan(p, ROOM_AT, p->nnz, n, e);
 }
 
 /* After count_openers: where each band's keys begin, and the keys. */

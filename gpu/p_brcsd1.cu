@@ -104,7 +104,7 @@ static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
     launch_zero<int64_t>(p->dev, p->room[ROOM_MORE].p, p->rows + 1);
     LAUNCH(p->dev, blocks_for(span, PACK_BLOCK), PACK_BLOCK, brcsd1_marks)
     (p->rows, p->cols, PACK_ROOM(p, ROOM_AT, span + 1, const int64_t), PACK_ROOM(p, ROOM_MORE, p->rows + 1, int64_t));
-    if (!packing_add_up(p, ROOM_MORE, p->rows, n, e) || !packing_room(p, ROOM_BASE, *n + 2, sizeof(int), e))
+    if (!packing_exclusive_scan(p, ROOM_MORE, p->rows, n, e) || !packing_room(p, ROOM_BASE, *n + 2, sizeof(int), e))
         return false;
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, brcsd1_list)
     (p->rows, PACK_ROOM(p, ROOM_MORE, p->rows + 1, const int64_t), PACK_ROOM(p, ROOM_BASE, *n + 2, int));
@@ -137,7 +137,7 @@ static bool find_diagonals(struct packing *p, struct err *e)
     if (!packing_sort(p, n, 0, bits_of(p->blocks * span), e)) return false;
     auto key = PACK_ROOM(p, p->sorted ? ROOM_KEY2 : ROOM_KEY, n, const uint64_t);
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd1_flag)(n, key, PACK_ROOM(p, ROOM_AT, n + 1, int64_t));
-    if (!packing_add_up(p, ROOM_AT, n, &p->found, e) || !packing_room(p, ROOM_NUMBER, p->found, sizeof(int), e))
+    if (!packing_exclusive_scan(p, ROOM_AT, n, &p->found, e) || !packing_room(p, ROOM_NUMBER, p->found, sizeof(int), e))
         return false;
     auto at = PACK_ROOM(p, ROOM_AT, n + 1, const int64_t);
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd1_offsets)

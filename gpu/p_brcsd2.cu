@@ -53,7 +53,7 @@ static bool plan(struct packing *p, struct err *e)
         return false;
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd2_records)
     (n, BRCSD2_BLOCKS(p), BRCSD2_KEYS(p), PACK_ROOM(p, ROOM_MORE, n + 1, int64_t));
-    return packing_add_up(p, ROOM_MORE, n, &records, e) && brcsd2_sizes(&p->S, records, p->found, e);
+    return packing_exclusive_scan(p, ROOM_MORE, n, &records, e) && brcsd2_sizes(&p->S, records, p->found, e);
 }
 
 template <typename T> static bool pack(struct packing *p, struct err *e)

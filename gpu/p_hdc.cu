@@ -71,11 +71,11 @@ static bool plan(struct packing *p, struct err *e)
     LAUNCH_TILES(p, hdc_count)(PACK_TILES(p), p->rows, PACK_ROOM(p, ROOM_AT, span + 1, unsigned long long));
     LAUNCH(p->dev, blocks_for(span, PACK_BLOCK), PACK_BLOCK, hdc_choose)
     (span, hdc_least(&p->S), PACK_ROOM(p, ROOM_AT, span + 1, int64_t));
-    if (!packing_add_up(p, ROOM_AT, span, &diagonals, e)) return false;
+    if (!packing_exclusive_scan(p, ROOM_AT, span, &diagonals, e)) return false;
     LAUNCH_TILES(p, hdc_mark)
     (PACK_TILES(p), p->rows, PACK_ROOM(p, ROOM_AT, span + 1, const int64_t),
      PACK_ROOM(p, ROOM_MORE, p->nnz + 1, int64_t));
-    if (!packing_add_up(p, ROOM_MORE, p->nnz, &rest, e)) return false;
+    if (!packing_exclusive_scan(p, ROOM_MORE, p->nnz, &rest, e)) return false;
     hdc_sizes(&p->S, diagonals, rest);
     return true;
 }

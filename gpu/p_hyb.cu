@@ -60,7 +60,7 @@ static bool choose_width(struct packing *p, int64_t *width, struct err *e)
     launch_zero<int64_t>(p->dev, p->room[ROOM_AT].p, longest + 2);
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, hyb_lengths)
     (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_AT, longest + 2, unsigned long long));
-    if (!packing_add_up(p, ROOM_AT, longest + 1, NULL, e)) return false;
+    if (!packing_exclusive_scan(p, ROOM_AT, longest + 1, NULL, e)) return false;
     LAUNCH(p->dev, 1, 1, hyb_width)
     (p->rows, longest, PACK_ROOM(p, ROOM_AT, longest + 2, const int64_t), PACK_ROOM(p, ROOM_FOUND, 1, int64_t));
     return packing_read(p, width, p->room[ROOM_FOUND].p, sizeof *width, e);
@@ -73,7 +73,7 @@ static bool plan(struct packing *p, struct err *e)
     if (!packing_room(p, ROOM_AT, p->rows + 1, sizeof(int64_t), e)) return false;
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, hyb_over)
     (p->rows, p->S.param[0], PACK_PTR(p), PACK_ROOM(p, ROOM_AT, p->rows + 1, int64_t));
-    if (!packing_add_up(p, ROOM_AT, p->rows, &over, e)) return false;
+    if (!packing_exclusive_scan(p, ROOM_AT, p->rows, &over, e)) return false;
     hyb_sizes(&p->S, over);
     return true;
 }

@@ -132,7 +132,7 @@ bool number_diagonals(struct packing *p, int64_t *diagonals, struct err *e)
     if (!cut_rows(p, e) || !packing_room(p, ROOM_AT, span + 1, sizeof(int64_t), e)) return false;
     launch_zero<int64_t>(p->dev, p->room[ROOM_AT].p, span + 1);
     LAUNCH_TILES(p, pack_mark)(PACK_TILES(p), p->rows, PACK_ROOM(p, ROOM_AT, span + 1, int64_t));
-    return packing_add_up(p, ROOM_AT, span, diagonals, e);
+    return packing_exclusive_scan(p, ROOM_AT, span, diagonals, e);
 }
 
 void launch_offsets(struct packing *p, int k)

@@ -113,7 +113,7 @@ static bool plan(struct packing *p, struct err *e)
     if (!sort_rows(p, e) || !lay(p, L, e) || !packing_room(p, ROOM_AT, L->n + 1, sizeof(int64_t), e)) return false;
     LAUNCH(p->dev, blocks_for(L->n, PACK_BLOCK), PACK_BLOCK, sccsr_slots)
     (*L, SCCSR_LENGTHS(p), PACK_ROOM(p, ROOM_AT, L->n + 1, int64_t));
-    return packing_add_up(p, ROOM_AT, L->n, &slots, e) && sccsr_sizes(&p->S, L, slots, e);
+    return packing_exclusive_scan(p, ROOM_AT, L->n, &slots, e) && sccsr_sizes(&p->S, L, slots, e);
 }
 
 static bool put_segments(struct packing *p, struct err *e)

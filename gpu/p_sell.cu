@@ -84,7 +84,7 @@ static bool plan(struct packing *p, struct err *e)
     LAUNCH(p->dev, blocks_for(slices * WARP, PACK_BLOCK), PACK_BLOCK, sell_widths)
     (p->rows, p->S.param[0], slices, PACK_PTR(p), PACK_ROOM(p, order_of(p), p->rows, const int64_t),
      PACK_ROOM(p, ROOM_AT, slices + 1, int64_t));
-    return packing_add_up(p, ROOM_AT, slices, &slots, e) && sell_sizes(&p->S, slots, e);
+    return packing_exclusive_scan(p, ROOM_AT, slices, &slots, e) && sell_sizes(&p->S, slots, e);
 }
 
 template <typename T> static bool pack(struct packing *p, struct err *e)

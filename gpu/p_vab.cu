@@ -37,7 +37,7 @@ static bool plan(struct packing *p, struct err *e)
     if (!packing_room(p, ROOM_AT, p->rows + 1, sizeof(int64_t), e)) return false;
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, vab_pieces)
     (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_AT, p->rows + 1, int64_t));
-    if (!packing_add_up(p, ROOM_AT, p->rows, &pieces, e)) return false;
+    if (!packing_exclusive_scan(p, ROOM_AT, p->rows, &pieces, e)) return false;
     p->found = pieces;
     return vab_sizes(&p->S, pieces, e);
 }

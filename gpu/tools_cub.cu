@@ -47,7 +47,7 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
     return true;
 }
 
-static bool add_up(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
+static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
 {
     size_t room = (size_t)temp_bytes;
     return went(d, "CUB's scan", cub::DeviceScan::ExclusiveSum(temp, room, at, at, (int)n, stream_of(d)), e);
@@ -57,5 +57,5 @@ extern "C" const struct tools cuda_tools;
 const struct tools cuda_tools = {
     .bytes = bytes,
     .sort = sort,
-    .add_up = add_up,
+    .exclusive_scan = exclusive_scan,
 };

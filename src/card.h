@@ -5,6 +5,7 @@
 
 #include "registry.h"
 #include "session.h"
+#include "worker.h"
 
 /* Columns of a terminal that the text of a line may have. */
 enum { CARD_KEYS = 12, CARD_SMALL = 100000, CARD_WIDTH = 69 };
@@ -127,12 +128,6 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);
 /* Weak components, and rows (and columns of a matrix that is not square) of the largest; card_parts.c. */
 bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e);
-
-/* card_worker.c: run work(job), which cannot be cancelled, on a thread of its own, while the watch is looked at. job is
-   on the heap and refers to nothing of others; done(job) frees it. true: it is done, and job the caller's again.
-   false: no thread could be made, or Ctrl-C: then the thread goes on alone, and frees the job at its end. */
-bool card_worker(void (*work)(void *job), void (*done)(void *job), void *job, const char *what, struct watch *w,
-                 struct err *e);
 
 /* card_cholmod.c: CHOLMOD, opened at its first use. */
 extern double card_flops_most;        /* operations beyond which no Cholesky factorisation is begun; tests lower it */

@@ -119,7 +119,7 @@ bool card_cholesky(struct card *c, struct card_cholesky *out, struct err *e)
         mem_free(job);
         return false;
     }
-    if (!card_worker(cholesky_work, cholesky_done, job, "Cholesky by CHOLMOD", c->watch, e)) return false;
+    if (!worker_run(cholesky_work, cholesky_done, job, "Cholesky by CHOLMOD", c->watch, e)) return false;
     bool ok = job->ok;
     *out = job->found;
     cholesky_done(job);

@@ -122,7 +122,7 @@ static bool hager(struct card *c, double *condition, struct err *e)
         mem_free(job);
         return false;
     }
-    if (!card_worker(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
+    if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
     double norm = 0;
     for (int64_t j = 0; j < c->A->cols; j++) norm = fmax(norm, col->sum[j]);
     *condition = job->singular || !isfinite(job->inverse) ? INFINITY : norm * job->inverse;

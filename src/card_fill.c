@@ -79,7 +79,7 @@ const struct card_fill *card_fill(struct card *c, struct err *e)
         mem_free(job);
         return NULL;
     }
-    if (!card_worker(fill_work, fill_done, job, "ordering by AMD", c->watch, e)) return NULL;
+    if (!worker_run(fill_work, fill_done, job, "ordering by AMD", c->watch, e)) return NULL;
     c->fill = job->found;
     c->has_fill = job->ok;
     fill_done(job);

@@ -52,7 +52,7 @@ static const struct card_dm *dm_of(struct card *c, struct err *e)
         mem_free(job);
         return NULL;
     }
-    if (!card_worker(dm_work, dm_done, job, "matching rows and columns", c->watch, e)) return NULL;
+    if (!worker_run(dm_work, dm_done, job, "matching rows and columns", c->watch, e)) return NULL;
     if (job->found) dm_take(job->found, &c->dm);
     c->has_dm = job->found != NULL;
     dm_done(job);
@@ -138,7 +138,7 @@ static bool strong_components(struct card *c, int64_t *n, int64_t *largest, stru
         mem_free(job);
         return false;
     }
-    if (!card_worker(strong_work, strong_done, job, "strong components", c->watch, e)) return false;
+    if (!worker_run(strong_work, strong_done, job, "strong components", c->watch, e)) return false;
     const int *from = job->room + rows;
     *n = job->n;
     for (int k = 0; k < job->n; k++)

@@ -5,19 +5,19 @@
 #include <math.h>
 
 /* A value as the unevaluated sum hi + lo. */
-struct twofold {
+struct double_double {
     double hi, lo;
 };
 
 /* s + v, the rounding error kept (Knuth's two-sum). */
-static struct twofold add(struct twofold s, double v)
+static struct double_double add(struct double_double s, double v)
 {
     double sum = s.hi + v, part = sum - s.hi;
-    return (struct twofold){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
+    return (struct double_double){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
 }
 
 /* s + a b, both rounding errors kept. */
-static struct twofold add_product(struct twofold s, double a, double b)
+static struct double_double add_product(struct double_double s, double a, double b)
 {
     double p = a * b, rest = fma(a, b, -p);
     s = add(s, p);
@@ -26,7 +26,7 @@ static struct twofold add_product(struct twofold s, double a, double b)
 }
 
 /* Infinities and NaN live in hi alone: lo is NaN beside them. */
-static double value_of(struct twofold s)
+static double value_of(struct double_double s)
 {
     return isfinite(s.hi) && isfinite(s.lo) ? s.hi + s.lo : s.hi;
 }
@@ -65,10 +65,10 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
 
 static double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
 {
-    struct twofold sum = {0, 0};
+    struct double_double sum = {0, 0};
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) sum = add_product(sum, A->val[k], x[A->col[k]]);
     if (alpha == 1 && beta == 0) return value_of(sum);
-    struct twofold y = add_product((struct twofold){0, 0}, alpha, sum.hi);
+    struct double_double y = add_product((struct double_double){0, 0}, alpha, sum.hi);
     y.lo += alpha * sum.lo;
     if (beta != 0) y = add_product(y, beta, old);
     return value_of(y);

@@ -1,7 +1,7 @@
 /* scale, extract and prune: new matrices with another's entries, scaled or only some of them. */
 #include "cmd.h"
 #include "derived.h"
-#include "cut.h"
+#include "extract.h"
 
 #include <math.h>
 #include <string.h>

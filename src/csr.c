@@ -114,7 +114,7 @@ bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
     return true;
 }
 
-void csr_starts(int64_t n, int *ptr)
+void counts_to_offsets(int64_t n, int *ptr)
 {
     int sum = 0;
     for (int64_t i = 1; i <= n; i++) {
@@ -129,7 +129,7 @@ static void column_starts(const struct csr *A, int *ptr)
 {
     memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
     for (int64_t k = 0; k < A->nnz; k++) ptr[A->col[k] + 1]++;
-    csr_starts(A->cols, ptr);
+    counts_to_offsets(A->cols, ptr);
 }
 
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)

@@ -276,7 +276,7 @@ void sums_free(struct sums *s)
 }
 
 /* Add to each count all to its left, then the line above: side by side in stretches of columns. By a team. */
-static void add_up(const struct sums *s, int64_t from, int64_t to)
+static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
 #pragma omp for schedule(static)
@@ -304,7 +304,7 @@ bool sums_more(struct sums *s)
     {
         count_lines(&p, from, to, s->w + 1);
 #pragma omp barrier
-        add_up(s, from, to);
+        sum_above_and_left(s, from, to);
     }
     s->done = to;
     return to < s->h;

@@ -147,7 +147,7 @@ static bool turn(struct csr *C, struct watch *w, struct err *e)
     int64_t next = 0;
     if (ok) {
         for (int64_t k = 0; k < C->nnz; k++) T.rowptr[C->col[k] + 1]++;
-        csr_starts(T.rows, T.rowptr);
+        counts_to_offsets(T.rows, T.rowptr);
     }
     for (int64_t r = 0, k = 0; ok && r < C->rows; r++) {
         if (k >= next) ok = watch_tick(w, "sorting rows", k, C->nnz, e), next = k + TICK_EVERY;
@@ -219,7 +219,7 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
             T.rowptr[r + 1]++;
             if (C->col[k] != r) T.rowptr[C->col[k] + 1]++;
         }
-    csr_starts(T.rows, T.rowptr);
+    counts_to_offsets(T.rows, T.rowptr);
     bool ok = mirror_entries(C, &T, how, w, e);
     csr_free(C);
     *C = T;

@@ -49,7 +49,8 @@ int64_t mem_count(void)
 static bool size_of(int64_t n, size_t size, size_t *bytes)
 {
     size_t product;
-    if (n < 0 || __builtin_mul_overflow((size_t)n, size, &product) || product > (size_t)PTRDIFF_MAX - ALIGN) return false;
+    if (n < 0 || __builtin_mul_overflow((size_t)n, size, &product) || product > (size_t)PTRDIFF_MAX - ALIGN)
+        return false;
     *bytes = product ? (product + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
     return true;
 }
@@ -57,8 +58,8 @@ static bool size_of(int64_t n, size_t size, size_t *bytes)
 static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
 {
     char need[32], have[32];
-    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s can still be had; drop a matrix or choose a smaller one", what,
-         show_bytes((double)n * (double)size, need, sizeof need),
+    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s can still be had; drop a matrix or choose a smaller one",
+         what, show_bytes((double)n * (double)size, need, sizeof need),
          show_bytes((double)mem_available(), have, sizeof have));
     return NULL;
 }

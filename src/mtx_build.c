@@ -169,7 +169,7 @@ static bool place_columns(struct placing *p, struct err *e)
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
     for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1));
-    csr_starts(A->rows, A->rowptr);
+    counts_to_offsets(A->rows, A->rowptr);
     for (int t = 0; t <= p->shares; t++) from[t] = share_entries(p, t);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
     for (int t = 0; t < p->shares; t++) place_rows(p, t, from[t], from[t + 1]);

@@ -27,11 +27,11 @@ static bool room_for_tools(struct packing *p, int64_t sorted, int64_t added, str
     return bytes >= 0 && packing_room(p, ROOM_TEMP, bytes, 1, e);
 }
 
-bool packing_add_up(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e)
+bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e)
 {
     int64_t *places = p->room[at].p;
     return room_for_tools(p, 0, n + 1, e) &&
-           p->tools->add_up(p->dev, places, n + 1, p->room[ROOM_TEMP].p, p->room[ROOM_TEMP].bytes, e) &&
+           p->tools->exclusive_scan(p->dev, places, n + 1, p->room[ROOM_TEMP].p, p->room[ROOM_TEMP].bytes, e) &&
            (!sum || packing_read(p, sum, places + n, sizeof *sum, e));
 }
 

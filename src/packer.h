@@ -92,7 +92,7 @@ void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struc
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e);
 /* at[0 .. n] in ROOM_AT or ROOM_MORE: the counts of n items become places, at[n] is their sum, which goes to *sum
    unless that is NULL. */
-bool packing_add_up(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
+bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
 /* n pairs in the rooms for them are sorted, see tools.h; p->sorted says which of the two to use. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
 /* Room for n pairs. */

@@ -1,6 +1,6 @@
 /* Orderings of a matrix's graph: own ones (rcm, degree) and those of libraries (amd, metis), and P A P'. */
 #include "reorder.h"
-#include "card.h"
+#include "worker.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -262,7 +262,7 @@ static bool by_library(struct graph *g, int *perm, const char *what, int (*work)
 {
     int n = g->n;
     struct library_job *job = library_new(g, work, e);
-    if (!job || !card_worker(library_work, library_done, job, what, w, e)) return false;
+    if (!job || !worker_run(library_work, library_done, job, what, w, e)) return false;
     bool ok = job->state == good;
     if (ok && n) memcpy(perm, job->perm, (size_t)n * sizeof *perm);
     if (!ok) fail(e, E_MEMORY, "out of memory: %s (it returned %d)", what, job->state);

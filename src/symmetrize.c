@@ -179,9 +179,9 @@ static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, stru
 }
 
 /* v->at becomes places; n with the one more at the end. */
-static bool add_up(struct sym *v, int64_t n, struct err *e)
+static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
 {
-    return v->tools->add_up(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
+    return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
 }
 
 /* The transpose's keys and values in order; which of the two they are in. */
@@ -238,7 +238,7 @@ static bool queue_sym(struct sym *v, struct err *e)
     if (!queue_turn(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->cut(v, true);
     v->ops->count(v);
-    if (!add_up(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
+    if (!exclusive_scan(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
     v->ops->fill(v);
     v->found = -1;
     return sym_begin_step(v, SYM_STEPS, e);
@@ -282,7 +282,7 @@ static bool queue_paper(struct sym *v, struct err *e)
     if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, n, 0, 32 + bits_of(v->rows), &k, e)) return false;
     if (!sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->flag(v, k);
-    if (!add_up(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
+    if (!exclusive_scan(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
         !sym_begin_step(v, SYM_FILL, e))
         return false;
     v->out_val = v->with[!k];

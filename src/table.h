@@ -26,7 +26,7 @@ void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Text from column `at` on, going on at column `indent` of the next line where a word would pass the width. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
-void table_csv(const struct table *t, FILE *f);     /* RFC 4180, with a header */
+void table_csv(const struct table *t, FILE *f);                /* RFC 4180, with a header */
 void table_html(const struct table *t, FILE *f, bool records); /* text, or records, as an HTML table */
 void table_clear(struct table *t);
 

@@ -26,8 +26,8 @@ struct tools {
     /* Stable, by bits from .. bits-1 of the keys; *k: which of the two is in use, before and after. */
     bool (*sort)(struct device *d, const struct pairs *p, int from, int bits, int *k, void *temp, int64_t temp_bytes,
                  struct err *e);
-    /* at[i] = the sum of those before, for i < n; what at[n - 1] was is nobody's. */
-    bool (*add_up)(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e);
+    /* at[i] becomes the sum of at[0 .. i-1], for i < n; at[n - 1] itself is in no sum. */
+    bool (*exclusive_scan)(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e);
 };
 const struct tools *tools_of(const struct device *d); /* gpu/tools.c; NULL: none */
 extern const struct tools host_tools;                 /* tools_host.c: for emu */

@@ -76,7 +76,7 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
     return true;
 }
 
-static bool add_up(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
+static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
 {
     int64_t sum = 0;
     (void)d, (void)temp, (void)temp_bytes, (void)e;
@@ -97,5 +97,5 @@ static int64_t no_bytes(struct device *d, int64_t sorted, int64_t added, struct 
 const struct tools host_tools = {
     .bytes = no_bytes,
     .sort = sort,
-    .add_up = add_up,
+    .exclusive_scan = exclusive_scan,
 };

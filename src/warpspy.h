@@ -19,7 +19,19 @@ extern "C" {
 
 /* ---- err.c: what went wrong, where, in one line ---- */
 
-enum code { E_NONE, E_USAGE, E_INPUT, E_IO, E_MEMORY, E_LIMIT, E_UNSUPPORTED, E_NUMERIC, E_DEVICE, E_CANCELLED, E_INTERNAL };
+enum code {
+    E_NONE,
+    E_USAGE,
+    E_INPUT,
+    E_IO,
+    E_MEMORY,
+    E_LIMIT,
+    E_UNSUPPORTED,
+    E_NUMERIC,
+    E_DEVICE,
+    E_CANCELLED,
+    E_INTERNAL
+};
 
 struct err {
     enum code code;
@@ -42,12 +54,12 @@ void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e);
 char *mem_str(const char *text, struct err *e);
 void mem_free(void *p);
-int64_t mem_available(void);        /* bytes the system can still give, an estimate */
+int64_t mem_available(void); /* bytes the system can still give, an estimate */
 /* So many bytes are kept that nobody needs: give(user) frees them all when memory gets short; from any thread. */
 void mem_spare(int64_t bytes, void (*give)(void *user), void *user);
-bool mem_take_spare(void);          /* have them freed; false: there were none */
-void mem_fail_at(int64_t nth);      /* tests: the nth allocation from now fails, 0 = never */
-int64_t mem_count(void);            /* tests: allocations made since start */
+bool mem_take_spare(void);     /* have them freed; false: there were none */
+void mem_fail_at(int64_t nth); /* tests: the nth allocation from now fails, 0 = never */
+int64_t mem_count(void);       /* tests: allocations made since start */
 
 /* ---- watch: progress and cancellation of long work (job.c) ---- */
 
@@ -61,7 +73,8 @@ bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, 
 /* Microseconds of a steady clock; tests replace the clock so that screens do not depend on time. */
 double now_us(void);
 void now_replace(double (*clock)(void));
-/* The median of n >= 1 times, which are sorted by it, and half the distance between their quartiles; spread may be NULL. */
+/* The median of n >= 1 times, which are sorted by it, and half the distance between their quartiles; spread may be
+ * NULL. */
 double times_median(int64_t n, double *us, double *spread);
 
 /* ---- text.c: foreign text made safe ---- */
@@ -114,14 +127,14 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 /* The same, watched: cancelled, A is empty. */
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
-/* Sort the keys of one row, column above 32 bits of position and in the order of these; spare has room for n. Linear for
-   long rows. */
+/* Sort the keys of one row, column above 32 bits of position and in the order of these; spare has room for n. Linear
+   for long rows. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 /* Sorting by counting. Counts in ptr[1 .. n] become where each of n rows begins, one place further on: filling row i at
    ptr[i + 1]++ then leaves ptr[i] .. ptr[i + 1] - 1 to it. */
-void csr_starts(int64_t n, int *ptr);
+void counts_to_offsets(int64_t n, int *ptr);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1, row for nnz. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
@@ -147,9 +160,9 @@ void reference_spmv(const struct csr *A, double alpha, const double *x, double b
                     double *bound);
 struct verdict {
     bool ok;
-    double relative;  /* ||y - ref||_2 / ||ref||_2 (THESIS); NaN where ref has NaN or inf, and y the same */
-    double worst;     /* max |y_i - ref_i| / bound_i; ok means <= 1 */
-    int64_t row;      /* where the worst one is, or -1 */
+    double relative; /* ||y - ref||_2 / ||ref||_2 (THESIS); NaN where ref has NaN or inf, and y the same */
+    double worst;    /* max |y_i - ref_i| / bound_i; ok means <= 1 */
+    int64_t row;     /* where the worst one is, or -1 */
 };
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
 

@@ -1,6 +1,6 @@
 /* Orderings and matrices made of matrices: permutations, P A P' entry by entry, fill and bandwidth, scaled and cut
    matrices and differences beside plain loops, what is refused, failing allocations, the commands. */
-#include "../src/cut.h"
+#include "../src/extract.h"
 #include "../src/reorder.h"
 #include "shapes.h"
 #include "talk.h"

@@ -1,5 +1,5 @@
 /* Parts of matrices, and matrices with their rows and columns scaled. */
-#include "cut.h"
+#include "extract.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* New matrices with some of the entries of another, or with its entries scaled. */
-#ifndef CUT_H
-#define CUT_H
+#ifndef EXTRACT_H
+#define EXTRACT_H
 
 #include "session.h"
 

@@ -1,32 +1,32 @@
-/* Report card: work of a library that cannot be cancelled, on a thread that is left behind when the user has enough. */
-#include "card.h"
+/* Library calls that cannot be cancelled, on a thread that is abandoned when the user cancels. */
+#include "worker.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { WORKING, DONE, LEFT, SLEEP_LEAST_US = 50, SLEEP_MOST_US = 5000 };
+enum { WORKING, DONE, ABANDONED, SLEEP_LEAST_US = 50, SLEEP_MOST_US = 5000 };
 
 struct worker {
     void (*work)(void *job);
-    void (*done)(void *job);
+    void (*release)(void *job);
     void *job;
-    atomic_int state; /* whoever comes second frees */
+    atomic_int state; /* the thread that changes it second frees the worker and the job */
 };
 
 static void *worker_main(void *p)
 {
     struct worker *w = p;
     w->work(w->job);
-    if (atomic_exchange(&w->state, DONE) == LEFT) {
-        w->done(w->job);
+    if (atomic_exchange(&w->state, DONE) == ABANDONED) {
+        w->release(w->job);
         mem_free(w);
     }
     return NULL;
 }
 
-/* Signals go to the thread that draws. */
+/* Block all signals in the new thread: the main thread handles them. */
 static bool start(struct worker *w)
 {
     pthread_t thread;
@@ -39,15 +39,15 @@ static bool start(struct worker *w)
     return ok;
 }
 
-bool card_worker(void (*work)(void *job), void (*done)(void *job), void *job, const char *what, struct watch *watch,
-                 struct err *e)
+bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, const char *what, struct watch *watch,
+                struct err *e)
 {
     struct worker *w = mem_zero(1, sizeof *w, what, e);
-    if (w) *w = (struct worker){.work = work, .done = done, .job = job};
+    if (w) *w = (struct worker){.work = work, .release = release, .job = job};
     if (!w || !start(w)) {
         mem_free(w);
-        done(job);
-        return fail(e, E_MEMORY, "no thread could be made for %s; close other programs and try again", what);
+        release(job);
+        return fail(e, E_MEMORY, "cannot start a thread for %s; close other programs and try again", what);
     }
     useconds_t sleep = SLEEP_LEAST_US;
     while (watch_tick(watch, what, 0, 0, e)) {
@@ -58,8 +58,8 @@ bool card_worker(void (*work)(void *job), void (*done)(void *job), void *job, co
         usleep(sleep);
         if (sleep < SLEEP_MOST_US) sleep *= 2;
     }
-    if (atomic_exchange(&w->state, LEFT) == WORKING) return false;
-    done(job);
+    if (atomic_exchange(&w->state, ABANDONED) == WORKING) return false;
+    release(job);
     mem_free(w);
     return false;
 }
