@@ -88,6 +88,8 @@ $(BUILD)/sources.def: $(addprefix gpu/,$(KERNEL_SOURCES))
 	@for f in $(KERNEL_SOURCES); do echo "SOURCE($$(echo $$f | tr . _), \"$$f\")"; done > $@
 $(BUILD)/gpu/sources.o: CFLAGS += -I$(BUILD)
 $(BUILD)/gpu/sources.o: $(BUILD)/sources.def
+# A header that was moved or removed: rebuild what included it.
+%.h: ;
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 # Headers that were removed since: what included them is compiled again.
 %.h %.def: ;
