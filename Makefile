@@ -45,14 +45,14 @@ LIB      := $(BUILD)/libwarpspy.a
 # T='formats lu' names tests, of which only these are built and run.
 T        ?=
 TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(if $(T),$(T:%=tests/test_%.c),tests/test_*.c)))
-TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
+TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c tests/draw_frames.c $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
 GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
 BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
 
 .PHONY: all tests run test check quick asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load bench-screen install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
-tests: all $(TESTS)
+tests: all $(TESTS) $(BUILD)/tests/draw_frames
 
 $(BUILD)/warpspy: $(BUILD)/src/main.o $(LIB)
 	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS)

@@ -23,7 +23,8 @@ ROWS, COLS = 24, 80
 
 
 class Screen(pyte.Screen):
-    """With REP, which prints the last character again: ncurses uses it where the terminal's entry has it."""
+    """With REP, which prints the last character again: ncurses uses it where the terminal's entry has it. After a
+    character in the last column the cursor is in that column for all but the next character."""
 
     def draw(self, data):
         super().draw(data)
@@ -31,6 +32,18 @@ class Screen(pyte.Screen):
 
     def repeat(self, count=1):
         self.draw(getattr(self, "last", "") * (count or 1))
+
+
+def in_last_column(name):
+    def act(self, *args, **how):
+        self.cursor.x = min(self.cursor.x, self.columns - 1)
+        return getattr(pyte.Screen, name)(self, *args, **how)
+    return act
+
+
+for each in ("cursor_up", "cursor_down", "cursor_to_line", "cursor_forward", "erase_in_line", "erase_in_display",
+             "erase_characters", "insert_characters", "delete_characters"):
+    setattr(Screen, each, in_last_column(each))
 
 
 class Stream(pyte.ByteStream):

@@ -26,6 +26,8 @@ static struct {
     bool known;         /* the terminal's entry was read */
     bool has_mouse;     /* it has a mouse, and takes or ignores FRAME_BEGIN */
     bool mouse, active; /* the mouse is wanted; ncurses was told to use it */
+    bool open;
+    char enter[64];     /* the bytes that enter the full screen again */
     SCREEN *screen;     /* NULL: not opened yet */
     TERMINAL *terminal; /* of the screen; readline has one of its own */
     WINDOW *keys;       /* a pad: reading keys from it draws nothing */
@@ -44,14 +46,12 @@ static int collect(int byte)
     return byte;
 }
 
-static void write_leave(char *leave, size_t size)
+static void collect_all(char *out, size_t size, int n, const char *const *parts)
 {
-    const char *parts[] = {full.has_mouse ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal,
-                           keypad_local, exit_ca_mode};
-    collected = leave;
+    collected = out;
     collected_size = size;
-    *leave = 0;
-    for (int i = 0; i < COUNT(parts); i++)
+    *out = 0;
+    for (int i = 0; i < n; i++)
         if (parts[i]) tputs(parts[i], 1, collect);
 }
 
@@ -67,7 +67,11 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot place its cursor; views are shown as text only",
                     name);
     full.has_mouse = key_mouse != NULL;
-    write_leave(leave, size);
+    const char *in[] = {enter_ca_mode, cursor_invisible};
+    const char *out[] = {full.has_mouse ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
+                         exit_ca_mode};
+    collect_all(full.enter, sizeof full.enter, COUNT(in), in);
+    collect_all(leave, size, COUNT(out), out);
     return full.known = true;
 }
 
@@ -169,14 +173,24 @@ static bool is_wide(uint32_t glyph)
     return glyph >= 0x1100 && !drawing && wcwidth((wchar_t)glyph) > 1;
 }
 
-/* As the screen has it: a blank has no style, and half of a wide glyph alone is a blank. */
+/* A blank has no style, but for one between two cells of a style: turning that off and on takes more bytes. */
+static struct cell blank_to_show(const struct canvas *c, int x, int y)
+{
+    const struct cell *k = &c->cell[y * c->w + x];
+    enum style st = x > 0 && x + 1 < c->w ? shown.canonical[k[-1].style] : ST_PLAIN;
+    bool joins = st != ST_PLAIN && !style_reverse(st) && !cell_blank(k[-1]) && !cell_blank(k[1]) &&
+                 shown.canonical[k[1].style] == st;
+    return (struct cell){' ', joins ? (uint8_t)st : ST_PLAIN};
+}
+
+/* As the screen has it; half of a wide glyph alone is a blank. */
 static struct cell to_show(const struct canvas *c, int x, int y)
 {
     const struct cell *k = &c->cell[y * c->w + x];
     bool right_follows = x + 1 < c->w && !k[1].glyph;
     bool alone = k->glyph ? is_wide(k->glyph) && !right_follows : x == 0 || !is_wide(k[-1].glyph);
-    if (cell_blank(*k) || alone) return (struct cell){' ', ST_PLAIN};
-    return (struct cell){k->glyph, shown.canonical[k->style]};
+    if (alone) return (struct cell){' ', ST_PLAIN};
+    return cell_blank(*k) ? blank_to_show(c, x, y) : (struct cell){k->glyph, shown.canonical[k->style]};
 }
 
 /* Take a line over into `shown`; does it differ? */
@@ -339,7 +353,7 @@ static void take(int code, bool bytes)
 bool full_screen_key(bool bytes, struct press *p)
 {
     while (waiting.next == waiting.n) {
-        int code = full.screen ? wgetch(full.keys) : ERR;
+        int code = full.open ? wgetch(full.keys) : ERR;
         waiting.next = waiting.n = 0;
         if (code == ERR) return false;
         take(code, bytes);
@@ -355,24 +369,25 @@ bool full_screen_has_bytes(void)
 
 /* Without a pause in which a press and a release would become a click. Events that come after the mouse was turned off
    are skipped like unknown keys. */
-static void apply_mouse(void)
+static void switch_mouse(bool on)
 {
-    if (full.mouse == full.active || !full.has_mouse) return;
+    if (on == full.active || !full.has_mouse) return;
     mouseinterval(0);
-    mousemask(full.mouse ? BUTTONS : 0, NULL);
-    keyok(KEY_MOUSE, full.mouse);
-    full.active = full.mouse;
+    mousemask(on ? BUTTONS : 0, NULL);
+    keyok(KEY_MOUSE, on);
+    full.active = on;
 }
 
 void full_screen_mouse(bool on)
 {
     full.mouse = on;
-    if (full.screen && !isendwin()) apply_mouse();
+    if (full.open) switch_mouse(on);
 }
 
 /* ---- opening and closing ---- */
 
-/* Once; from then on the screen is only left and entered again. */
+/* Once; from then on the screen is only left and entered again, without endwin: entering it again ncurses would reset
+   the colours that the user gave to the terminal. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];
@@ -399,19 +414,31 @@ static bool start(const struct termios *modes, struct err *e)
     return true;
 }
 
+static void enter_again(void)
+{
+    reset_prog_mode();
+    send(full.enter);
+    keypad(full.keys, TRUE);
+}
+
 bool full_screen_open(const struct termios *modes, struct err *e)
 {
-    if (!full.keys && !start(modes, e)) return false;
-    set_curterm(full.terminal);
+    if (full.terminal) set_curterm(full.terminal);
+    if (full.keys)
+        enter_again();
+    else if (!start(modes, e))
+        return false;
     clearok(curscr, TRUE);
     doupdate();
-    apply_mouse();
-    return true;
+    switch_mouse(full.mouse);
+    return full.open = true;
 }
 
 void full_screen_close(void)
 {
     forget();
     waiting.n = waiting.next = 0;
-    endwin();
+    switch_mouse(false);
+    keypad(full.keys, FALSE);
+    full.open = false;
 }

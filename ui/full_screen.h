@@ -12,7 +12,8 @@ bool full_screen_learn(char *leave, size_t size, struct err *e);
 /* Enter the full screen, with these modes of the terminal. The handlers of signals must be installed before the first
    time, else ncurses installs its own. */
 bool full_screen_open(const struct termios *modes, struct err *e);
-void full_screen_close(void); /* the modes become those of the first full_screen_open */
+/* Stop using the terminal; the caller sends what leaves the full screen and restores the modes. */
+void full_screen_close(void);
 /* Show the canvas; only changes are sent, and nothing if there are none. */
 void full_screen_draw(const struct canvas *c);
 enum colours full_screen_colours(enum colours wanted); /* what the terminal can show of them */

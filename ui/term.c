@@ -206,11 +206,8 @@ void term_close(void)
     if (stage_now()) stage_now()->open = tty.bytes = false;
     if (!tty.open) return;
     fflush(stdout);
-    guard(false);
-    if (in_foreground()) {
-        full_screen_close();
-        tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
-    }
+    if (in_foreground()) full_screen_close();
+    give_back();
     if (tty.quiet) show_typing(false);
     tty.open = tty.bytes = false;
     term_catch_stop(false);
