@@ -35,4 +35,5 @@ const struct command command_record = {
         "far it is; `record off`, or the end of the session, ends it.\n"
         "    record monday.wsp",
     .run = run_record,
+    .unrecorded = true,
 };

@@ -75,6 +75,7 @@ const struct command command_exit = {
     .about = "the same as quit",
     .help = "    exit",
     .run = run_quit,
+    .unrecorded = true,
 };
 
 const struct command command_source = {
@@ -84,6 +85,7 @@ const struct command command_source = {
     .help = "Lines are what one would type; scripts may source others.\n"
             "    source session.ws",
     .run = run_source,
+    .runs_script = true,
 };
 
 const struct command command_replay = {
@@ -94,6 +96,7 @@ const struct command command_replay = {
             "is named by its line. `record` says what a recording holds.\n"
             "    replay monday.wsp",
     .run = run_replay,
+    .runs_script = true,
 };
 
 const struct command command_version = {
@@ -111,4 +114,5 @@ const struct command command_quit = {
     .help = "Nothing is saved that was not saved by `save`.\n"
             "    quit",
     .run = run_quit,
+    .unrecorded = true,
 };

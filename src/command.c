@@ -81,8 +81,7 @@ static void begin_change(struct session *s, const char *typed)
 /* In the list of commands: those of a script, not its name; a lesson's name, not those in it. */
 static bool is_listed(const struct session *s, const struct command *c)
 {
-    bool script = !strcmp(c->name, "source") || !strcmp(c->name, "replay");
-    return !script && !s->folder;
+    return !c->runs_script && !s->folder;
 }
 
 static bool run_split(struct session *s, struct words *w)

@@ -18,6 +18,8 @@ struct command {
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
+    bool runs_script; /* the log has the commands of its file, not itself */
+    bool unrecorded;  /* left out of recordings: it would end, nest or repeat the replay */
 };
 extern const struct command *const commands[]; /* ended by NULL */
 extern const struct registry command_registry;

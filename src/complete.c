@@ -76,7 +76,7 @@ static void give_item(void *user, const struct item *it, bool value)
         give_matching(c, it->word);
     else if (kind_has_list(it->value))
         kind_list(it->value, c->session, c->args, give_matching, c);
-    else if (!strcmp(it->value->name, "FILE"))
+    else if (it->value->role == KIND_FILE)
         give_files(c);
 }
 

@@ -8,6 +8,14 @@
 struct args;
 struct session;
 
+/* What the grammar does with a value of a kind, beyond checking it. */
+enum kind_role {
+    KIND_PLAIN,
+    KIND_PARAMS, /* a list of parameters, as the format or generator before it has them */
+    KIND_FILE,   /* completed by the names of files */
+    KIND_REST    /* takes the rest of the line */
+};
+
 struct kind {
     const char *name;          /* as in a grammar: DEVICE */
     const char *key;           /* what arg() calls it: device */
@@ -17,6 +25,7 @@ struct kind {
     bool (*check)(const struct session *s, const char *text);
     /* Offer the values there are to choose from; without `of` NULL: too many to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
+    enum kind_role role;
 };
 extern const struct kind kinds[]; /* ended by a NULL name */
 const struct kind *kind_find(const char *name, size_t n);

@@ -21,7 +21,7 @@ static bool in_place(const struct item *it)
 
 static bool is_params(const struct item *it)
 {
-    return it->type == ITEM_VALUE && !strcmp(it->value->name, "PARAMS");
+    return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
 /* Visit the items that may come next: alone the value that must come, else also the keywords. */
@@ -165,7 +165,7 @@ static void take_place(struct match *m, int i)
 {
     const struct item *it = &m->a->grammar.item[i];
     bool params = is_params(it);
-    if (it->type == ITEM_VALUE && !strcmp(it->value->name, "TEXT")) join_rest(m);
+    if (it->type == ITEM_VALUE && it->value->role == KIND_REST) join_rest(m);
     m->place = it->repeated || params ? i : i + 1;
     m->some = it->repeated || params;
     store(m, it->key, m->w->w[m->next++].text);

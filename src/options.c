@@ -49,30 +49,31 @@ static bool restyle(struct session *s, const char *value, struct err *e)
 }
 
 const struct setting options[] = {
-    {"device",
-     "where commands run; auto: the first GPU, or cpu",
-     "auto",
-     {NULL},
-     list_devices,
-     check_device,
-     use_device},
-    {"precision", "of values, where a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
-    {"colours",
-     "on a terminal; auto: as NO_COLOR, COLORTERM and TERM say",
-     "auto",
-     {"auto", "none", "8", "16", "256", "true"},
-     NULL,
-     NULL,
-     restyle},
-    {"ascii",
-     "no braille, no boxes; auto: as the locale and TERM say",
-     "auto",
-     {"auto", "on", "off"},
-     NULL,
-     NULL,
-     restyle},
-    {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
-    {0},
+    [OPTION_DEVICE] = {"device",
+                       "where commands run; auto: the first GPU, or cpu",
+                       "auto",
+                       {NULL},
+                       list_devices,
+                       check_device,
+                       use_device},
+    [OPTION_PRECISION] =
+        {"precision", "of values, where a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
+    [OPTION_COLOURS] = {"colours",
+                        "on a terminal; auto: as NO_COLOR, COLORTERM and TERM say",
+                        "auto",
+                        {"auto", "none", "8", "16", "256", "true"},
+                        NULL,
+                        NULL,
+                        restyle},
+    [OPTION_ASCII] = {"ascii",
+                      "no braille, no boxes; auto: as the locale and TERM say",
+                      "auto",
+                      {"auto", "on", "off"},
+                      NULL,
+                      NULL,
+                      restyle},
+    [OPTION_MOUSE] = {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTIONS] = {0},
 };
 
 const struct registry option_registry = {options, sizeof *options};
@@ -88,11 +89,9 @@ void option_list(const struct session *s, const struct setting *o, give_fn *give
     if (o->list) o->list(s, NULL, give, user);
 }
 
-const char *option_value(const struct session *s, const char *name)
+const char *option_value(const struct session *s, enum option_id o)
 {
-    const struct setting *o = option_find(name);
-    const char *value = s->option[o - options];
-    return *value ? value : o->usual;
+    return *s->option[o] ? s->option[o] : options[o].usual;
 }
 
 /* ---- setting ---- */

@@ -29,14 +29,12 @@ static const char *clock_of(const char *fmt, char *out, size_t size)
     return out;
 }
 
-/* What would stop, nest or repeat the recording when it is replayed. */
 static bool left_out(const char *text)
 {
-    static const char *const names[] = {"record", "quit", "exit"};
-    size_t n = strcspn(text, " ");
-    for (int i = 0; i < COUNT(names); i++)
-        if (strlen(names[i]) == n && !strncmp(names[i], text, n)) return true;
-    return false;
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " "), text);
+    const struct command *c = command_find(name);
+    return c && c->unrecorded;
 }
 
 void record_command(struct session *s, const char *text, const struct err *why, double us)

@@ -74,8 +74,8 @@ static void what_is_set_is_kept(void **state)
     talk_close(&t);
     assert_string_equal(begin(&t), "");
     assert_string_equal(t.s.dev->name, "emu");
-    assert_string_equal(option_value(&t.s, "colours"), "none");
-    assert_string_equal(option_value(&t.s, "ascii"), "auto");
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "none");
+    assert_string_equal(option_value(&t.s, OPTION_ASCII), "auto");
     assert_true(talk_line(&t, "set device auto"));
     assert_null(t.s.dev);
     talk_close(&t);
@@ -106,7 +106,7 @@ static void unknown_names_and_values_tell_what_there_is(void **state)
     talk_refuses(&t, "set device gpu", "one of auto, cpu, emu");
     talk_refuses(&t, "set ascii ''", "one of auto, on, off");
     assert_string_equal(config(), "");
-    assert_string_equal(option_value(&t.s, "colours"), "auto");
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "auto");
     talk_close(&t);
 }
 
@@ -137,7 +137,7 @@ static void a_broken_file_is_one_warning(void **state)
         if (!*cases[i].warning) assert_string_equal(warning, "");
         if (!strstr(warning, cases[i].warning)) fail_msg("expected `%s` in: %s", cases[i].warning, warning);
         assert_null(strchr(warning, '\n'));
-        if (strstr(cases[i].text, "256")) assert_string_equal(option_value(&t.s, "colours"), "256");
+        if (strstr(cases[i].text, "256")) assert_string_equal(option_value(&t.s, OPTION_COLOURS), "256");
         talk_close(&t);
     }
 }
@@ -186,7 +186,7 @@ static void what_cannot_be_kept_holds_for_the_session(void **state)
     setenv("XDG_CONFIG_HOME", "/proc/nowhere", 1);
     talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot make its folder");
     assert_non_null(strstr(t.err, "colours is 16 for this session only"));
-    assert_string_equal(option_value(&t.s, "colours"), "16");
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "16");
     setenv("XDG_CONFIG_HOME", folder, 1);
     talk_close(&t);
 }

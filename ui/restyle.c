@@ -29,10 +29,10 @@ static bool few_letters(void)
 
 void front_restyle(struct session *s)
 {
-    const char *colours = s->plain ? "none" : option_value(s, "colours"), *ascii = option_value(s, "ascii");
+    const char *colours = s->plain ? "none" : option_value(s, OPTION_COLOURS), *ascii = option_value(s, OPTION_ASCII);
     enum colours chosen;
     colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);
-    front_explorer(s)->mouse_off = !strcmp(option_value(s, "mouse"), "off");
+    front_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
     term_mouse(!front_explorer(s)->mouse_off);
     s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));
 }
