@@ -2,7 +2,7 @@
 #ifndef EXTRACT_H
 #define EXTRACT_H
 
-#include "session.h"
+#include "window.h"
 
 /* The rows and columns of win, which lies within A (E_USAGE if not); they are counted anew from 0. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);

@@ -1,7 +1,7 @@
 /* What `set` keeps, in a file of lines such as "colours 256" that may also be written by hand. */
 #include "newfile.h"
 #include "options.h"
-#include "places.h"
+#include "xdg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,7 +140,7 @@ bool option_set(struct session *s, const struct setting *o, const char *value, s
 
 static bool place(char *out, size_t size)
 {
-    return xdg_place("XDG_CONFIG_HOME", ".config", "warpspy/config", out, size);
+    return xdg_path("XDG_CONFIG_HOME", ".config", "warpspy/config", out, size);
 }
 
 const char *options_place(char *out, size_t size)
@@ -252,7 +252,7 @@ bool options_keep(const struct setting *o, const char *value, struct err *e)
 {
     char path[PATH_MAX], text[FILE_MOST + 2], where[256];
     if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME says where");
-    if (!xdg_make(path))
+    if (!xdg_make_folders(path))
         return fail_at(e, E_IO, options_place(where, sizeof where), "cannot make its folder: %s", strerror(errno));
     if (!read_all(path, text, e)) return false;
     struct newfile f;

@@ -1,6 +1,6 @@
 /* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
 #include "ui.h"
-#include "../src/places.h"
+#include "../src/xdg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +26,9 @@ static bool done;
 static void history_load(void)
 {
     int fd = -1;
-    bool known = xdg_place("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
+    bool known = xdg_path("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
     errno = ENOENT;
-    if (known && xdg_make(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (known && xdg_make_folders(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd);
         read_history(history_file);

@@ -1,5 +1,5 @@
-/* The places of the user's own files. */
-#include "places.h"
+/* The paths of the user's own files, in the XDG directories. */
+#include "xdg.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,15 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool xdg_place(const char *variable, const char *usual, const char *file, char *out, size_t size)
+bool xdg_path(const char *variable, const char *otherwise, const char *file, char *out, size_t size)
 {
     const char *given = getenv(variable), *home = getenv("HOME");
     bool use = given && given[0] == '/';
-    int n = snprintf(out, size, "%s%s%s/%s", use ? given : home ? home : "", use ? "" : "/", use ? "" : usual, file);
+    int n = snprintf(out, size, "%s%s%s/%s",
+                     use    ? given
+                     : home ? home
+                            : "",
+                     use ? "" : "/", use ? "" : otherwise, file);
     return n < (int)size && (use || (home && *home));
 }
 
-bool xdg_make(char *path)
+bool xdg_make_folders(char *path)
 {
     for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
         *p = 0;
