@@ -1,5 +1,5 @@
-/* The sweeps of Gauss-Seidel and SOR over rows in stages, and the record of the residual between them. */
-#include "../src/staged.h"
+/* The sweeps of Gauss-Seidel and SOR over rows in levels, and the record of the residual between them. */
+#include "../src/level_schedule.h"
 #include "vec.h"
 
 #include <cstring>
@@ -15,7 +15,7 @@ static __device__ unsigned long long sweep_bits(double v)
     return bits;
 }
 
-/* V threads take a row, whose entries they read side by side; the rows of a stage go in any order. Of several stages
+/* V threads take a row, whose entries they read side by side; the rows of a level go in any order. Of several levels
    there is one block, and its threads pass from one to the next together. x is read and written through one pointer. */
 template <typename T, int V>
 __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned long long) diff, GPTR(const int) start,
@@ -26,9 +26,9 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
     double most = 0;
     int lane = (int)(threadIdx.x % V), each = (int)(gridDim.x * (VEC_BLOCK / V));
     int first = (int)(blockIdx.x * (VEC_BLOCK / V) + threadIdx.x / V);
-    for (int stage = from; stage < to; stage++) {
-        int end = start[stage + 1];
-        for (int k = start[stage] + first; k < end; k += each) {
+    for (int level = from; level < to; level++) {
+        int end = start[level + 1];
+        for (int k = start[level] + first; k < end; k += each) {
             int i = row[k], last = ptr[k + 1];
             T sum = 0;
 #pragma unroll 4
@@ -39,7 +39,7 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
             x[i] += change;
             most = vec_join<true>(most, fabs((double)change));
         }
-        if (stage + 1 < to) __syncthreads(); /* all of the block: the stage is complete */
+        if (level + 1 < to) __syncthreads(); /* all of the block: the level is complete */
     }
     most = vec_over_block<true>(most);
     if (threadIdx.x == 0) atomicMax(diff + 0, sweep_bits(most));
@@ -60,19 +60,20 @@ template <typename AT> struct pass_sweep_record {
 
 /* ---- the launches ---- */
 
-#define STAGED(p, n, T) VECTOR(#p, ROLE_WORK, (void *)A->p, n, const T)
+#define LEVEL_ARRAY(p, n, T) VECTOR(#p, ROLE_WORK, (void *)A->p, n, const T)
 
 template <typename T>
-static void sweep(struct device *d, const struct staged *A, double *s, double omega, const void *b, void *x)
+static void sweep(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x)
 {
     auto diff = VECTOR("diff", ROLE_WORK, (void *)(s + S_NEXT_DIFF), 1, unsigned long long);
     for (int k = 0; k < A->nruns; k++) {
-        const struct staged_run *r = &A->run[k];
+        const struct level_run *r = &A->run[k];
         auto *kernel = r->warps ? sweep_rows<T, WARP> : sweep_rows<T, 1>;
         LAUNCH(d, r->blocks, VEC_BLOCK, kernel)
-        (r->from, r->to, SCALARS_OF(s), diff, STAGED(start, A->nstages + 1, int), STAGED(row, A->n, int),
-         STAGED(ptr, A->n + 1, int), STAGED(col, A->nnz, int), STAGED(val, A->nnz, T), STAGED(dinv, A->n, T), (T)omega,
-         VECTOR("b", ROLE_WORK, b, A->n, const T), VECTOR("x", ROLE_WORK, x, A->n, T));
+        (r->from, r->to, SCALARS_OF(s), diff, LEVEL_ARRAY(start, A->nlevels + 1, int), LEVEL_ARRAY(row, A->n, int),
+         LEVEL_ARRAY(ptr, A->n + 1, int), LEVEL_ARRAY(col, A->nnz, int), LEVEL_ARRAY(val, A->nnz, T),
+         LEVEL_ARRAY(dinv, A->n, T), (T)omega, VECTOR("b", ROLE_WORK, b, A->n, const T),
+         VECTOR("x", ROLE_WORK, x, A->n, T));
     }
 }
 
@@ -85,7 +86,7 @@ template <typename AT> static void record(struct device *d, int64_t n, double *s
 
 #ifndef __CUDACC__
 template <typename T>
-static void sweep_host(struct device *, const struct staged *A, double *s, double omega, const void *b, void *x)
+static void sweep_host(struct device *, const struct level_schedule *A, double *s, double omega, const void *b, void *x)
 {
     if (s[S_DONE] != 0) return;
     const T *val = (const T *)A->val, *dinv = (const T *)A->dinv, *right = (const T *)b;

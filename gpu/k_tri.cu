@@ -1,6 +1,6 @@
-/* Parts of preconditioners: triangular solves over rows in stages, which are levels, and the inverted diagonal blocks.
+/* Parts of preconditioners: triangular solves over rows by level, and the inverted diagonal blocks.
  */
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "vec.h"
 
 namespace KERNEL_SPACE
@@ -22,23 +22,23 @@ template <typename T> struct tri {
     bool scaled; /* dinv is there */
 };
 
-/* Right sides to the order of the places, and results from it: over all multiprocessors, since what one block that goes
-   through many levels reads and writes had better lie side by side. */
+/* Right sides to the order of the positions, and results from it: over all multiprocessors, since what one block that
+   goes through many levels reads and writes had better lie side by side. */
 template <typename T>
 __global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {
-    int k = (int)(blockIdx.x * STAGED_BLOCK + threadIdx.x);
+    int k = (int)(blockIdx.x * LEVEL_BLOCK + threadIdx.x);
     if (s[S_DONE] == 0 && k < n) y[k] = r[at[k]];
 }
 
 template <typename T>
 __global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GPTR(const T) y, GPTR(T) z)
 {
-    int k = (int)(blockIdx.x * STAGED_BLOCK + threadIdx.x);
+    int k = (int)(blockIdx.x * LEVEL_BLOCK + threadIdx.x);
     if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
 }
 
-/* The row at place k, whose entries V lanes read side by side; the result is in lane 0. */
+/* The row at position k, whose entries V lanes read side by side; the result is in lane 0. */
 template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, int lane)
 {
     int last = t.ptr[k + 1];
@@ -53,7 +53,7 @@ template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, 
 template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
-    int lane = (int)(threadIdx.x % V), k = from + (int)(blockIdx.x * (STAGED_BLOCK / V) + threadIdx.x / V);
+    int lane = (int)(threadIdx.x % V), k = from + (int)(blockIdx.x * (LEVEL_BLOCK / V) + threadIdx.x / V);
     if (k >= end) return; /* all V lanes: they share the row */
     T v = tri_solve_row<T, V>(t, k, lane);
     if (lane == 0) t.y[k] = v;
@@ -119,17 +119,18 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
     return row;
 }
 
-/* Bring what the row so many places on will need into the cache that all multiprocessors share; its entries are guessed
-   to lie as densely as here. Lanes share the arrays between them: half of them take val, which is the largest. */
+/* Bring what the row so many positions on will need into the cache that all multiprocessors share; its entries are
+   guessed to lie as densely as here. Lanes share the arrays between them: half of them take val, which is the largest.
+ */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
 #ifdef __CUDACC__
-    int64_t place = (int64_t)k + ahead, entry = lead.begin + (int64_t)(lead.end - lead.begin) * ahead;
-    if (place >= t.n || entry >= last) return;
+    int64_t position = (int64_t)k + ahead, entry = lead.begin + (int64_t)(lead.end - lead.begin) * ahead;
+    if (position >= t.n || entry >= last) return;
     int lane = (int)(threadIdx.x % 8);
     const void *what = lane % 2 == 1           ? (const void *)(t.val + entry)
-                       : lane == 0             ? (const void *)(t.ptr + place)
-                       : lane == 4 && t.scaled ? (const void *)(t.dinv + place)
+                       : lane == 0             ? (const void *)(t.ptr + position)
+                       : lane == 4 && t.scaled ? (const void *)(t.dinv + position)
                                                : (const void *)(t.col + entry);
     asm volatile("prefetch.global.L2 [%0];" ::"l"(what));
 #else
@@ -190,7 +191,7 @@ template <typename T>
 __global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const T) inverse, GPTR(const T) r, GPTR(T) z)
 {
     if (s[S_DONE] != 0) return;
-    int64_t row = (int64_t)blockIdx.x * STAGED_BLOCK + threadIdx.x;
+    int64_t row = (int64_t)blockIdx.x * LEVEL_BLOCK + threadIdx.x;
     if (row >= n) return;
     int64_t first = row / size * size;
     int columns = first + size < n ? size : (int)(n - first);
@@ -202,50 +203,51 @@ __global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const
 
 /* ---- the launches ---- */
 
-#define STAGED(p, n, T) VECTOR(#p, ROLE_WORK, (void *)S->p, n, const T)
+#define LEVEL_ARRAY(p, n, T) VECTOR(#p, ROLE_WORK, (void *)S->p, n, const T)
 
-template <typename T> static tri<T> tri_of(const struct staged *S)
+template <typename T> static tri<T> tri_of(const struct level_schedule *S)
 {
     int64_t n = S->n;
-    return {STAGED(start, S->nstages + 1, int),
-            STAGED(ptr, n + 1, int),
-            STAGED(col, S->nnz, int),
-            STAGED(val, S->nnz, T),
-            STAGED(dinv, S->dinv ? n : 0, T),
+    return {LEVEL_ARRAY(start, S->nlevels + 1, int),
+            LEVEL_ARRAY(ptr, n + 1, int),
+            LEVEL_ARRAY(col, S->nnz, int),
+            LEVEL_ARRAY(val, S->nnz, T),
+            LEVEL_ARRAY(dinv, S->dinv ? n : 0, T),
             VECTOR("y", ROLE_WORK, S->y, n, T),
             (int)n,
             S->dinv != NULL};
 }
 
 template <typename T>
-static void solve_run(struct device *d, const struct staged *S, const struct staged_run *run, double *s)
+static void solve_run(struct device *d, const struct level_schedule *S, const struct level_run *run, double *s)
 {
     tri<T> t = tri_of<T>(S);
     auto *wide = run->warps ? tri_wide<T, WARP> : tri_wide<T, 1>;
     auto *narrow = run->warps ? tri_narrow_warps<T> : tri_narrow<T>;
     if (run->wide) {
-        LAUNCH(d, run->blocks, STAGED_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
+        LAUNCH(d, run->blocks, LEVEL_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
     } else {
         LAUNCH(d, 1, run->threads, narrow)(run->from, run->to, SCALARS_OF(s), t);
     }
 }
 
-template <typename T> static void solve(struct device *d, const struct staged *S, double *s, const void *r, void *z)
+template <typename T>
+static void solve(struct device *d, const struct level_schedule *S, double *s, const void *r, void *z)
 {
     int64_t n = S->n;
-    LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_gather<T>)
-    ((int)n, SCALARS_OF(s), STAGED(at, n, int), VECTOR("r", ROLE_WORK, r, n, const T),
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_gather<T>)
+    ((int)n, SCALARS_OF(s), LEVEL_ARRAY(at, n, int), VECTOR("r", ROLE_WORK, r, n, const T),
      VECTOR("y", ROLE_WORK, S->y, n, T));
     for (int k = 0; k < S->nruns; k++) solve_run<T>(d, S, &S->run[k], s);
     if (!z) return;
-    LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, tri_scatter<T>)
-    ((int)n, SCALARS_OF(s), STAGED(row, n, int), STAGED(y, n, T), VECTOR("z", ROLE_WORK, z, n, T));
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_scatter<T>)
+    ((int)n, SCALARS_OF(s), LEVEL_ARRAY(row, n, int), LEVEL_ARRAY(y, n, T), VECTOR("z", ROLE_WORK, z, n, T));
 }
 
 template <typename T>
 static void blocks(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z)
 {
-    LAUNCH(d, blocks_for(n, STAGED_BLOCK), STAGED_BLOCK, pre_blocks<T>)
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, pre_blocks<T>)
     (n, size, SCALARS_OF(s), VECTOR("inverse", ROLE_WORK, inverse, n * size, const T),
      VECTOR("r", ROLE_WORK, r, n, const T), VECTOR("z", ROLE_WORK, z, n, T));
 }
@@ -257,7 +259,8 @@ namespace host
 {
 
 /* One row after another. */
-template <typename T> static void solve(struct device *, const struct staged *S, double *s, const void *r, void *z)
+template <typename T>
+static void solve(struct device *, const struct level_schedule *S, double *s, const void *r, void *z)
 {
     if (s[S_DONE] != 0) return;
     const T *val = (const T *)S->val, *dinv = (const T *)S->dinv, *right = (const T *)r;

@@ -1,6 +1,6 @@
 /* Which compilation of the vector operations a device's solvers use. */
 #include "../src/lu.h"
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \

@@ -1,6 +1,6 @@
 /* Block Jacobi: the dense blocks on the diagonal, inverted once; each application is many small dense products. */
 #include "solve_state.h"
-#include "staged.h"
+#include "level_schedule.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,7 @@
    rows of a colour do not need each other, so that all of them go at once. */
 #include "colour.h"
 #include "solve_state.h"
-#include "staged.h"
+#include "level_schedule.h"
 
 /* Q = A x; the rows by level, two allocations: integers and values. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
@@ -23,8 +23,8 @@ static bool put_rows(struct solve *v, const double *dinv, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
     struct order o = {0};
-    struct staged_from f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
-    if (order_rows(v, &o, e)) v->solver_data = staged_make(v->dev, v->real, &o, &f, &v->vec[GS_ROWS], e);
+    struct level_source f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
+    if (order_rows(v, &o, e)) v->solver_data = level_schedule_make(v->dev, v->real, &o, &f, &v->vec[GS_ROWS], e);
     order_free(&o);
     return v->solver_data != NULL;
 }
@@ -68,10 +68,10 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
 }
 
-/* The rows by stage are a second matrix. */
+/* The rows by level are a second matrix. */
 static int64_t held(const struct solve *v)
 {
-    const struct staged *rows = v->solver_data;
+    const struct level_schedule *rows = v->solver_data;
     return rows ? rows->bytes[0] + rows->bytes[1] : 0;
 }
 

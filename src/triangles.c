@@ -1,12 +1,12 @@
-/* Solving with two sparse triangles: levels found on the host, and one pass over the stages of each. */
+/* Solving with two sparse triangles: the host finds the levels, the device passes over them. */
 #include "triangles.h"
-#include "staged.h"
+#include "level_schedule.h"
 
 #include <float.h>
 #include <math.h>
 
 struct triangles {
-    struct staged *lower, *upper;
+    struct level_schedule *lower, *upper;
 };
 
 enum { LOWER = 0, UPPER = 2 }; /* two pieces of memory each */
@@ -49,20 +49,21 @@ static struct entries upper_of(const struct factors *f)
 }
 
 /* By levels; on cpu, which goes row by row, as they come. */
-static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *stage, struct order *o,
+static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {
     if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, down, e);
-    return order_by(o, v->n, stage, levels_of(t, v->n, down, stage), down, e);
+    return order_by(o, v->n, level_of, levels_of(t, v->n, down, level_of), down, e);
 }
 
 static bool order_both(const struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
                        struct err *e)
 {
     struct entries L = lower_of(f), U = upper_of(f);
-    int *stage = mem_new(v->n, sizeof *stage, "the levels of rows", e);
-    bool ok = stage && order_triangle(v, &L, false, stage, lower, e) && order_triangle(v, &U, true, stage, upper, e);
-    mem_free(stage);
+    int *level_of = mem_new(v->n, sizeof *level_of, "the levels of rows", e);
+    bool ok =
+        level_of && order_triangle(v, &L, false, level_of, lower, e) && order_triangle(v, &U, true, level_of, upper, e);
+    mem_free(level_of);
     return ok;
 }
 
@@ -71,11 +72,12 @@ static bool put_both(struct solve *v, const struct factors *f, const struct orde
                      struct err *e)
 {
     struct triangles *t = v->pre.host = mem_zero(1, sizeof *t, "two triangles", e);
-    struct staged_from L = {.entries = lower_of(f), .place = lower->place, .dinv = f->lower};
-    struct staged_from U = {.entries = upper_of(f), .place = upper->place, .at = lower->place, .dinv = f->upper};
+    struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower};
+    struct level_source U = {
+        .entries = upper_of(f), .position = upper->position, .at = lower->position, .dinv = f->upper};
     if (!t) return false;
-    t->lower = staged_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
-    t->upper = t->lower ? staged_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
+    t->lower = level_schedule_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
+    t->upper = t->lower ? level_schedule_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
     return t->upper != NULL;
 }
 
@@ -83,8 +85,8 @@ bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
 {
     struct order lower = {0}, upper = {0};
     bool ok = order_both(v, f, &lower, &upper, e) && put_both(v, f, &lower, &upper, e);
-    v->pre.note[TRI_LEVELS_LOWER] = lower.nstages;
-    v->pre.note[TRI_LEVELS_UPPER] = upper.nstages;
+    v->pre.note[TRI_LEVELS_LOWER] = lower.nlevels;
+    v->pre.note[TRI_LEVELS_UPPER] = upper.nlevels;
     order_free(&lower);
     order_free(&upper);
     return ok;

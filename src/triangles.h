@@ -16,7 +16,7 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Put them on v->dev, in stages; for precond.make, apply, drop, bytes and note. */
+/* Put them on v->dev, in levels; for precond.make, apply, drop, bytes and note. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);

@@ -2,7 +2,7 @@
    device, and what it does for a solver. */
 #include "../src/precond.h"
 #include "../src/session_solve.h"
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "../src/triangles.h"
 
 #include <stdlib.h>
@@ -93,9 +93,9 @@ static bool bench_matrix(struct session *s, struct device *d)
             o.pre = preconds[i];
             ok = bench_told(s, &o, "");
             if (!ok || preconds[i]->name[0] != 'i' || d->kind == DEV_CPU) continue;
-            staged_hook(0);
+            level_schedule_hook(0);
             ok = bench_told(s, &o, ", apart");
-            staged_hook(-1);
+            level_schedule_hook(-1);
         }
     }
     mem_free(b);

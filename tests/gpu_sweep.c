@@ -1,6 +1,6 @@
 /* Gauss-Seidel and SOR on cuda:0 against the emulator, which takes the rows in the same order: wide colours and narrow
    ones, rows for threads and rows for warps. */
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "precond_kit.h"
 
 static const char device[] = "cuda:0";
@@ -42,12 +42,12 @@ static void test_sweeps(void **state)
         struct bed bed;
         bed_make(&bed, &problems[i]);
         for (int k = 0; k < COUNT(narrow); k++) {
-            staged_hook(narrow[k]);
+            level_schedule_hook(narrow[k]);
             check_sweeps(&bed, "gs", T_F64);
             check_sweeps(&bed, "sor", T_F64);
             check_sweeps(&bed, "sor", T_F32);
         }
-        staged_hook(-1);
+        level_schedule_hook(-1);
         bed_free(&bed);
     }
 }

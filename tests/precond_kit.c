@@ -1,6 +1,6 @@
 /* Preconditioners on any device: applied, against dense computations from their definitions and against the host. */
 #include "precond_kit.h"
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "../src/triangles.h"
 
 enum { DENSE_MOST = 120 }; /* rows of a matrix that is looked at as a dense one */
@@ -243,12 +243,12 @@ static void check_launches(struct bed *bed, const char *precond, const char *dev
     static const int narrow[] = {-1, 0, 7};
     double eps = real == T_F32 ? 1e-5 : 1e-13, *host = applied(bed, precond, "cpu", real);
     for (int k = 0; k < COUNT(narrow); k++) {
-        staged_hook(narrow[k]);
+        level_schedule_hook(narrow[k]);
         double *z = applied(bed, precond, device, real);
         check_close(bed->s.current->csr.rows, host, z, eps);
         mem_free(z);
     }
-    staged_hook(-1);
+    level_schedule_hook(-1);
     mem_free(host);
 }
 
@@ -309,7 +309,7 @@ void check_preconds_long_runs(const char *device)
     }
 }
 
-/* Each entry of val[n] of one matrix and another, of wide stages and runs of long ones: as large as a GPU likes them.
+/* Each entry of val[n] of one matrix and another, of wide levels and runs of long ones: as large as a GPU likes them.
  */
 void check_preconds_large(const char *device)
 {

@@ -1,7 +1,7 @@
 /* The preconditioners: M^-1 r against dense computations from their definitions, on cpu and emu; what they refuse;
    levels and launches; failing allocations and devices; fewer iterations of every solver that takes them. */
 #include "../gpu/emu.h"
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "../src/triangles.h"
 #include "collection.h"
 #include "dev_fake.h"
@@ -367,7 +367,7 @@ static void check_same(struct bed *bed, const char *precond, const char *name)
     bed_apply(bed->s.solve, r, host);
     assert_true(bed_begin(bed, precond, 0, "emu", T_F64, &e));
     bed_apply(bed->s.solve, r, emu);
-    if (longest(A) <= STAGED_LONG && memcmp(host, emu, (size_t)A->rows * sizeof *emu))
+    if (longest(A) <= LEVEL_LONG && memcmp(host, emu, (size_t)A->rows * sizeof *emu))
         fail_msg("%s of %s: cpu and emu differ", precond, name);
     mem_free(r);
     mem_free(host);

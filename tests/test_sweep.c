@@ -1,7 +1,7 @@
 /* Colours of rows; Gauss-Seidel and SOR against plain loops in the order that their device takes. */
 #include "../gpu/emu.h"
 #include "../src/colour.h"
-#include "../src/staged.h"
+#include "../src/level_schedule.h"
 #include "dev_fake.h"
 #include "precond_kit.h"
 
@@ -168,7 +168,7 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
     bed_free(&bed);
 }
 
-/* Short rows and long ones, wide stages and narrow ones, on both devices. */
+/* Short rows and long ones, wide levels and narrow ones, on both devices. */
 static void test_sweeps(void **state)
 {
     (void)state;
@@ -181,10 +181,10 @@ static void test_sweeps(void **state)
     static const int narrow[] = {-1, 0, 5};
     for (int i = 0; i < COUNT(problems); i++)
         for (int k = 0; k < COUNT(narrow) * 8; k++) {
-            staged_hook(narrow[k / 8]);
+            level_schedule_hook(narrow[k / 8]);
             check_sweeps(&problems[i], names[k & 1], devices[k >> 1 & 1], k & 4 ? T_F32 : T_F64, 3);
         }
-    staged_hook(-1);
+    level_schedule_hook(-1);
     emu_order(23);
     check_sweeps(&problems[1], "gs", "emu", T_F64, 3);
     emu_order(0);
@@ -235,19 +235,19 @@ static void test_changed_omega(void **state)
     check_changed_omega("emu");
 }
 
-/* What the stages are made of: a run of narrow ones is one launch, a wide one has its own. */
+/* What the levels are made of: a run of narrow ones is one launch, a wide one has its own. */
 static void test_runs(void **state)
 {
     (void)state;
     struct err e = {0};
     struct order o;
-    int stage[3000], begin[3001] = {0}, at = 0;
-    for (int k = 0; k < 3000; k++) stage[k] = k < 5 ? 0 : k < 12 ? 1 : k < 2500 ? 2 : 3;
-    struct staged_from f = {.entries = {begin, begin + 1, 0, &at, NULL}};
-    assert_true(order_by(&o, 3000, stage, 4, false, &e));
+    int level[3000], begin[3001] = {0}, at = 0;
+    for (int k = 0; k < 3000; k++) level[k] = k < 5 ? 0 : k < 12 ? 1 : k < 2500 ? 2 : 3;
+    struct level_source f = {.entries = {begin, begin + 1, 0, &at, NULL}};
+    assert_true(order_by(&o, 3000, level, 4, false, &e));
     struct device *d = device_open("emu", &e);
     void *piece[2] = {0};
-    struct staged *S = staged_make(d, T_F64, &o, &f, piece, &e);
+    struct level_schedule *S = level_schedule_make(d, T_F64, &o, &f, piece, &e);
     assert_non_null(S);
     assert_int_equal(S->nruns, 3);
     assert_true(S->run[0].from == 0 && S->run[0].to == 2 && S->run[0].blocks == 1 && S->run[0].threads == 32);
