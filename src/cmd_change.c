@@ -1,4 +1,4 @@
-/* The commands that go back in a paused solve and change what it was given, and what a report tells of its spectrum. */
+/* The commands back and change, for a paused solve, and the Ritz values in the report of a solve. */
 #include "cmd_solve.h"
 #include "grammar.h"
 #include "precond.h"
@@ -9,7 +9,7 @@
 
 /* ---- back ---- */
 
-/* A failure that is no refusal leaves half a solve behind. */
+/* A refused request leaves the solve intact; after any other failure it is unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
     if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
@@ -51,7 +51,7 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
-    if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the usual) or more rows");
+    if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the default) or more rows");
     return fail(e, E_USAGE,
                 "block is the size of a preconditioner's blocks, and there is none: name one after `precond`");
 }
@@ -84,10 +84,11 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
     out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->set.maxit);
     out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->set.omega : NAN, "%g");
     out_num(o, "m", arg(a, "m") ? "restarts after" : NULL, v->solver->restarts ? (double)v->set.m : NAN, "%.0f");
-    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL, pre || out_mode(o) != OUT_TEXT ? pre : precond_none);
+    out_str(o, "precond", arg(a, "precond") ? "preconditioner" : NULL,
+            pre || out_mode(o) != OUT_TEXT ? pre : precond_none);
     out_num(o, "block", arg(a, "block") ? "block" : NULL,
             v->pre.method && v->pre.method->blocks ? (double)v->pre.block : NAN, "%.0f");
-    if (anew) out_text(o, "begun anew from the x of iteration %lld; iterations are counted on", (long long)v->base);
+    if (anew) out_text(o, "restarted from x at iteration %lld; the iteration count continues", (long long)v->base);
 }
 
 static bool run_change(struct session *s, const struct args *a, struct err *e)
@@ -100,7 +101,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     if (!v || !anything(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
     bool ended = v->reason != RUNNING;
     if (!solve_again(v, &c, e)) {
-        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* nothing could be begun: x stays */
+        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* it could not restart: x stays */
         return false;
     }
     if (s->race) s->race->behind = true;
@@ -112,20 +113,21 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
 const struct command command_back = {
     .name = "back",
     .grammar = "[N]",
-    .about = "take back iterations of a paused solve",
-    .help = "Goes to the checkpoint before and forward from there, to the same bits where the kernel adds in a fixed\n"
-            "order. Not beyond where `change` began anew.\n"
-            "    solve cg step; step 5; back 2; continue",
+    .about = "undo iterations of a paused solve",
+    .help =
+        "Restores the checkpoint before and iterates forward from there, to the same bits where the kernel adds in\n"
+        "a fixed order. You cannot go back past a restart made by `change`.\n"
+        "    solve cg step; step 5; back 2; continue",
     .run = run_back,
 };
 
 const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
-    .about = "change what a solve was given, and go on from its x",
-    .help = "tol and maxit change in place; omega, m, and the preconditioner with the size of its blocks begin anew\n"
-            "from the x that is reached, and the iterations are counted on. precond none takes it away. A solve that\n"
-            "ended goes on likewise, paused.\n"
+    .about = "change the settings of a solve, and continue from its x",
+    .help = "tol and maxit change in place; a change of omega, m, or the preconditioner with the size of its blocks\n"
+            "restarts from the current x, and the iteration count continues. precond none removes the preconditioner.\n"
+            "A solve that ended continues in the same way, paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
     .run = run_change,

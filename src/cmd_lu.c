@@ -1,4 +1,4 @@
-/* lu: a matrix as a dense one, factored by one method, by all of them, or a column at a time to be looked at. */
+/* lu: a matrix as a dense one, factored by one method, by all of them, or one column per step for display. */
 #include "cmd_lu.h"
 #include "grammar.h"
 #include "holding.h"
@@ -9,17 +9,17 @@
 
 enum { STEP_NUMBERS = 12, STEP_MOST = 512, HOST_MOST = 4096, EMU_MOST = 200 };
 
-/* One method's time and what came of it. */
+/* One method's time and results. */
 struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* the numbers in it; its pointers are gone */
+    struct lu sum; /* only its numbers: the pointers are freed */
 };
 
 /* ---- one method ---- */
 
-/* `sampled`: it is known where the time went. */
+/* `sampled`: the parts were timed. */
 static void say_parts(struct out *o, const struct lu *v, bool sampled)
 {
     char text[128] = "";
@@ -136,7 +136,7 @@ static void say_all_singular(struct out *o, const struct matrix *m, const struct
         }
 }
 
-/* What would take minutes is left out, and said. */
+/* Methods that would take minutes are left out, with a note. */
 static bool too_long(struct session *s, const struct lu_method *m, const struct device *d, int64_t n)
 {
     int64_t most = d->kind == DEV_CPU ? HOST_MOST : d->kind == DEV_EMU ? EMU_MOST : INT64_MAX;
@@ -282,7 +282,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     o.dev = session_device(s, arg(a, "on"), e);
     if (!o.dev) return false;
     if (arg_flag(a, "all")) {
-        if (o.b || o.method) return fail(e, E_USAGE, "`all` takes every method with its usual b; name none");
+        if (o.b || o.method) return fail(e, E_USAGE, "`all` runs every method with its default b; name none");
         return run_all(s, m, o, arg(a, "on"), (int)reps, e);
     }
     if (!run_one(m, &o, (int)reps, true, &t, e)) return false;
@@ -297,7 +297,8 @@ const struct command command_lu = {
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
         "columns, on cuda and emu; lu-cusolver on cuda. None named: the fastest of ours on the device. `help METHOD`\n"
-        "tells how each works. Then b = A * ones is solved for, so that the error in x is known; the backward error\n"
+        "explains how each works. Then b = A * ones is solved for, so that the error in x is known; the backward "
+        "error\n"
         "is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the median of reps\n"
         "factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. A singular matrix is named with\n"
         "its column. all: every method that runs here, in one table; the emulator takes part for small matrices\n"

@@ -1,5 +1,4 @@
-/* race: several solvers, or several kernels, on one matrix in turns of equal time, watched together; a table at the
-   end. */
+/* race: several solvers, or several kernels, on one matrix in turns of equal time, with a table at the end. */
 #include "cmd_race.h"
 #include "cmd_solve.h"
 #include "grammar.h"
@@ -13,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- who races ---- */
+/* ---- the racers ---- */
 
 static bool add_racer(struct race *r, const char *word, struct err *e)
 {
@@ -316,19 +315,20 @@ const struct command command_race = {
                "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "solvers, or kernels, side by side in turns of equal time",
-    .help = "Up to eight solvers, or eight kernels. A number behind a solver is its m where it restarts, its omega\n"
-            "where it has one. Whoever has had the least time has the next turn, of about 10 ms, so that at any\n"
-            "moment all have had the same; the time of a solver is that of its iterations, its beginning apart. On\n"
-            "a terminal all residuals are drawn as they fall, after 0.3 s: t changes from time to iterations, q goes\n"
-            "back to the prompt, where the race waits for `continue` or `stop`, x or Ctrl-C stops those still\n"
-            "running; `view race` shows them again. The memory of all is held at once. precond, block, b, tol, maxit, "
-            "seed and force are as in solve, for all that take them; x0 is\n"
-            "zero. In the table who converged stands first, by time, then the others by the residual they reached.\n"
-            "Kernels are checked first, then each gets 0.2 s, or `reps` products; best, median and half the distance\n"
-            "between the quartiles are of single products. On the emulator, which has no time, solvers take turns by\n"
-            "iterations.\n"
-            "    race cg gmres 30 bicgstab on cpu\n"
-            "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .help =
+        "Up to eight solvers, or eight kernels. A number after a solver is its m where it restarts, its omega\n"
+        "where it has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The\n"
+        "time of a solver is that of its iterations, without set-up. On a terminal all residuals are drawn as\n"
+        "they fall, after 0.3 s: t changes from time to iterations, q goes back to the prompt, where the race\n"
+        "waits for `continue` or `stop`, x or Ctrl-C stops those still running; `view race` shows them again.\n"
+        "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"
+        "solve, for the solvers that accept them; x0 is zero. The table lists those that converged first, by\n"
+        "time, then the others by the residual they reached.\n"
+        "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the distance\n"
+        "between the quartiles are of single SpMVs. On the emulator, which has no time, solvers take turns by\n"
+        "iterations.\n"
+        "    race cg gmres 30 bicgstab on cpu\n"
+        "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,
 };
 

@@ -47,7 +47,7 @@ static void say_phases(struct out *o, const struct solve *v)
         out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
 
-/* What no implementation can beat: its bytes at the bandwidth measured. */
+/* The lower bound of any implementation: its bytes at the measured bandwidth. */
 static void say_bound(struct out *o, const struct solve *v, double bound, double queued)
 {
     char text[160];
@@ -58,7 +58,7 @@ static void say_bound(struct out *o, const struct solve *v, double bound, double
     if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
 }
 
-/* All of the time spent iterating, waits of the host included; the emulator has none. */
+/* The time spent iterating, waits of the host included; the emulator has no time. */
 static void say_times(struct out *o, const struct solve *v)
 {
     bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
@@ -99,12 +99,12 @@ static void say_precond(struct out *o, const struct solve *v)
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
 }
 
-/* What was seen before the solve was begun anew is mended. */
+/* A separation before the last restart no longer counts: the restart computed the residual from x. */
 static void say_parted(struct out *o, const struct solve *v)
 {
-    bool parted = v->history.separated_at > v->base;
-    out_num(o, "parted", NULL, parted ? (double)v->history.separated_at : NAN, "%.0f");
-    if (parted)
+    bool separated = v->history.separated_at > v->base;
+    out_num(o, "parted", NULL, separated ? (double)v->history.separated_at : NAN, "%.0f");
+    if (separated)
         out_note(o,
                  "warning: at iteration %lld the true residual was more than 10 times the recursive one; at "
                  "the end they are %.2e and %.2e",
@@ -160,7 +160,7 @@ bool solve_finish(struct session *s, struct err *e)
     return true;
 }
 
-/* Let the screen and the keyboard have their turn. */
+/* Update the screen and read the keyboard. */
 static enum turn go_on(struct session *s)
 {
     struct solve *v = s->solve;
@@ -168,7 +168,7 @@ static enum turn go_on(struct session *s)
     return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 
-/* Paused with nobody at the keys: the commands of a script go on. */
+/* Paused without a user at a screen: control returns to the prompt or the script. */
 static bool waits(const struct session *s)
 {
     return s->solve->paused && !(s->interactive && s->front && s->front->live);
@@ -225,7 +225,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->force = arg_flag(a, "force");
 }
 
-/* Of two words, is it the second? */
+/* Set *out where `word` is the second of two choices. */
 static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
 {
     *out = word && !strcmp(word, second);
@@ -399,19 +399,21 @@ const struct command command_solve = {
     .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is\n"
             "zero, ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit\n"
             "iterations (10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega,\n"
-            "between 0 and 2, weighs the change of wjacobi and sor (0: the usual, 2/3 and 1.5); gmres restarts after\n"
+            "between 0 and 2, is the relaxation factor of wjacobi and sor (0: 2/3 and 1.5); gmres restarts after\n"
             "m iterations (0: estimated from five) and makes its vectors orthogonal by Gram-Schmidt, orth classical\n"
             "(twice) or modified, with the sums of its inner products added up on the device or, as in 2012, by the\n"
             "host (sums host). precond takes a preconditioner, of blocks of `block` rows where it has some;\n"
             "`solvers` lists them. The true residual b - A x is computed in double at the end: converged means that\n"
-            "it is at most twice tol. A solve ends when its residual has grown by 1e5 or gained less than 1% for\n"
-            "long (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, within 100\n"
+            "it is at most twice tol. A solve ends when its residual has grown by 1e5 or improved by less than 1%\n"
+            "over many iterations (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, "
+            "within 100\n"
             "and 2000; gmres: 1 for each row, within 100 and 500); force goes on, and takes NaN and inf as well.\n"
-            "step begins paused: `step N` does iterations, `back N` takes some back, `continue` runs on, `stop` ends\n"
-            "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or that\n"
-            "ended and is to go on from its x. view shows the residual full screen. save writes x as a Matrix Market\n"
-            "file. time is all that was spent iterating, waits of the host included; an iteration is that divided by\n"
-            "the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
+            "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends\n"
+            "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to\n"
+            "one that ended, which then continues from its x. view shows the residual full screen. save writes x as a "
+            "Matrix Market\n"
+            "file. time is all the time spent iterating, waits of the host included; an iteration is that divided\n"
+            "by the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
             "and scripts read converged and status in --json or --csv. seed is any integer.\n"
             "    solve cg tol 1e-10\n"
             "    solve bicgstab precond ilu0\n"
@@ -432,7 +434,7 @@ const struct command command_continue = {
     .name = "continue",
     .grammar = "",
     .about = "let a paused solve or race run on",
-    .help = "That which was begun or left last.\n    solve cg step; step 5; continue",
+    .help = "Resumes whichever was started or left most recently.\n    solve cg step; step 5; continue",
     .run = run_continue,
 };
 
@@ -440,7 +442,7 @@ const struct command command_stop = {
     .name = "stop",
     .grammar = "",
     .about = "end a paused solve and keep x as it is, or end a paused race",
-    .help = "Prints what a finished one prints.\n    solve jacobi step; step 10; stop",
+    .help = "Prints the same report as a finished one.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };
 
@@ -448,7 +450,7 @@ const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
     .about = "list the solvers and the preconditioners",
-    .help = "With what each needs of a matrix, and where it is described.\n    solvers",
+    .help = "With the requirements of each on the matrix, and its source.\n    solvers",
     .run = run_solvers,
 };
 

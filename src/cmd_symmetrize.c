@@ -1,4 +1,4 @@
-/* symmetrize and transpose: a new matrix from one of the session, made on a device, and what that cost. */
+/* symmetrize and transpose: a new matrix from one of the session, made on a device, and the time it took. */
 #include "cmd.h"
 #include "derived.h"
 #include "symmetrize.h"
@@ -7,7 +7,7 @@
 
 enum { TIMED_RUNS = 5 };
 
-/* What a run took; NaN: not known, as on the emulator. */
+/* Times of a run; NaN: not known, as on the emulator. */
 struct took {
     double run_us, get_us, spmv_us;
 };
@@ -36,7 +36,7 @@ static bool timed_run(struct sym *v, struct took *t, struct err *e)
     return true;
 }
 
-/* One product with the matrix it was made of, to weigh the cost by; NaN where it cannot be had. */
+/* One SpMV with the original matrix, as the unit of the cost; NaN where it is not available. */
 static double product_us(struct session *s, struct matrix *m, struct device *d)
 {
     struct run r;
@@ -157,12 +157,14 @@ const struct command command_symmetrize = {
     .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
     .about = "a new matrix whose pattern is that of A and of its transpose together",
     .help =
-        "mode says what stands at (p, q): union (usual) the stored entry, or where there is none its mirror image's\n"
-        "value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of those\n"
-        "that are stored. The method sym (usual) sorts by columns and merges rows; sym-paper sorts all triples and\n"
-        "their mirror images by 64-bit keys, as the patent does; both give the same to the bit. A fingerprint of\n"
-        "64 bits first tells whether A is symmetric already: then it is copied. The new matrix is the current\n"
-        "one, called A-sym if no name is given. A device without room for it leaves it to cpu.\n"
+        "mode selects the value at (p, q): union (default) the stored entry, or where there is none its mirror\n"
+        "image's value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of "
+        "those\n"
+        "that are stored. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
+        "and their mirror images by 64-bit keys, as the patent does; both give bit-identical results. A fingerprint\n"
+        "of 64 bits first shows whether A is symmetric already: then it is copied. The new matrix is the current\n"
+        "one, called A-sym if no name is given. If the device has too little memory, cpu\n"
+        "makes it.\n"
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
@@ -200,8 +202,8 @@ const struct command command_transpose = {
     .about = "a new matrix: rows become columns",
     .help =
         "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
-        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. A\n"
-        "device without room for it leaves it to cpu.\n"
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. If\n"
+        "the device has too little memory, cpu makes it.\n"
         "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

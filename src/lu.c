@@ -30,12 +30,12 @@ bool lu_runs_on(const struct lu_method *m, const struct device *d)
     return m->vendor ? d->kind == DEV_CUDA : m->host == (d->kind == DEV_CPU);
 }
 
-const struct lu_method *lu_usual(const struct device *d)
+const struct lu_method *lu_default(const struct device *d)
 {
-    const struct lu_method *usual = NULL;
+    const struct lu_method *fastest = NULL;
     for (int i = 0; lu_methods[i]; i++)
-        if (!lu_methods[i]->vendor && lu_runs_on(lu_methods[i], d)) usual = lu_methods[i];
-    return usual;
+        if (!lu_methods[i]->vendor && lu_runs_on(lu_methods[i], d)) fastest = lu_methods[i];
+    return fastest;
 }
 
 const char *lu_version(const struct lu_method *m)
@@ -141,7 +141,7 @@ static bool take_room(struct lu *v, struct err *e)
 
 bool lu_begin(struct lu **out, const struct csr *A, const struct lu_options *o, struct err *e)
 {
-    const struct lu_method *m = o->method ? o->method : lu_usual(o->dev);
+    const struct lu_method *m = o->method ? o->method : lu_default(o->dev);
     if (!check_matrix(A, o->force, e) || !check_options(o, m, e) || !check_room(A->rows, o, e)) return false;
     struct lu *v = mem_zero(1, sizeof *v, "a factorisation", e);
     if (!v) return false;
@@ -382,7 +382,7 @@ static bool measure_u(struct lu *v, double *number, struct err *e)
     return true;
 }
 
-/* b = A * ones in number[0 .. n-1], x and then A x behind it. */
+/* b = A * ones in number[0 .. n-1], x and then A x after it. */
 static bool measure_solve(struct lu *v, double *number, struct err *e)
 {
     int64_t n = v->n;

@@ -1,5 +1,5 @@
-/* Dense LU with partial pivoting: P A = L U, its methods, what one leaves behind, and solving with it. One method is
-   one file, lu_NAME.c, and one line in lus.def. */
+/* Dense LU with partial pivoting: P A = L U, its methods, the results of one, and solving with them. One method is one
+   file, lu_NAME.c, and one line in lus.def. */
 #ifndef LU_H
 #define LU_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Where the time of the blocked method goes. */
+/* Parts of the blocked method, which are timed separately. */
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
 enum { LU_WIDEST = 128 };
 extern const char *const lu_part_name[LU_PARTS];
@@ -58,7 +58,7 @@ struct lu_method {
     bool vendor;        /* a library's, for cuda alone */
     bool has_parts;     /* lu_sample shows where its time goes, in v->part_us */
     bool baseline;      /* speed-ups are relative to its time */
-    int (*width)(const struct lu *v);                          /* the usual b; NULL: it has none */
+    int (*width)(const struct lu *v);                          /* the default b; NULL: it has none */
     int width_most;                                            /* b is a power of two of 1 .. width_most */
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e); /* on the device beside A, piv and info; NULL: none */
     bool (*factor)(struct lu *v, struct err *e);               /* queue it: v->A, v->piv, v->info */
@@ -67,32 +67,32 @@ extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the orde
 extern const struct registry lu_registry;
 const struct lu_method *lu_find(const char *name);
 bool lu_runs_on(const struct lu_method *m, const struct device *d);
-/* The one taken on d when none is named: our fastest. */
-const struct lu_method *lu_usual(const struct device *d);
+/* The method on d when none is named: our fastest. */
+const struct lu_method *lu_default(const struct device *d);
 /* Of a library: its version, "cuSOLVER 11.7.2"; NULL when it cannot be opened or m is ours. */
 const char *lu_version(const struct lu_method *m);
 double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: multiplications, additions, divisions */
 
 struct lu_options {
-    const struct lu_method *method; /* NULL: lu_usual */
+    const struct lu_method *method; /* NULL: lu_default */
     struct device *dev;
     enum type real;
-    int b;      /* 0: the usual */
+    int b;      /* 0: the default */
     bool force; /* take NaN and inf */
     struct watch *watch;
 };
 /* Check A (square, real, no NaN or inf, not empty), the options and the memory there is, and expand A on the host. A
-   must outlive v. E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY say what does not suit. */
+   must outlive v. Fails with E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY. */
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
 /* Copy A to the device and factor it; may be called again. A singular matrix is no error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
-/* Factor `reps` times, after one that opens what must be opened; 0: as often as half a second lets, at most ten times.
+/* Factor `reps` times, after one that loads libraries and kernels; 0: as often as fits in half a second, at most ten.
    The median and half the distance between the quartiles, in us; NaN on the emulator, which factors once. */
 bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
-/* A factorisation that is watched part by part, in v->part_us: slower by the waits. */
+/* A factorisation that is timed part by part, in v->part_us: slower by the waits. */
 bool lu_sample(struct lu *v, struct err *e);
 /* x = A^-1 b by forward and back substitution on v's own device; b, x: n doubles of the host, which may be the same.
-   Takes place after lu_factor; E_NUMERIC, naming the column, where the matrix is singular. */
+   Call it after lu_factor; E_NUMERIC, naming the column, where the matrix is singular. */
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
 /* Fill in sign, log10_det, growth, backward, error, solve_us. */
 bool lu_measure(struct lu *v, struct err *e);
@@ -102,7 +102,7 @@ void lu_free(struct lu *v);
 /* Bytes on the device and on the host, before anything is allocated. */
 int64_t lu_bytes(int64_t n, enum type real);
 
-/* ---- the textbook's algorithm a column at a time, for looking at ---- */
+/* ---- the textbook's algorithm, one column per step, for display ---- */
 
 struct lu_steps {
     int64_t n, k; /* k columns are done */
@@ -114,7 +114,7 @@ struct lu_steps {
     char name[64];    /* of the matrix */
 };
 bool lu_steps_new(struct lu_steps **s, const struct csr *A, const char *name, struct err *e);
-/* Go to the state after k columns, 0 .. n; going back computes it anew from A. */
+/* Go to the state after k columns, 0 .. n; going back recomputes it from A. */
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
 
@@ -171,8 +171,9 @@ extern const struct lu_vendor lu_vendor_cuda;
 
 /* For lu_NAME.c: a part begins, and ends the one before; LU_PARTS ends the last. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);
-/* Tests and benches; 0: the usual. outer: the outer panel's width. threads: of a panel's block, a multiple of 32. rows:
-   beyond so many, columns come one by one. ahead: 1 always, -1 never looks ahead. The emulator's matrices are small. */
+/* Tests and benches; 0: the default. outer: the outer panel's width. threads: of a panel's block, a multiple of 32.
+   rows: beyond so many, columns come one by one. ahead: 1 always, -1 never looks ahead. The emulator's matrices are
+   small. */
 struct lu_hook {
     int outer, threads;
     int64_t rows;

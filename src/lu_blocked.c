@@ -1,8 +1,8 @@
-/* lu: the fast one. Panels of b columns, each in steps of as many columns as one block can hold in its registers; the
-   trailing update by matrix multiplication, and meanwhile the next panel. Nothing waits for the host. */
+/* lu: the fast method. Panels of b columns, each in steps of as many columns as one block holds in its registers; the
+   trailing update by matrix multiplication, and the next panel concurrently. Nothing waits for the host. */
 #include "lu.h"
 
-enum { AHEAD_FROM = 256 }; /* trailing columns from which on looking ahead pays */
+enum { AHEAD_FROM = 256 }; /* trailing columns from which look-ahead pays */
 
 static struct lu_at at(const struct lu *v)
 {
@@ -33,7 +33,7 @@ static void multiply(struct lu *v, int64_t j, int w, int64_t from, int64_t to)
     v->ops->gemm(v->dev, at(v), j, w, from, to);
 }
 
-/* What the panel of columns j .. j+w-1 does to columns from .. to-1 on its right. */
+/* Apply the panel of columns j .. j+w-1 to columns from .. to-1 on its right. */
 static bool trail(struct lu *v, int64_t j, int w, int64_t from, int64_t to, struct err *e)
 {
     if (!lu_part(v, LU_SWAP, e)) return false;
@@ -104,9 +104,9 @@ const struct lu_method lu_blocked = {
     .source = "[ours]",
     .lesson =
         "One block holds the rows of a few columns in its registers: a column costs two barriers and no memory. The\n"
-        "rest of the panel follows, a block a column: swaps, a small triangle, the update. Then all other columns\n"
-        "swap rows at once and solve with the panel's triangle, a warp a column; and the trailing update is one\n"
-        "matrix product (cuBLAS where there is one), which does b times the operations of lu-paper a byte. For\n"
+        "rest of the panel follows, a block per column: swaps, a small triangle, the update. Then all other columns\n"
+        "swap rows at once and solve with the panel's triangle, a warp per column; and the trailing update is one\n"
+        "matrix product (cuBLAS where there is one), which does b times the operations of lu-paper per byte. For\n"
         "large matrices the next panel goes on a second stream beside it. The host only queues.\n",
     .width = width,
     .width_most = LU_WIDEST,

@@ -1,4 +1,4 @@
-/* lu-paper: the paper's way, three launches a column, the trailing update by one thread an element. */
+/* lu-paper: the paper's method: three launches per column, the trailing update by one thread per element. */
 #include "lu.h"
 
 static bool factor(struct lu *v, struct err *e)
@@ -22,10 +22,10 @@ const struct lu_method lu_paper = {
     .about = "a column at a time; one thread for each element of the trailing update, in tiles of b x b",
     .source = "LU",
     .lesson =
-        "Three launches a column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
-        "each element, the pivot staged in shared memory; then the trailing update, a thread for each element of\n"
+        "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
+        "each element, the pivot kept in shared memory; then the trailing update, a thread for each element of\n"
         "its tile, b x b threads with their piece of the pivot row in shared memory. Every element is read and\n"
-        "written once a column for two operations: it is memory that decides, and for small matrices the launches.\n",
+        "written once per column for two operations: memory-bound, and for small matrices launch-bound.\n",
     .width = width,
     .width_most = 32,
     .factor = factor,

@@ -12,7 +12,8 @@ const struct lu_method lu_serial = {
     .source = "textbook",
     .lesson =
         "Column k: the largest element on or below the diagonal is the pivot; its row changes places with row k;\n"
-        "the column below it is divided by it; then every column to the right loses its multiple of column k.\n"
+        "the column below it is divided by it; then its multiple of column k is subtracted from every column to the "
+        "right.\n"
         "That trailing update is two thirds of n^3 operations, and all there is to be made parallel.\n",
     .host = true,
     .baseline = true,

@@ -1,4 +1,4 @@
-/* The textbook's elimination a column at a time, in double on the host, for looking at; going back computes anew. */
+/* The textbook's elimination, one column per step, in double on the host, for display; going back recomputes it. */
 #include "lu.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ bool lu_steps_new(struct lu_steps **out, const struct csr *A, const char *name, 
     snprintf(s->name, sizeof s->name, "%s", name);
     for (int64_t i = 0; i < s->n; i++)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) s->given[(int64_t)A->col[k] * s->n + i] = A->val[k];
-    s->k = s->n + 1; /* so that it starts anew */
+    s->k = s->n + 1; /* so that it starts again from A */
     lu_steps_to(s, 0);
     *out = s;
     return true;

@@ -1,5 +1,5 @@
-/* Incomplete Cholesky without fill, L L' = A wherever A has an entry; where a pivot is not positive, of A with more on
-   its diagonal (Manteuffel 1980). */
+/* Incomplete Cholesky without fill, L L' = A wherever A has an entry; where a pivot is not positive, of A with a
+   larger diagonal (Manteuffel 1980). */
 #include "triangles.h"
 
 #include <math.h>
@@ -9,12 +9,11 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ic0";
 
-/* What is added to the diagonal, in parts of it, one after another until the pivots are positive. Of nine matrices of a
+/* Relative increases of the diagonal, tried in turn until all pivots are positive. Of nine matrices of a
    collection whose plain factor fails, 0.03 does for one, 0.1 for four more, 0.3 for all; 0.01 and less for none. */
 static const double shifts[] = {0, 0.03, 0.1, 0.3};
 
-static const double alike =
-    1e-10; /* entries that differ by less, in parts of the larger, are the same but for rounding */
+static const double rounding = 1e-10; /* entries with a smaller relative difference count as equal */
 
 struct cholesky {
     struct factors f;
@@ -23,9 +22,9 @@ struct cholesky {
     double *inverse;
 };
 
-static bool unlike(double a, double b)
+static bool differ(double a, double b)
 {
-    return isfinite(a) && isfinite(b) && fabs(a - b) > alike * fmax(fabs(a), fabs(b));
+    return isfinite(a) && isfinite(b) && fabs(a - b) > rounding * fmax(fabs(a), fabs(b));
 }
 
 static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
@@ -48,7 +47,7 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
             int j = A->col[k], l = next[j]++;
             if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(A, i, j, e);
             if (A->col[l] < i) return refuse(A, j, A->col[l], e);
-            if (unlike(A->val[k], A->val[l])) return refuse(A, i, j, e);
+            if (differ(A->val[k], A->val[l])) return refuse(A, i, j, e);
             c->mirror[k] = l;
         }
     for (int64_t i = 0; i < A->rows; i++)

@@ -1,4 +1,4 @@
-/* Races: who has the next turn, what is kept of each, and the places at the end. */
+/* Races: the order of turns, the marks of each racer, and the ranking at the end. */
 #include "race.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static bool runs(const struct race *r, const struct racer *x)
     return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
 }
 
-/* What decides who is next. */
+/* The racer with the least of this has the next turn. */
 static double had(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
@@ -150,7 +150,7 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     return true;
 }
 
-/* Whether a comes before b: who did not take part comes last; who converged by time, the others by how near they came.
+/* Whether a ranks before b: converged solvers by time, then the others by residual, then racers that did not take part.
  */
 static bool before(const struct race *r, const struct racer *a, const struct racer *b)
 {

@@ -1,4 +1,4 @@
-/* A race: solvers, or kernels, that work on one matrix in turns of equal time, so that they can be watched together. */
+/* A race: solvers, or kernels, run on one matrix in turns of equal time, so that they can be compared as they go on. */
 #ifndef RACE_H
 #define RACE_H
 
@@ -8,13 +8,13 @@ enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
 
 struct matrix; /* session.h */
 
-/* A solver at the end of a turn: the time it has had, and its iterations. A kernel: one product, and its time. */
+/* Of a solver, the end of a turn: the time used so far, and the iterations done. Of a kernel, one SpMV and its time. */
 struct mark {
     double us;
     int64_t iteration;
 };
 
-/* One that takes part: a solver with its options, or a kernel. */
+/* A participant: a solver with its options, or a kernel. */
 struct racer {
     char name[48]; /* "gmres 30" */
     const struct solver *solver;
@@ -27,9 +27,9 @@ struct racer {
     double best_us;
     struct mark *mark;
     int64_t nmarks, room;
-    double us;                               /* the time it has had */
-    bool wrong;                              /* a kernel's result was */
-    char why[sizeof((struct err *)0)->text]; /* it does not take part */
+    double us;                               /* the time used so far */
+    bool wrong;                              /* the result of the kernel is wrong */
+    char why[sizeof((struct err *)0)->text]; /* why it does not take part; empty: it does */
 };
 
 struct race {
@@ -38,25 +38,25 @@ struct race {
     enum type real;
     bool kernels; /* race, not solvers */
     bool running, stopped;
-    bool paused; /* its screen was left: it waits for `continue` or `stop` */
-    bool behind; /* and a solve that was begun or stepped since comes first */
+    bool paused; /* the user left its screen: it waits for `continue` or `stop` */
+    bool behind; /* a solve was started or stepped since: `continue` and `stop` mean that one */
     double tol;
-    int reps;                  /* products of each kernel; 0: as many as a set time holds */
-    void *x, *y;               /* of the products */
+    int reps;                  /* SpMVs of each kernel; 0: as many as fit in a fixed time */
+    void *x, *y;               /* of the SpMVs, on the device */
     int n, place[RACERS_MOST]; /* after race_end: the racers, best first */
     struct racer racer[RACERS_MOST];
 };
 
-/* The turn of the racer that has had the least time; r->running is false after the last. The emulator has no time:
-   there solvers take turns by iterations, and kernels have none. */
+/* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator has no
+   time: there solvers take turns by iterations, and kernels have no turns. */
 bool race_turn(struct race *r, struct err *e);
-/* Note the end of a turn. */
+/* Add a mark at the end of a turn. */
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 /* Whether the device has time: the emulator has none. */
 bool race_timed(const struct race *r);
-/* Iterations, or products, of all together. */
+/* The iterations, or SpMVs, of all racers together. */
 int64_t race_done(const struct race *r);
-/* Stop those still running, compute true residuals or medians, and find the places. */
+/* Stop the racers that still run, compute true residuals or medians, and rank all of them. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);
 /* The iterations, with a fraction, that a solver had done after so much time; -1: it ended before. */

@@ -8,7 +8,7 @@
 enum { WARM_UPS = 3 };
 static const double WARM_UP_US = 50000; /* a solver that takes longer to begin needs no warming up */
 
-/* What concerns one racer alone is noted; false when the race cannot go on. */
+/* Record the error of one racer, which does not take part; false when the error ends the whole race. */
 static bool stays_out(struct racer *x, const struct err *why, struct err *e)
 {
     bool alone = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
@@ -26,7 +26,7 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s", r->racer[0].why);
 }
 
-/* All of them hold their memory at once. */
+/* The racers are all in memory at the same time. */
 static bool too_much(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
@@ -34,8 +34,8 @@ static bool too_much(const struct race *r, const struct err *why, struct err *e)
                 why->text, r->n);
 }
 
-/* What is used for the first time is slow: code that is loaded, threads that wake. Where that would show, a solver
-   does a few iterations before, which do not count. */
+/* The first use is slow: code is loaded, threads wake up. A solver that begins fast enough for that to matter does a
+   few uncounted iterations before. */
 static bool begin_solver(struct session *s, struct race *r, struct racer *x, const struct solve_options *o,
                          struct err *e)
 {
@@ -87,7 +87,7 @@ static bool make_vectors(struct race *r, struct err *e)
     return ok;
 }
 
-/* Check the kernel, which also warms it up. */
+/* Check the kernel; the check also warms it up. */
 static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
 {
     struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};

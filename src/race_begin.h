@@ -5,10 +5,10 @@
 #include "race.h"
 #include "session.h"
 
-/* Begin to solve with each racer by these options, whose solver, m and omega are its own. One that refuses the matrix
-   stays out, with its reason in `why`; when all do, or memory does not hold them together, it fails. */
+/* Begin to solve with each racer by these options, whose solver, m and omega are its own. One that rejects the matrix
+   does not take part, with the reason in `why`; fails when none takes part or they do not fit in memory together. */
 bool race_solvers(struct session *s, struct race *r, const struct solve_options *o, struct err *e);
-/* Check each kernel's product; one that does not fit or is wrong stays out. */
+/* Check the SpMV of each kernel; one that does not fit or is wrong does not take part. */
 bool race_kernels(struct session *s, struct race *r, struct err *e);
 
 #endif

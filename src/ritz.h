@@ -1,4 +1,4 @@
-/* Ritz values: what the numbers that a Krylov solver makes on its way tell about the eigenvalues of its matrix. */
+/* Ritz values: estimates of the eigenvalues of a matrix from the coefficients of a Krylov solver. */
 #ifndef RITZ_H
 #define RITZ_H
 
@@ -8,7 +8,7 @@
 struct ritz_probe {
     double x;     /* 0: none */
     double ratio; /* what the recurrence carries to the next row */
-    int64_t row;  /* rows of T that x was held against */
+    int64_t row;  /* rows of T that x was compared with */
 };
 struct ritz_edge {
     double inner, reach;
@@ -22,13 +22,14 @@ struct ritz {
     int64_t rows;     /* of T */
     double low, high; /* to 7 digits once settled; NaN: T has no row yet */
     bool settled;
-    double first, last; /* coefficients: another solve, or one that went back, begins anew */
+    double first, last; /* coefficients: others mean another solve, or one that went back: start again */
     struct ritz_edge edge[2];
 };
 /* alpha, beta: of k iterations in turn. Rows end before an alpha that is not positive or a beta that is negative, or
    where one is no number. At most `budget` rows are looked at, about 5 ns each; call again to settle. <= 0: all. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
-/* The same of the coefficients of a solve since it was last begun anew; nothing where its solver is not cg's kind. */
+/* The same for the coefficients of a solve since its last restart; no rows where its solver is not of the kind of cg
+   (solver->lanczos). */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 

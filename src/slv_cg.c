@@ -63,7 +63,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* What to take instead, where it is known whether A is symmetric. */
+/* What to use instead of cg. */
 static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {
@@ -79,7 +79,7 @@ static void explain(const struct solve *v, char *out, size_t size)
     if (v->host_scalars[S_WHAT] == BROKE_RHO)
         snprintf(out, size,
                  "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; take another one or "
-                 "none, or bicgstab, which does not mind",
+                 "none, or bicgstab, which does not need that",
                  v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],

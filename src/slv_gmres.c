@@ -1,5 +1,5 @@
-/* GMRES(m) (THESIS 3.3): the least residual over a Krylov space of up to m vectors, from which it then begins again.
-   The small triangular system stays on the device, so that no iteration waits for the host. */
+/* GMRES(m) (THESIS 3.3): the smallest residual over a Krylov space of up to m vectors, then a restart from there. The
+   small triangular system stays on the device, so that no iteration waits for the host. */
 #include "solve_state.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static bool take_scalars(struct solve *v, double *s, struct err *e)
     return v->dev->ops->get(v->dev, s, v->scalars, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
 }
 
-/* A short cycle, of which nothing is kept but how well it did. */
+/* Run a short cycle and keep only its reduction of the residual. */
 static bool choose_m(struct solve *v, int64_t *m, struct err *e)
 {
     double before[SCALARS], first[SCALARS], last[SCALARS];
@@ -155,7 +155,7 @@ static bool init(struct solve *v, struct err *e)
     return make_room(v, m, e) && start(v, e);
 }
 
-/* The rotations say that it converged; the true residual decides, and if it is not small enough a new cycle begins. */
+/* The rotated system shows convergence; restart to compute the true residual, which decides. */
 static bool settle(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0) return true;
@@ -163,7 +163,7 @@ static bool settle(struct solve *v, struct err *e)
     return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
 }
 
-/* x with all columns of the cycle that was under way. */
+/* x with all columns of the current cycle. */
 static bool finish(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
@@ -176,8 +176,8 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 {
     if (!v->solver->arnoldi || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
     const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
-    bool whole = v->schedule.cycle_from == 0 &&
-                 v->iterations - v->base >= v->set.m; /* at a restart: the cycle that went before */
+    bool whole =
+        v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m; /* at a restart: the last complete cycle */
     *columns = v->host_scalars[S_COLUMNS] > 0 ? (int64_t)v->host_scalars[S_COLUMNS] : whole ? v->set.m : 0;
     return v->dev->ops->get(v->dev, to, H, v->set.m * (v->set.m + 1) * (int64_t)sizeof *to, e);
 }

@@ -1,6 +1,6 @@
-/* Gauss-Seidel: every row solved for its own unknown, with what the rows before have found already; and successive
-   over-relaxation, which goes omega times as far. On cpu in the order of the rows; elsewhere colour by colour, where
-   rows of a colour do not need each other, so that all of them go at once. */
+/* Gauss-Seidel: every row solved for its own unknown, with the new values of the rows before; and successive
+   over-relaxation, with omega times the change. On cpu in the order of the rows; elsewhere colour by colour, since rows
+   of one colour are independent and run in parallel. */
 #include "colour.h"
 #include "solve_state.h"
 #include "level_schedule.h"

@@ -141,24 +141,23 @@ bool solve_set(struct solve *v, int i, double value, struct err *e)
     return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
 }
 
-/* Let a solver look at the convergence that it recorded, and take over what it found. */
 bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
-    v->iterations--; /* its residual may be another now */
+    v->iterations--; /* the solver may have replaced its residual */
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
     return ok;
 }
 
-/* Number of the last record that is under way. */
-static int64_t ordered(const struct solve *v)
+/* The number of the last record that has been queued. */
+static int64_t last_queued(const struct solve *v)
 {
     return v->base + v->schedule.queued - v->schedule.lost;
 }
 
-/* b = 0 (and an empty system): x = 0 is the solution, and no residual can be relative to ||b||. */
+/* b = 0 (and an empty system): x = 0 is the solution, and a residual relative to ||b|| does not exist. */
 static bool solve_trivially(struct solve *v, struct err *e)
 {
     v->result.x = mem_zero(v->n, sizeof *v->result.x, "the solution", e);
@@ -271,14 +270,14 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
 
 /* ---- slices ---- */
 
-/* How many iterations to queue so that they take about us: as fast as measured, growing with care. */
+/* How many iterations take about `us` at the measured rate, at most GROWTH times the last batch. */
 static int64_t batch_of(const struct solve *v, double us)
 {
     int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : 1;
-    int64_t left = v->set.maxit - ordered(v);
+    int64_t left = v->set.maxit - last_queued(v);
     double fit = v->time.rate_us > 0 ? us / v->time.rate_us : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
-    if (n > RECORDS / 4) n = RECORDS / 4; /* what is under way fits the live record */
+    if (n > RECORDS / 4) n = RECORDS / 4; /* the queued records must fit the live record */
     if (v->steps_left && n > v->steps_left) n = v->steps_left;
     return n < left ? n : left;
 }
@@ -290,11 +289,11 @@ static bool queue_each(struct solve *v, int64_t n, struct err *e)
     return true;
 }
 
-/* ---- graphs: on a GPU a launch costs more than many a pass ---- */
+/* ---- graphs: on a GPU a launch costs more than a short pass ---- */
 
 enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
 
-/* After so many iterations the launches are the same again. */
+/* The launches repeat after so many iterations. */
 static int64_t period(const struct solve *v)
 {
     return v->solver->restarts ? v->set.m : v->solver->alternates ? 2 : 1;
@@ -311,7 +310,7 @@ static bool aligned(const struct solve *v)
     return (v->schedule.queued - v->schedule.cycle_from) % period(v) == 0;
 }
 
-/* Made once all launches of a period were run one by one. */
+/* Record a graph once all launches of a period have run one by one. */
 static void want_graph(struct solve *v)
 {
     const struct device_ops *ops = v->dev->ops;
@@ -357,16 +356,16 @@ bool solve_drain(struct solve *v, struct err *e)
     return live_read(v, e) && solve_settle(v, e);
 }
 
-/* Nobody waits where the next batch is queued before the one before it is done. */
+/* May the next batch be queued before the previous one is done? Then neither host nor device waits. */
 static bool may_run_ahead(const struct solve *v)
 {
-    return v->dev->ops->idle && !v->steps_left && ordered(v) < v->set.maxit;
+    return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;
 }
 
-/* Queue a batch; come back when the one before it is done, or this one where the device or the user waits for it. */
+/* Queue a batch; return when the previous one is done, or this one where the host must not run ahead. */
 static bool advance(struct solve *v, double us, bool sample, struct err *e)
 {
-    int64_t before = ordered(v), n = batch_of(v, us);
+    int64_t before = last_queued(v), n = batch_of(v, us);
     if (sample) want_graph(v);
     if (sample && !queue_sampled(v, e)) return false;
     if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
@@ -395,8 +394,7 @@ bool solve_slice(struct solve *v, double us, struct err *e)
 {
     if (v->reason != RUNNING) return true;
     int64_t before = v->iterations;
-    double start = v->schedule.ahead ? v->time.returned_at
-                                     : now_us(); /* a device that went on while the host looked away was busy */
+    double start = v->schedule.ahead ? v->time.returned_at : now_us(); /* the device kept working between the slices */
     bool sample = v->steps_left || v->schedule.slices < SAMPLE_FIRST || v->schedule.slices % SAMPLE_EVERY == 0;
     if (sample && (!solve_drain(v, e) || (v->reason == RUNNING && !checkpoint_maybe(v, e)))) return false;
     if (v->reason == RUNNING && !advance(v, us, sample, e)) return false;

@@ -1,10 +1,9 @@
-/* A solve that ended goes on from its x, with something changed: the tolerance that it met, the limit that it reached.
- */
+/* Continue a solve that ended from its x, with a changed setting: the tolerance it met, the limit it reached. */
 #include "solve_state.h"
 
 #include <math.h>
 
-/* What the end was, for a solve that cannot go on after all. */
+/* The state at the end, to restore where the solve cannot continue. */
 struct end {
     double tol, eps, residual;
     int64_t maxit, base, iterations;
@@ -31,7 +30,7 @@ static void end_as(struct solve *v, const struct end *was)
     v->set.maxit = was->maxit;
 }
 
-/* From x, with no rule that would stop it there; the rules come back with the change. */
+/* Start from x with the stop rules off, so that none ends it at once; the change sets them again. */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
     v->set.tol = v->set.eps = 0;
@@ -66,6 +65,6 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     v->why[0] = 0;
     v->why_detail = 0;
     v->steps_left = 0;
-    v->checkpoints.wanted = true; /* it is paused, so that one may want to go back */
+    v->checkpoints.wanted = true; /* it is paused: the user may go back */
     return v->paused = true;
 }

@@ -1,10 +1,10 @@
-/* Going back in a solve, by checkpoints, and going on with something changed. */
+/* Checkpoints, going back to one, and changing settings during a solve. */
 #include "solve_state.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double every_us = 1e6; /* between two checkpoints of a solve that runs; or 100 times what one takes */
+static const double every_us = 1e6; /* between two checkpoints of a running solve; or 100 times the time to make one */
 
 static int64_t vectors_bytes(const struct solve *v)
 {
@@ -13,7 +13,7 @@ static int64_t vectors_bytes(const struct solve *v)
     return bytes;
 }
 
-/* Everything that iterations change, to or from one stretch of host memory. */
+/* Copy all vectors and scalars that iterations change to or from one block of host memory. */
 static bool move_state(struct solve *v, char *data, bool save, struct err *e)
 {
     const struct device_ops *ops = v->dev->ops;
@@ -44,8 +44,7 @@ void checkpoints_free(struct solve *v)
     while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
 }
 
-/* All are taken: the one goes whose neighbours lie closest together, the oldest of such; never the first or the last.
- */
+/* Drop the checkpoint whose neighbours are closest to each other, the oldest of equals; never the first or the last. */
 static void thin_out(struct solve *v)
 {
     int best = 1;
@@ -146,25 +145,25 @@ static void set(struct solve *v, const struct precond *pre, int64_t block, doubl
     v->set.m = m;
 }
 
-/* Where the time went before, and how fast it was, is no measure of what comes. */
-static void forget_times(struct solve *v)
+/* Timings from before a change do not predict the iterations after it. */
+static void reset_times(struct solve *v)
 {
     v->time.nphases = 0;
     v->schedule.slices = v->time.free_n = 0;
     v->time.free_us = v->time.rate_us = v->time.us_iteration = 0;
 }
 
-static bool begin_anew(struct solve *v, const double *x, struct err *e)
+static bool restart(struct solve *v, const double *x, struct err *e)
 {
     checkpoints_free(v);
     solve_forget(v);
-    forget_times(v);
+    reset_times(v);
     v->base = v->iterations;
     return solve_start(v, x, e);
 }
 
-/* Begin anew from the x that is reached. What cannot be begun is as it was before, or, if not even that can be, has
-   ended with that x. */
+/* Restart from the current x. If that fails, restart with the old settings; if that fails too, the solve has ended with
+   this x. */
 static bool change(struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct precond *pre = v->pre.method;
@@ -179,14 +178,14 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
         c->m < 0      ? m
         : c->m < v->n ? c->m
                       : v->n);
-    if (begin_anew(v, x, e)) {
+    if (restart(v, x, e)) {
         mem_free(x);
         return true;
     }
     precond_drop(v);
     set(v, pre, block, omega, m);
-    v->iterations = v->base; /* the beginning that failed left it before its first record */
-    if (begin_anew(v, x, NULL)) {
+    v->iterations = v->base; /* the failed restart left it before its first record */
+    if (restart(v, x, NULL)) {
         mem_free(x);
         return false;
     }

@@ -1,4 +1,4 @@
-/* What no solver can take: a matrix that is not square or not real, and numbers that are none. */
+/* Checks before a solve: the matrix is square and real, the options suit the solver, the numbers are finite. */
 #include "solve_state.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static bool check_vector(const char *name, int64_t n, const double *x, struct er
                 (long long)i);
 }
 
-/* The device squares norms: outside of these bounds a square is no longer a number of use. */
+/* The device squares norms: outside these bounds the square overflows or underflows. */
 static bool check_norm(double norm, double tol, struct err *e)
 {
     if (norm == 0 || !isfinite(norm)) return true;
@@ -41,7 +41,8 @@ static bool check_norm(double norm, double tol, struct err *e)
 static bool check_omega(const struct solve_options *o, struct err *e)
 {
     if (o->omega == 0) return true;
-    if (o->solver->omega == 0) return fail(e, E_USAGE, "%s has no omega; `help solve` says who does", o->solver->name);
+    if (o->solver->omega == 0)
+        return fail(e, E_USAGE, "%s has no omega; `help solve` lists those that do", o->solver->name);
     if (o->omega > 0 && o->omega < 2) return true;
     return fail(e, E_USAGE, "%s: expected an omega above 0 and below 2, found %g", o->solver->name, o->omega);
 }
@@ -54,7 +55,7 @@ static bool check_m(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
 }
 
-/* Whose blocks are meant? */
+/* `block` needs a preconditioner that has blocks. */
 static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;

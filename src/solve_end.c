@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A recursive residual may drift from the true one by rounding alone; beyond this factor it is not the same. */
+/* Rounding separates the recursive residual from the true one; up to this factor they count as equal. */
 static const double drift = 2;
 
 static const struct {
@@ -108,7 +108,7 @@ static bool measure(struct solve *v, struct err *e)
     return true;
 }
 
-/* The stop rule that was met is checked against the true residual; tol 0 beside eps is no rule. */
+/* Check convergence by tol against the true residual; with eps, tol 0 is not a stop rule. */
 static void judge(struct solve *v)
 {
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
@@ -125,19 +125,19 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
-/* Where the residuals have parted, more iterations of the same kind gain nothing. */
+/* Where the two residuals have separated, more iterations of the same kind gain nothing. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
     if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
-        snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` begins anew from this x; or loosen tol",
+        snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` restarts from this x; or loosen tol",
                  v->result.residual_true);
     else
         snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
 }
 
-/* Why the solver broke down, and whether it could not but do so. */
+/* Why the solver broke down; an empty row makes that certain. */
 static void explain_broken(const struct solve *v, char *out, size_t size)
 {
     const struct csr *A = v->matrix.csr;
@@ -176,7 +176,7 @@ static int explain(const struct solve *v, char *out, size_t size)
         break;
     case DRIFTED:
         snprintf(out, size,
-                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` goes on from "
+                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` restarts from "
                  "this x%s; or loosen tol",
                  v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
         break;

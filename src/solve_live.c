@@ -1,13 +1,15 @@
-/* The live record of a solve: what the launches write for the host to read while they go on, and what becomes of it. */
+/* The live record of a solve: launches write it while they run, the host reads it into the history. */
 #include "solve_state.h"
 
 #include <math.h>
 #include <time.h>
 
-/* Beyond this factor the true residual has parted from the recursive one. */
-static const double apart = 10;
+/* Beyond this factor the true residual has separated from the recursive one. */
+static const double separation = 10;
 
-enum { PROBE_EVERY = 200 }; /* iterations between two looks at the true residual: at most half a percent of the work */
+enum {
+    PROBE_EVERY = 200
+}; /* iterations between two computations of the true residual: at most half a percent of the work */
 
 bool live_new(struct solve *v, struct err *e)
 {
@@ -51,11 +53,11 @@ void live_free(struct solve *v)
 
 void live_compare(struct solve *v, int64_t at, double truth, double recursive)
 {
-    if (v->history.separated_at <= v->base && at > v->base && truth > apart * recursive && truth > v->set.tol)
+    if (v->history.separated_at <= v->base && at > v->base && truth > separation * recursive && truth > v->set.tol)
         v->history.separated_at = at;
 }
 
-/* Keep what the last look at the true residual saw. */
+/* Append the true residual that was computed last. */
 static bool take_truth(struct solve *v, struct err *e)
 {
     int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
@@ -72,7 +74,7 @@ static bool take_truth(struct solve *v, struct err *e)
     return true;
 }
 
-/* The time between records that were taken together is that of iterations queued behind each other. */
+/* Records that were taken together are of iterations that ran without a wait between them. */
 static void take_time(struct solve *v, int64_t from, int64_t known)
 {
     if (known <= from) return;
@@ -115,7 +117,7 @@ bool live_read(struct solve *v, struct err *e)
     return true;
 }
 
-/* Records are complete but for the one whose kernel may still run. */
+/* All records are complete except the last, whose kernel may still run. */
 bool live_poll(struct solve *v, int64_t until, struct err *e)
 {
     static const struct timespec nap = {.tv_nsec = 20000};

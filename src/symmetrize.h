@@ -1,5 +1,5 @@
-/* Symmetrization: the pattern of A united with that of its transpose, by a table of methods on cuda, emu and cpu; and
-   the transpose as a matrix of its own. */
+/* Symmetrization: the union of the patterns of A and its transpose, by a table of methods on cuda, emu and cpu; and the
+   transpose as a matrix of its own. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
@@ -13,35 +13,35 @@
 extern "C" {
 #endif
 
-/* What stands at (p, q) of the result, where A has a_pq, a_qp or both; what A lacks is no value, and not 0. */
+/* The value at (p, q) of the result, where A has a_pq, a_qp or both; a missing entry is not a 0. */
 enum sym_mode { SYM_UNION, SYM_AVERAGE, SYM_SUM, SYM_MAX, SYM_MODES };
 extern const struct named sym_modes[SYM_MODES + 1];
 extern const struct registry sym_mode_registry;
 /* Its place in sym_modes, or -1. */
 int sym_mode_find(const char *name);
 
-/* Where the time goes. A step that a method does not have takes 0. */
+/* Steps that are timed separately; 0 where the method has no such step. */
 enum sym_step { SYM_EXPAND, SYM_SORT, SYM_TURN, SYM_COUNT, SYM_FILL, SYM_STEPS };
 extern const char *const sym_step_name[SYM_STEPS];
 
 struct sym;
 struct sym_method {
     const char *name, *about, *source;
-    int64_t nnz_most; /* entries that its 32-bit counts of work items allow; 0: any */
+    int64_t nnz_most;                              /* entries that its 32-bit counts of work items allow; 0: any */
     int64_t (*bytes)(int64_t rows, int64_t nnz);   /* on the device beside A: the work and the result */
     bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: take the memory of the work */
     bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue it all */
     bool (*loops)(struct sym *v, struct err *e);   /* cpu: v->result */
 };
-extern const struct sym_method *const sym_methods[]; /* ended by NULL; the first is the usual one */
+extern const struct sym_method *const sym_methods[]; /* ended by NULL; the first is the default */
 extern const struct registry sym_registry;
 const struct sym_method *sym_find(const char *name);
 
 struct sym_options {
-    const struct sym_method *method; /* NULL: the usual one */
+    const struct sym_method *method; /* NULL: the default */
     struct device *dev;
     enum sym_mode mode;
-    bool whole; /* go all the way even if A is symmetric already: for benches and tests */
+    bool whole; /* run the method even if A is symmetric already: for benches and tests */
     struct watch *watch;
 };
 
@@ -83,7 +83,7 @@ struct sym {
 };
 
 /* Check A (square, real) and the memory of host and device, bring A there, take its fingerprint. A must outlive v.
-   E_UNSUPPORTED, E_LIMIT or E_MEMORY say what does not suit. */
+   Fails with E_UNSUPPORTED, E_LIMIT or E_MEMORY. */
 bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o, struct err *e);
 /* Queue the whole of it once; may be called again. Asynchronous on cuda for `sym`. */
 bool sym_run(struct sym *v, struct err *e);

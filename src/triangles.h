@@ -16,16 +16,16 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Put them on v->dev, in levels; for precond.make, apply, drop, bytes and note. */
+/* Put them on v->dev, by level; for precond.make, apply, drop, bytes and note. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);
 double triangles_bytes(const struct solve *v);
 void triangles_note(const struct solve *v, char *out, size_t size);
 
-/* Index of the diagonal entry of each row of A, diag[A->rows]; refuses a row that has none in the words of `who`. */
+/* Index of the diagonal entry of each row of A, diag[A->rows]; fails where a row has none; `who` names the method. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
-/* 1 / pivot, to inverse; refuses, in the words of `who`, one that is 0, no number, or too small to divide by in `real`.
+/* *inverse = 1 / pivot; fails for one that is 0, not finite, or too small to divide by in `real`.
  */
 bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e);
 

@@ -471,14 +471,14 @@ static const struct {
     {"step", "\n        5  ", NULL},
     {"back", "\n        4  ", NULL},
     {"change tol 1e-3 maxit 2000", "tol        0.001", NULL},
-    {"change precond jacobi", "begun anew from the x of iteration 4", NULL},
+    {"change precond jacobi", "restarted from x at iteration 4", NULL},
     {"back", NULL, "nothing before iteration 4"},
     {"step", "\n        5  ", NULL},
     {"back 7", "\n        4  ", NULL},
     {"change tol 1e-9", "tol        1e-09", NULL},
     {"continue", "converged", NULL},
     {"back", NULL, "no solve is paused"},
-    {"change tol 1e-12", "begun anew from the x of iteration", NULL},
+    {"change tol 1e-12", "restarted from x at iteration", NULL},
     {"step 2", "iteration", NULL},
     {"back", "iteration", NULL},
     {"continue", "tol 1.00e-12", NULL},
@@ -556,7 +556,7 @@ static void test_parted(void **state)
         double parted = strtod(at + strlen("\"parted\":"), NULL);
         if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end they are") != !table[i].to)
             fail_msg("%s: %s%s", table[i].line, at, t.err);
-        assert_true(!strstr(t.out, "begins anew from this x") == !table[i].to);
+        assert_true(!strstr(t.out, "restarts from this x") == !table[i].to);
     }
     talk_close(&t);
 }
