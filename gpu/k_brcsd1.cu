@@ -1,5 +1,6 @@
 /* Kernels over BRCSD-I: a thread block takes a piece of at most 64 rows, one row per thread. */
 #include "diagonal_rows.h"
+#include "../src/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over BRCSD-II: one row per thread, one step per diagonal of its block of rows. */
 #include "diagonal_rows.h"
+#include "../src/fmt_brcsd2.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over BSR: one block row per warp, taken by blocks or by columns. */
 #include "kernel.h"
+#include "../src/fmt_bsr.h"
 
 namespace KERNEL_SPACE
 {

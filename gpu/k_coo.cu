@@ -1,5 +1,6 @@
 /* Kernels over COO: one nonzero per thread, added to y by atomics; a stretch per warp, added up by rows first. */
 #include "parts.h"
+#include "../src/fmt_coo.h"
 
 namespace KERNEL_SPACE
 {

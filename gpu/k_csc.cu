@@ -1,5 +1,6 @@
 /* Kernels over CSC: one column per thread, scattered to y by atomics. A x is not what CSC is for; A^T x is. */
 #include "parts.h"
+#include "../src/fmt_csc.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
 #include "csr_rows.h"
+#include "../src/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {
@@ -86,7 +87,7 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
 /* Where no row is much longer than the mean, vectors of threads are; else the row ends must be merged. */
 static bool even_rows(const struct csr *A)
 {
-    return longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
+    return csr_longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
 }
 
 } // namespace KERNEL_SPACE

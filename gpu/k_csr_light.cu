@@ -1,6 +1,7 @@
 /* LightSpMV over CSR: rows are not dealt beforehand but taken from a counter, so that a vector which got a short row
    goes on while its neighbour still works on a long one. */
 #include "csr_rows.h"
+#include "../src/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {

@@ -6,6 +6,7 @@
    and what the tile has of it becomes a carry; carries are added up afterwards by row, in the order of the tiles, so
    that the result is the same every run. */
 #include "parts.h"
+#include "../src/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,7 @@
 /* CSR-Stream over CSR (Greathouse and Daga 2014): the products are made by whoever reads them best, the sums by whoever
    has the row. */
 #include "vec.h"
+#include "../src/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
 /* Measured: up to 32 entries a row, nothing of CSR's is faster. */
 static bool short_rows(const struct csr *A)
 {
-    return longest_row(A) <= 32;
+    return csr_longest_row(A) <= 32;
 }
 
 #define OF_CSR(L) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T)

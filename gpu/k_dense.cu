@@ -1,5 +1,6 @@
 /* Kernels over a dense matrix, stored column by column: what a sparse format must beat. */
 #include "parts.h"
+#include "../src/fmt_dense.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,7 @@
 /* Kernels over DIA: one row per thread, one step per diagonal; no column index is read. */
 #include "diagonal_rows.h"
 #include "vec.h"
+#include "../src/fmt_dia.h"
 
 namespace KERNEL_SPACE
 {

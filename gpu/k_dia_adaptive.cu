@@ -1,5 +1,6 @@
 /* Kernels over DIA-Adaptive: those of the format that was chosen, whose arrays it has. */
 #include "diagonal_rows.h"
+#include "../src/fmt_dia_adaptive.h"
 
 namespace KERNEL_SPACE
 {

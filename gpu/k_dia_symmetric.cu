@@ -1,5 +1,6 @@
 /* DIA of a symmetric matrix, of which half is read from memory: what lies below the diagonal is above it too. */
 #include "vec.h"
+#include "../src/fmt_dia.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over DRM: a thread block takes a sub-block, merged from segments so that all blocks have like work. */
 #include "diagonal_rows.h"
+#include "../src/fmt_drm.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over ELL: one row per thread. */
 #include "parts.h"
+#include "../src/fmt_ell.h"
 
 namespace KERNEL_SPACE
 {

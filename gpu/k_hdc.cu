@@ -1,6 +1,8 @@
 /* Kernels over HDC: the DIA part first, which writes every y, then the compressed rows of the rest, which add to it. */
 #include "csr_rows.h"
 #include "diagonal_rows.h"
+#include "../src/fmt_dia.h"
+#include "../src/fmt_hdc.h"
 
 namespace KERNEL_SPACE
 {

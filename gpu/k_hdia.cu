@@ -1,5 +1,6 @@
 /* Kernels over HDIA: one row per thread, one step per diagonal of its hack. */
 #include "diagonal_rows.h"
+#include "../src/fmt_hdia.h"
 
 namespace KERNEL_SPACE
 {

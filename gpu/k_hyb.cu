@@ -1,5 +1,6 @@
 /* Kernels over HYB: the ELL part first, which writes every y, then the COO part, which adds to it. */
 #include "parts.h"
+#include "../src/fmt_hyb.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over SC-CSR: a warp takes an SC-row, whose c rows it reads side by side; one launch per segment. */
 #include "kernel.h"
+#include "../src/fmt_sccsr.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* Kernels over SELL-C-sigma: one stored row per thread; slices of 32 rows make a warp's reads coalesce. */
 #include "kernel.h"
+#include "../src/fmt_sell.h"
 
 namespace KERNEL_SPACE
 {

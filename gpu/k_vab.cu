@@ -1,5 +1,6 @@
 /* Kernels over VAB: four products per thread, whatever the rows are; then the sums of the pieces by rows. */
 #include "texture.h"
+#include "../src/fmt_vab.h"
 
 namespace KERNEL_SPACE
 {

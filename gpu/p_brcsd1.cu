@@ -1,6 +1,7 @@
 /* CSR to BRCSD-I on a device: rows that cuts may be at by marks, the cuts by the host, the diagonals of the blocks by a
    sort, as blocks may be as tall as the matrix. */
 #include "pack.h"
+#include "../src/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {
@@ -91,8 +92,25 @@ __global__ void brcsd1_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) 
     }
 }
 
-#define BRCSD1_BLOCKS(p) PACK_ROOM(p, ROOM_BASE, (p)->blocks + 1, const int)
-#define BRCSD1_DIAGONALS(p) PACK_ROOM(p, ROOM_BAND, (p)->blocks + 1, const int)
+/* The blocks that the host chose: how many, and for each its first row and the diagonals before it. */
+struct blocks {
+    int64_t n;
+    int *start, *dnum;
+};
+
+static struct blocks *blocks_of(struct packing *p)
+{
+    return static_cast<struct blocks *>(p->own);
+}
+
+static void release(void *own)
+{
+    mem_free(static_cast<struct blocks *>(own)->start);
+    mem_free(static_cast<struct blocks *>(own)->dnum);
+}
+
+#define BRCSD1_BLOCKS(p) PACK_ROOM(p, ROOM_BASE, blocks_of(p)->n + 1, const int)
+#define BRCSD1_DIAGONALS(p) PACK_ROOM(p, ROOM_BAND, blocks_of(p)->n + 1, const int)
 #define BRCSD1_OFFSETS_OF(p) PACK_ROOM(p, ROOM_NUMBER, (p)->found, const int)
 
 /* The rows where a diagonal begins or ends: n of them in ROOM_BASE. */
@@ -111,30 +129,32 @@ static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
     return true;
 }
 
-/* The host chooses among them, one after another: p->start, and the same in ROOM_BASE. */
+/* The host chooses among them, one after another: start, and the same in ROOM_BASE. */
 static bool cut_blocks(struct packing *p, struct err *e)
 {
+    struct blocks *B = blocks_of(p);
     int64_t n = 0;
     if (!list_cuts(p, &n, e)) return false;
-    mem_free(p->start);
-    p->start = static_cast<int *>(mem_new(n + 2, sizeof *p->start, "the starts of blocks", e));
+    mem_free(B->start);
+    B->start = static_cast<int *>(mem_new(n + 2, sizeof *B->start, "the starts of blocks", e));
     int *list = static_cast<int *>(mem_new(n, sizeof *list, "the cuts of rows", e));
-    bool ok = p->start && list && packing_read(p, list, p->room[ROOM_BASE].p, n * (int64_t)sizeof *list, e);
-    if (ok) p->blocks = brcsd1_starts(n, list, p->rows, p->S.param[0], p->start);
+    bool ok = B->start && list && packing_read(p, list, p->room[ROOM_BASE].p, n * (int64_t)sizeof *list, e);
+    if (ok) B->n = brcsd1_starts(n, list, p->rows, p->S.param[0], B->start);
     mem_free(list);
-    return ok && p->dev->ops->put(p->dev, p->room[ROOM_BASE].p, p->start, (p->blocks + 1) * (int64_t)sizeof(int), e);
+    return ok && p->dev->ops->put(p->dev, p->room[ROOM_BASE].p, B->start, (B->n + 1) * (int64_t)sizeof(int), e);
 }
 
 /* The diagonals of all blocks: p->found offsets in ROOM_NUMBER, where each block's begin in ROOM_BAND. */
 static bool find_diagonals(struct packing *p, struct err *e)
 {
+    const struct blocks *B = blocks_of(p);
     int64_t n = p->nnz, span = p->rows + p->cols;
     if (!packing_pairs(p, n, e) || !packing_room(p, ROOM_AT, n + 1, sizeof(int64_t), e) ||
-        !packing_room(p, ROOM_BAND, p->blocks + 1, sizeof(int), e))
+        !packing_room(p, ROOM_BAND, B->n + 1, sizeof(int), e))
         return false;
     LAUNCH_TILES(p, brcsd1_keys)
-    (PACK_TILES(p), p->rows, span, p->blocks, BRCSD1_BLOCKS(p), PACK_ROOM(p, ROOM_KEY, n, uint64_t));
-    if (!packing_sort(p, n, 0, bits_of(p->blocks * span), e)) return false;
+    (PACK_TILES(p), p->rows, span, B->n, BRCSD1_BLOCKS(p), PACK_ROOM(p, ROOM_KEY, n, uint64_t));
+    if (!packing_sort(p, n, 0, bits_of(B->n * span), e)) return false;
     auto key = PACK_ROOM(p, p->sorted ? ROOM_KEY2 : ROOM_KEY, n, const uint64_t);
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd1_flag)(n, key, PACK_ROOM(p, ROOM_AT, n + 1, int64_t));
     if (!packing_exclusive_scan(p, ROOM_AT, n, &p->found, e) || !packing_room(p, ROOM_NUMBER, p->found, sizeof(int), e))
@@ -142,19 +162,20 @@ static bool find_diagonals(struct packing *p, struct err *e)
     auto at = PACK_ROOM(p, ROOM_AT, n + 1, const int64_t);
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd1_offsets)
     (n, p->rows, span, key, at, PACK_ROOM(p, ROOM_NUMBER, p->found, int));
-    LAUNCH(p->dev, blocks_for(p->blocks + 1, PACK_BLOCK), PACK_BLOCK, brcsd1_dnum)
-    (p->blocks, BRCSD1_BLOCKS(p), PACK_PTR(p), at, PACK_ROOM(p, ROOM_BAND, p->blocks + 1, int));
+    LAUNCH(p->dev, blocks_for(B->n + 1, PACK_BLOCK), PACK_BLOCK, brcsd1_dnum)
+    (B->n, BRCSD1_BLOCKS(p), PACK_PTR(p), at, PACK_ROOM(p, ROOM_BAND, B->n + 1, int));
     return true;
 }
 
 static bool plan(struct packing *p, struct err *e)
 {
-    if (!cut_blocks(p, e) || !find_diagonals(p, e)) return false;
-    int64_t bytes = (p->blocks + 1) * (int64_t)sizeof(int);
-    mem_free(p->dnum);
-    p->dnum = static_cast<int *>(mem_new(p->blocks + 1, sizeof(int), "numbers of diagonals", e));
-    if (!p->dnum || !packing_read(p, p->dnum, p->room[ROOM_BAND].p, bytes, e)) return false;
-    struct brcsd1_numbers N = brcsd1_count(p->blocks, p->start, p->dnum);
+    struct blocks *B = static_cast<struct blocks *>(packing_own(p, sizeof *B, release, e));
+    if (!B || !cut_blocks(p, e) || !find_diagonals(p, e)) return false;
+    int64_t bytes = (B->n + 1) * (int64_t)sizeof(int);
+    mem_free(B->dnum);
+    B->dnum = static_cast<int *>(mem_new(B->n + 1, sizeof(int), "numbers of diagonals", e));
+    if (!B->dnum || !packing_read(p, B->dnum, p->room[ROOM_BAND].p, bytes, e)) return false;
+    struct brcsd1_numbers N = brcsd1_count(B->n, B->start, B->dnum);
     return brcsd1_sizes(&p->S, &N, e);
 }
 
@@ -166,6 +187,7 @@ static bool put(struct packing *p, int k, const void *from, struct err *e)
 /* Pointers of blocks and pieces, which are few, by the host. */
 static bool put_pointers(struct packing *p, struct err *e)
 {
+    const struct blocks *B = blocks_of(p);
     static const char what[] = "the pointers of blocks";
     struct brcsd1_pointers to;
     to.ptr = static_cast<int *>(mem_new(p->S.a[BRCSD1_PTR].n, sizeof *to.ptr, what, e));
@@ -173,7 +195,7 @@ static bool put_pointers(struct packing *p, struct err *e)
     to.block = static_cast<int *>(mem_new(p->S.a[BRCSD1_BLOCK].n, sizeof *to.block, what, e));
     to.row = static_cast<int *>(mem_new(p->S.a[BRCSD1_ROW].n, sizeof *to.row, what, e));
     bool ok = to.ptr && to.start && to.block && to.row;
-    if (ok) brcsd1_point(p->blocks, p->start, p->dnum, &to);
+    if (ok) brcsd1_point(B->n, B->start, B->dnum, &to);
     ok = ok && put(p, BRCSD1_PTR, to.ptr, e) && put(p, BRCSD1_START, to.start, e) &&
          put(p, BRCSD1_BLOCK, to.block, e) && put(p, BRCSD1_ROW, to.row, e);
     mem_free(to.ptr);
@@ -185,7 +207,8 @@ static bool put_pointers(struct packing *p, struct err *e)
 
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
-    int64_t n = p->blocks;
+    const struct blocks *B = blocks_of(p);
+    int64_t n = B->n;
     if (!put_pointers(p, e)) return false;
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, brcsd1_heads)
     (n, BRCSD1_BLOCKS(p), PACK_OUT(p, BRCSD1_PTR, const int), PACK_OUT(p, BRCSD1_OFFSETS, int));

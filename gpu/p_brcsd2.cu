@@ -1,6 +1,7 @@
 /* CSR to BRCSD-II on a device: the diagonals of each block by their openers; blocks like the one before share a record.
  */
 #include "openers.h"
+#include "../src/fmt_brcsd2.h"
 
 namespace KERNEL_SPACE
 {

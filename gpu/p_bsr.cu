@@ -1,5 +1,6 @@
 /* CSR to BSR on a device: the blocks by their openers, then every entry to its place. */
 #include "openers.h"
+#include "../src/fmt_bsr.h"
 
 namespace KERNEL_SPACE
 {

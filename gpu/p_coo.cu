@@ -1,5 +1,6 @@
 /* CSR to COO on a device: the row of each entry, from tiles of equal work. */
 #include "pack.h"
+#include "../src/fmt_coo.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* CSR to CSC on a device: entries sorted by column, stably, so that the rows of a column stay in order. */
 #include "pack.h"
+#include "../src/fmt_csc.h"
 
 namespace KERNEL_SPACE
 {

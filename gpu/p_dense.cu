@@ -1,5 +1,6 @@
 /* CSR to dense on a device: zeros, then every entry to its place. */
 #include "pack.h"
+#include "../src/fmt_dense.h"
 
 namespace KERNEL_SPACE
 {

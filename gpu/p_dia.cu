@@ -1,5 +1,6 @@
 /* CSR to DIA on a device: occupied diagonals are marked and numbered, then each row is laid on them. */
 #include "pack.h"
+#include "../src/fmt_dia.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,7 @@
 /* CSR to DIA-Adaptive on a device: planned as each of its formats in turn until one pads little, then packed as that.
  */
 #include "pack.h"
+#include "../src/fmt_dia_adaptive.h"
 
 extern "C" const struct packer PACKER_SYMBOL(dia), PACKER_SYMBOL(brcsd1), PACKER_SYMBOL(brcsd2);
 

@@ -1,6 +1,7 @@
 /* CSR to DRM on a device: the diagonals of each segment by their openers; the host, which is told how many each has,
    rearranges and merges, as that goes step by step; the device lays the values out in its order. */
 #include "openers.h"
+#include "../src/fmt_drm.h"
 
 namespace KERNEL_SPACE
 {
@@ -37,30 +38,42 @@ static int64_t segments_of(const struct packing *p)
     return (p->rows + p->S.param[0] - 1) / p->S.param[0];
 }
 
+static struct drm_layout *layout_of(struct packing *p)
+{
+    return static_cast<struct drm_layout *>(p->own);
+}
+
 /* The host's part; before[n + 1]: the diagonals of the segments before each. */
 static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
 {
-    drm_layout_free(&p->drm);
+    drm_layout_free(layout_of(p));
     return packing_read(p, before, p->room[ROOM_BAND].p, (n + 1) * (int64_t)sizeof *before, e) &&
-           drm_lay(before, n, p->S.param[0], &p->drm, e);
+           drm_lay(before, n, p->S.param[0], layout_of(p), e);
 }
 
 /* base[h], in ROOM_BASE: where the diagonals of segment h begin once it is in its place. */
 static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
 {
+    const struct drm_layout *L = layout_of(p);
     void *to = packing_room(p, ROOM_BASE, n, sizeof *base, e);
-    for (int64_t s = 0; s < n; s++) base[p->drm.index[s]] = p->drm.dnum[s];
+    for (int64_t s = 0; s < n; s++) base[L->index[s]] = L->dnum[s];
     return to && p->dev->ops->put(p->dev, to, base, n * (int64_t)sizeof *base, e);
+}
+
+static void release(void *own)
+{
+    drm_layout_free(static_cast<struct drm_layout *>(own));
 }
 
 static bool plan(struct packing *p, struct err *e)
 {
     int64_t n = segments_of(p);
+    if (!packing_own(p, sizeof(struct drm_layout), release, e)) return false;
     if (!find_openers<by_diagonal>(p, p->S.param[0], 1, e)) return false;
     int *before = static_cast<int *>(mem_new(n + 1, sizeof *before, "numbers of diagonals", e));
     bool ok = before && lay(p, before, n, e) && put_bases(p, before, n, e);
     mem_free(before);
-    if (ok) drm_sizes(&p->S, &p->drm);
+    if (ok) drm_sizes(&p->S, layout_of(p));
     return ok;
 }
 
@@ -72,11 +85,11 @@ static bool put(struct packing *p, int k, const int *from, struct err *e)
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
     int64_t n = segments_of(p);
+    const struct drm_layout *L = layout_of(p);
     auto band = PACK_ROOM(p, ROOM_BAND, n + 1, const int);
     auto offsets = PACK_ROOM(p, ROOM_NUMBER, p->found, const int);
     auto base = PACK_ROOM(p, ROOM_BASE, n, const int);
-    if (!put(p, DRM_DNUM, p->drm.dnum, e) || !put(p, DRM_INDEX, p->drm.index, e) || !put(p, DRM_BLO, p->drm.blo, e))
-        return false;
+    if (!put(p, DRM_DNUM, L->dnum, e) || !put(p, DRM_INDEX, L->index, e) || !put(p, DRM_BLO, L->blo, e)) return false;
     LAUNCH(p->dev, blocks_for(p->found, PACK_BLOCK), PACK_BLOCK, drm_offsets)
     (n, p->found, band, offsets, base, PACK_OUT(p, DRM_OFF, int));
     launch_zero<T>(p->dev, p->out[DRM_VAL], p->S.a[DRM_VAL].n);

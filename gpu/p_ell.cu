@@ -1,5 +1,6 @@
 /* CSR to ELL on a device; also the ELL part of HYB. */
 #include "pack.h"
+#include "../src/fmt_ell.h"
 
 namespace KERNEL_SPACE
 {

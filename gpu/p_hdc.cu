@@ -1,6 +1,7 @@
 /* CSR to HDC on a device: entries counted by diagonal, full enough diagonals numbered, the rest compacted in its order.
  */
 #include "pack.h"
+#include "../src/fmt_hdc.h"
 
 namespace KERNEL_SPACE
 {

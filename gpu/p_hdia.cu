@@ -1,5 +1,6 @@
 /* CSR to HDIA on a device: the diagonals of each hack by their openers, then every entry to its place. */
 #include "openers.h"
+#include "../src/fmt_hdia.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* CSR to HYB on a device: the width from a count of row lengths, the ELL part a row a thread, the overflow by tiles. */
 #include "pack.h"
+#include "../src/fmt_hyb.h"
 
 namespace KERNEL_SPACE
 {

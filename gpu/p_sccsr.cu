@@ -1,6 +1,7 @@
 /* CSR to SC-CSR on a device: rows sorted by length, segments laid out by the host from three numbers, then slot by
  * slot. */
 #include "pack.h"
+#include "../src/fmt_sccsr.h"
 
 namespace KERNEL_SPACE
 {
@@ -108,25 +109,32 @@ static bool lay(struct packing *p, struct sccsr_layout *L, struct err *e)
 
 static bool plan(struct packing *p, struct err *e)
 {
-    struct sccsr_layout *L = &p->sccsr;
+    struct sccsr_layout *L = static_cast<struct sccsr_layout *>(packing_own(p, sizeof *L, NULL, e));
     int64_t slots = 0;
-    if (!sort_rows(p, e) || !lay(p, L, e) || !packing_room(p, ROOM_AT, L->n + 1, sizeof(int64_t), e)) return false;
+    if (!L || !sort_rows(p, e) || !lay(p, L, e) || !packing_room(p, ROOM_AT, L->n + 1, sizeof(int64_t), e))
+        return false;
     LAUNCH(p->dev, blocks_for(L->n, PACK_BLOCK), PACK_BLOCK, sccsr_slots)
     (*L, SCCSR_LENGTHS(p), PACK_ROOM(p, ROOM_AT, L->n + 1, int64_t));
     return packing_exclusive_scan(p, ROOM_AT, L->n, &slots, e) && sccsr_sizes(&p->S, L, slots, e);
 }
 
+static const struct sccsr_layout *layout_of(const struct packing *p)
+{
+    return static_cast<const struct sccsr_layout *>(p->own);
+}
+
 static bool put_segments(struct packing *p, struct err *e)
 {
+    const struct sccsr_layout *L = layout_of(p);
     int segment[SCCSR_SEGMENTS + 1];
-    for (int g = 0; g < SCCSR_SEGMENTS; g++) segment[g] = (int)p->sccsr.segment[g].place;
-    segment[SCCSR_SEGMENTS] = (int)p->sccsr.places;
+    for (int g = 0; g < SCCSR_SEGMENTS; g++) segment[g] = (int)L->segment[g].place;
+    segment[SCCSR_SEGMENTS] = (int)L->places;
     return p->dev->ops->put(p->dev, p->out[SCCSR_SEGMENT], segment, sizeof segment, e);
 }
 
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
-    const struct sccsr_layout *L = &p->sccsr;
+    const struct sccsr_layout *L = layout_of(p);
     int64_t slots = p->S.a[SCCSR_VAL].n;
     if (!put_segments(p, e)) return false;
     LAUNCH(p->dev, blocks_for(L->places, PACK_BLOCK), PACK_BLOCK, sccsr_places)

@@ -1,6 +1,7 @@
 /* CSR to SELL-C-sigma on a device: rows sorted by window and length, slices measured by a warp each, then slot by slot.
  */
 #include "pack.h"
+#include "../src/fmt_sell.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,5 +1,6 @@
 /* CSR to VAB on a device: pieces counted by row, then a piece a thread. */
 #include "pack.h"
+#include "../src/fmt_vab.h"
 
 namespace KERNEL_SPACE
 {

@@ -6,6 +6,7 @@
 #include "tiles.h"
 
 #include "../src/packer.h"
+#include "../src/fmt_csr.h"
 
 #ifdef __CUDACC__
 #define PACKER_SYMBOL(id) cuda_packer_##id

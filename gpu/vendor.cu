@@ -1,6 +1,10 @@
 /* NVIDIA's own SpMV as entries of our tables. cuSPARSE is opened at its first use, because it takes longer to load
    than the prompt may take to come. */
 #include "library.h"
+#include "../src/fmt_bsr.h"
+#include "../src/fmt_coo.h"
+#include "../src/fmt_csr.h"
+#include "../src/fmt_sell.h"
 
 #include <cusparse.h>
 #include <string.h>

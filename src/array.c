@@ -1,5 +1,5 @@
 /* Typed arrays: how wide a type is, what it is called, and any slot as a number. */
-#include "warpspy.h"
+#include "array.h"
 
 static const struct {
     size_t size;

@@ -1,6 +1,7 @@
 /* convert: store a matrix in a format, on the host or on a device, and what that costs and is worth. */
 #include "cmd.h"
 #include "packer.h"
+#include "measures.h"
 
 #include <math.h>
 

@@ -1,5 +1,11 @@
 /* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
-#include "format.h"
+#include "csr.h"
+
+#include "err.h"
+#include "mem.h"
+#include "search.h"
+#include "text.h"
+#include "threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -172,6 +178,17 @@ bool csr_equal(const struct csr *A, const struct csr *B)
 int64_t csr_row_length(const struct csr *A, int64_t row)
 {
     return A->rowptr[row + 1] - A->rowptr[row];
+}
+
+int64_t csr_longest_row(const struct csr *A)
+{
+    int64_t longest = 0;
+#pragma omp parallel for schedule(static) reduction(max : longest) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t n = csr_row_length(A, i);
+        if (n > longest) longest = n;
+    }
+    return longest;
 }
 
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)

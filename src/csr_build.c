@@ -2,7 +2,11 @@
    sorted by row, each row by column, and equal places are summed; a bucket fits the cache. Sorting within a row goes
    by 64-bit keys, column above and position in the bucket below. The order of sums is that of the input, whatever
    the number of threads. */
-#include "warpspy.h"
+#include "csr.h"
+
+#include "err.h"
+#include "mem.h"
+#include "watch.h"
 
 #include <omp.h>
 #include <string.h>

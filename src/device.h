@@ -4,6 +4,7 @@
 
 #include "format.h"
 #include "registry.h"
+#include "warpspy.h"
 
 #ifdef __cplusplus
 extern "C" {

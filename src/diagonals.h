@@ -3,7 +3,9 @@
 #ifndef DIAGONALS_H
 #define DIAGONALS_H
 
-#include "format.h"
+#include "stored.h"
+
+struct csr;
 
 /* ---- of the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 

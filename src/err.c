@@ -1,7 +1,8 @@
 /* Errors: one line that says where, what was expected and what was found. */
-#include "warpspy.h"
+#include "err.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static void record(struct err *e, enum code code, const char *where, const char *fmt, va_list ap)

@@ -13,7 +13,13 @@
    A thread block takes a piece of BRCSD1_ROWS rows at most: rows brcsd1_row[k] .. brcsd1_row[k+1]-1 of block
    brcsd1_block[k]. Cuts that would leave a block of less than `min` rows are dropped: the
    usual 64 is the size that the paper cuts blocks down to. */
+#include "fmt_brcsd1.h"
+
+#include "csr.h"
 #include "diagonals.h"
+#include "format.h"
+#include "mem.h"
+#include "search.h"
 
 struct layout {
     struct blocks blocks;

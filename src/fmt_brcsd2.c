@@ -7,7 +7,12 @@
          3         * *
          4   . *     *       Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last
          5   . . *     *     block is stored as if it were whole.                                                */
+#include "fmt_brcsd2.h"
+
 #include "diagonals.h"
+#include "format.h"
+#include "mem.h"
+#include "search.h"
 
 struct layout {
     struct blocks blocks;

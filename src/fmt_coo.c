@@ -1,5 +1,9 @@
 /* COO: row, column and value of each entry, sorted by row. */
+#include "fmt_coo.h"
+
+#include "csr.h"
 #include "format.h"
+#include "threads.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

@@ -1,5 +1,9 @@
 /* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. The interchange form, in the precision chosen. */
+#include "fmt_csr.h"
+
+#include "csr.h"
 #include "format.h"
+#include "search.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

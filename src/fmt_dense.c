@@ -1,5 +1,9 @@
 /* Dense: every place of the matrix, column by column: slot j*rows + i is row i, column j. */
+#include "fmt_dense.h"
+
+#include "csr.h"
 #include "format.h"
+#include "threads.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

@@ -1,8 +1,11 @@
 /* DIA-Adaptive: DIA where that pads little, else BRCSD-I where its cuts alone take the padding away, else BRCSD-II.
    The arrays are those of the format chosen, at its positions; the parameter `as`, once resolved, says which it is. */
-#include "format.h"
+#include "fmt_dia_adaptive.h"
 
-extern const struct format format_dia, format_brcsd1, format_brcsd2;
+#include "fmt_brcsd1.h"
+#include "fmt_brcsd2.h"
+#include "fmt_dia.h"
+#include "format.h"
 
 static const struct format *const choice[] = {NULL, &format_dia, &format_brcsd1, &format_brcsd2};
 

@@ -7,7 +7,12 @@
 
    Four segments of 8, 6, 4 and 2 operands: 8 > 2*2, but not 8 > 2*4, so no two are merged for being small;
    the largest is paired with the smallest: {0, 3} and {1, 2}, of 10 operands each.                             */
+#include "fmt_drm.h"
+
 #include "diagonals.h"
+#include "format.h"
+#include "mem.h"
+#include "search.h"
 
 /* The sub-blocks in the making. Each goes by the number of its first segment; the others are chained to it. */
 struct merge {

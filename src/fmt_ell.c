@@ -1,17 +1,12 @@
 /* ELL: every row padded to one width, stored column by column, so that neighbouring threads read neighbouring slots:
    element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
-#include "format.h"
+#include "fmt_ell.h"
 
-int64_t longest_row(const struct csr *A)
-{
-    int64_t longest = 0;
-#pragma omp parallel for schedule(static) reduction(max : longest) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t n = csr_row_length(A, i);
-        if (n > longest) longest = n;
-    }
-    return longest;
-}
+#include "csr.h"
+#include "err.h"
+#include "format.h"
+#include "text.h"
+#include "threads.h"
 
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val)
 {
@@ -48,7 +43,7 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    return ell_sizes(S, longest_row(A), e);
+    return ell_sizes(S, csr_longest_row(A), e);
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

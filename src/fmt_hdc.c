@@ -1,7 +1,15 @@
 /* HDC: a DIA of the diagonals that are full enough, and compressed rows of all other entries. A diagonal's fill is its
    entries over the slots that storing it takes, one a row, so that padding is bounded: at `fill` 50% no diagonal
    brings more padding than entries, however short it is inside the matrix. */
+#include "fmt_hdc.h"
+
+#include "csr.h"
 #include "diagonals.h"
+#include "fmt_dia.h"
+#include "format.h"
+#include "mem.h"
+#include "search.h"
+#include "threads.h"
 
 int64_t hdc_least(const struct stored *S)
 {

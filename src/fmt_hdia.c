@@ -1,7 +1,12 @@
 /* HDIA: hacks of `hack` rows, each a DIA of its own. Hack h keeps the diagonals hackOffsets[h] .. hackOffsets[h+1]-1
    that have an entry in its rows; slot d*hack + t is row t of its hack on diagonal d. The last hack is stored as if
    it were whole. */
+#include "fmt_hdia.h"
+
 #include "diagonals.h"
+#include "format.h"
+#include "mem.h"
+#include "search.h"
 
 void hdia_sizes(struct stored *S, int64_t diagonals)
 {

@@ -1,10 +1,16 @@
 /* HYB: an ELL part of some width for the bulk of the rows, and a COO part, sorted by row, for what overflows it. */
+#include "fmt_hyb.h"
+
+#include "csr.h"
+#include "fmt_ell.h"
 #include "format.h"
+#include "mem.h"
+#include "threads.h"
 
 /* The largest width at which at least a third of the rows still have an element. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 {
-    int64_t longest = longest_row(A), rows = 0, w;
+    int64_t longest = csr_longest_row(A), rows = 0, w;
     int64_t *count = mem_zero(longest + 1, sizeof *count, "a count of row lengths", e);
     if (!count) return false;
     for (int64_t i = 0; i < A->rows; i++) count[csr_row_length(A, i)]++;

@@ -13,7 +13,14 @@
    A segment that would not keep the device busy, with less than nw SC-rows, moves whole to the next one. The paper's
    rule is nw = 0.5 * multiprocessors * active blocks of each * warps of a block, 480 on its GTX 295. A multiprocessor
    holds 8 blocks of 256 threads (8 warps); the usual value is that of 80 of them: 0.5 * 80 * 8 * 8 = 2560, a V100. */
+#include "fmt_sccsr.h"
+
+#include "csr.h"
+#include "err.h"
 #include "format.h"
+#include "mem.h"
+#include "search.h"
+#include "threads.h"
 
 enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_USUAL = 80 * NW_MULTIPROCESSOR };
 
@@ -30,7 +37,7 @@ static int64_t rows_folded(int g)
 /* Sort by counting, stable. NULL on failure; to be freed. */
 static int *sort_rows(const struct csr *A, struct err *e)
 {
-    int64_t longest = longest_row(A);
+    int64_t longest = csr_longest_row(A);
     int *first = mem_zero(longest + 2, sizeof *first, "a count of row lengths", e);
     int *row = first ? mem_new(A->rows, sizeof *row, "rows sorted by length", e) : NULL;
     if (row) {

@@ -3,7 +3,14 @@
 
    The usual C is the warp; the usual sigma is 32 slices, which levels most lengths while rows stay near their
    neighbours, so that x is still read from the cache. The last slice is filled up with rows -1. */
+#include "fmt_sell.h"
+
+#include "csr.h"
+#include "err.h"
 #include "format.h"
+#include "mem.h"
+#include "search.h"
+#include "threads.h"
 
 #include <stdlib.h>
 

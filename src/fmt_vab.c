@@ -7,7 +7,13 @@
 
    A row's last piece is filled up with its last column and value 0: columns ascend in a row, so a column that repeats
    is padding. The last block is filled up with pieces of column 0 and value 0, which no row claims. */
+#include "fmt_vab.h"
+
+#include "csr.h"
+#include "err.h"
 #include "format.h"
+#include "search.h"
+#include "threads.h"
 
 /* Warps are 32 threads; the paper wants blocks of two at least. */
 enum { BLOCK_STEP = 64, BLOCK_MAX = 1024 };

@@ -1,6 +1,12 @@
 /* The registry of storage formats, and what is done once for all of them: plan, pack, unpack, count, free. */
 #include "format.h"
 
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "text.h"
+#include "threads.h"
+
 #include <string.h>
 
 #define FORMAT(id) extern const struct format format_##id;
@@ -49,66 +55,11 @@ void put_ints(struct array *a, const int *v)
     memcpy(a->data, v, (size_t)a->n * sizeof *v);
 }
 
-/* One of the two pointers is NULL. */
-static int64_t span(const int *narrow, const int64_t *wide, int64_t n, int64_t i)
-{
-    int64_t low = 0;
-    for (int64_t high = n; high - low > 1;) {
-        int64_t middle = low + (high - low) / 2;
-        if ((wide ? wide[middle] : narrow[middle]) <= i)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-int64_t span_of(const int *ptr, int64_t n, int64_t i)
-{
-    return span(ptr, NULL, n, i);
-}
-
-int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i)
-{
-    return span(NULL, ptr, n, i);
-}
-
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
 {
     if (row >= S->rows) return (struct place){SLOT_PADDING, -1, -1};
     if (col < 0 || col >= S->cols || array_real(&S->a[k], i) == 0) return (struct place){SLOT_PADDING, row, -1};
     return (struct place){SLOT_ENTRY, row, col};
-}
-
-/* ---- sizes ---- */
-
-bool stored_is_value(const struct stored *S, int k)
-{
-    if (S->format->value >= 0) return k == S->format->value;
-    for (const int *v = S->format->values; *v >= 0; v++)
-        if (*v == k) return true;
-    return false;
-}
-
-int64_t stored_slots(const struct stored *S)
-{
-    int64_t slots = 0;
-    for (int k = 0; k < S->narrays; k++)
-        if (stored_is_value(S, k)) slots += S->a[k].n;
-    return slots;
-}
-
-/* Saturates: the estimate of an explosion may be beyond any memory. */
-int64_t stored_bytes(const struct stored *S)
-{
-    int64_t sum = 0;
-    for (int k = 0; k < S->narrays; k++) {
-        int64_t bytes;
-        if (__builtin_mul_overflow(S->a[k].n, (int64_t)type_size(S->a[k].type), &bytes) ||
-            __builtin_add_overflow(sum, bytes, &sum))
-            return INT64_MAX;
-    }
-    return sum;
 }
 
 /* ---- plan and allow ---- */
@@ -246,40 +197,4 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
 out:
     triplets_free(&t);
     return ok;
-}
-
-void stored_free(struct stored *S)
-{
-    for (int k = 0; k < S->narrays; k++) mem_free(S->a[k].data);
-    *S = (struct stored){0};
-}
-
-/* ---- measures ---- */
-
-bool format_measures(const struct stored *S, struct measures *out, struct err *e)
-{
-    int64_t n = 0, operands;
-    double squares = 0;
-    *out = (struct measures){0};
-    if (!S->format->piece)
-        return fail(e, E_UNSUPPORTED, "%s stores no diagonals, so it has no operands to balance; use drm, hdia or dia",
-                    S->format->name);
-    for (; S->format->piece(S, n, &operands); n++) out->operands += operands;
-    double mean = n ? (double)out->operands / (double)n : 0;
-    for (int64_t k = 0; k < n && S->format->piece(S, k, &operands); k++)
-        squares += ((double)operands - mean) * ((double)operands - mean);
-    out->pieces = n;
-    out->padding = out->operands - S->nnz;
-    out->variance = n ? squares / (double)n : 0;
-    return true;
-}
-
-const char *stored_params(const struct stored *S, char *out, size_t size)
-{
-    size_t n = 0;
-    out[0] = 0;
-    for (int i = 0; S->format->params[i].name && n < size; i++)
-        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
-                              (long long)S->param[i]);
-    return out;
 }

@@ -1,5 +1,8 @@
 /* Allocation, aligned as on the device, that tests can make fail at the nth call. */
-#include "warpspy.h"
+#include "mem.h"
+
+#include "err.h"
+#include "text.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

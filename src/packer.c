@@ -16,6 +16,13 @@ void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struc
     return p->room[r].p;
 }
 
+void *packing_own(struct packing *p, size_t bytes, void (*release)(void *own), struct err *e)
+{
+    if (!p->own) p->own = mem_zero(1, bytes, "the state of a packer", e);
+    p->own_release = release;
+    return p->own;
+}
+
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e)
 {
     return p->dev->ops->sync(p->dev, e) && p->dev->ops->get(p->dev, to, from, bytes, e);
@@ -153,9 +160,8 @@ void packing_free(struct packing *p)
         if (p->out[k]) p->dev->ops->free(p->dev, p->out[k]);
     for (int r = 0; r < ROOMS; r++)
         if (p->room[r].p) p->dev->ops->free(p->dev, p->room[r].p);
-    drm_layout_free(&p->drm);
-    mem_free(p->start);
-    mem_free(p->dnum);
+    if (p->own && p->own_release) p->own_release(p->own);
+    mem_free(p->own);
     mem_free(p);
 }
 

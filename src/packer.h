@@ -52,13 +52,11 @@ struct packing {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    /* from plan to pack: a number; in which of the two pairs a sort left them; what the host laid out */
+    /* Kept from plan to pack: a number; which of the two pairs holds the result of a sort; the packer's own state. */
     int64_t found;
     int sorted;
-    struct sccsr_layout sccsr;
-    struct drm_layout drm;
-    int64_t blocks;
-    int *start, *dnum; /* of BRCSD-I's blocks */
+    void *own; /* see packing_own */
+    void (*own_release)(void *own);
 };
 
 /* The packer of f that runs on d, or NULL: then f is packed on the host. */
@@ -95,6 +93,9 @@ bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, 
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
 /* n pairs in the rooms for them are sorted, see tools.h; p->sorted says which of the two to use. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
+/* p->own: state that the packer keeps on the host from plan to pack. The first call allocates and clears it. release
+   frees what it points to; NULL: nothing. */
+void *packing_own(struct packing *p, size_t bytes, void (*release)(void *own), struct err *e);
 /* Room for n pairs. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);
 

@@ -1,6 +1,9 @@
 /* Text for people: foreign bytes made safe, bytes and counts made readable. */
-#include "warpspy.h"
+#include "text.h"
 
+#include "base.h"
+
+#include <stdbool.h>
 #include <limits.h>
 #include <string.h>
 #include <wchar.h>

@@ -5,6 +5,7 @@
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
 #include "random.h"
+#include "fmt_csr.h"
 
 #include <math.h>
 #include <string.h>

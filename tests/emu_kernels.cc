@@ -1,6 +1,7 @@
 /* Kernels for the emulator's own tests: right ones, and one wrong one for each rule it watches. */
 #include "../gpu/csr_rows.h"
 #include "emu_kernels.h"
+#include "../src/fmt_csr.h"
 
 static struct device emu_device; /* LAUNCH wants one; the emulator ignores it */
 

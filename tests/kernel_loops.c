@@ -2,6 +2,7 @@
 #include "collection.h"
 #include "kernel_loops.h"
 #include "shapes.h"
+#include "../src/fmt_dia_adaptive.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,6 +2,16 @@
    sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
 #include "collection.h"
 #include "stored_kit.h"
+#include "../src/measures.h"
+#include "../src/fmt_bsr.h"
+#include "../src/fmt_coo.h"
+#include "../src/fmt_csc.h"
+#include "../src/fmt_csr.h"
+#include "../src/fmt_dense.h"
+#include "../src/fmt_dia.h"
+#include "../src/fmt_ell.h"
+#include "../src/fmt_hyb.h"
+#include "../src/fmt_sell.h"
 
 #include <dirent.h>
 #include <math.h>

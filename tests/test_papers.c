@@ -4,6 +4,16 @@
 #include "collection.h"
 #include "shapes.h"
 #include "stored_kit.h"
+#include "../src/measures.h"
+#include "../src/fmt_brcsd1.h"
+#include "../src/fmt_brcsd2.h"
+#include "../src/fmt_dia.h"
+#include "../src/fmt_dia_adaptive.h"
+#include "../src/fmt_drm.h"
+#include "../src/fmt_hdc.h"
+#include "../src/fmt_hdia.h"
+#include "../src/fmt_sccsr.h"
+#include "../src/fmt_vab.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,6 +3,7 @@
 #include "../src/tracing.h"
 #include "../ui/ui.h"
 #include "talk.h"
+#include "../src/fmt_csr.h"
 
 #include <locale.h>
 #include <stdio.h>

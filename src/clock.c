@@ -1,14 +1,8 @@
-/* Progress, cancellation and the clock of long work. */
-#include "warpspy.h"
+/* A steady clock that tests can replace, and the median of measured times. */
+#include "clock.h"
 
 #include <stdlib.h>
 #include <time.h>
-
-bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e)
-{
-    if (!w || !w->tick || w->tick(w, what, done, total)) return true;
-    return fail(e, E_CANCELLED, "%s: cancelled", what);
-}
 
 static double steady(void)
 {

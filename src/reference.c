@@ -1,5 +1,7 @@
 /* The reference product every kernel is held against, in twice the working precision, with its error bound. */
-#include "warpspy.h"
+#include "reference.h"
+
+#include "csr.h"
 
 #include <float.h>
 #include <math.h>

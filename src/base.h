@@ -1,0 +1,9 @@
+/* What every file may use: the version, the length of an array, checks of printf's arguments. */
+#ifndef BASE_H
+#define BASE_H
+
+#define WARPSPY_VERSION "0.1.0"
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+#endif

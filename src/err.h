@@ -1,0 +1,41 @@
+/* Errors: what went wrong and where, in one line. */
+#ifndef ERR_H
+#define ERR_H
+
+#include "base.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum code {
+    E_NONE,
+    E_USAGE,
+    E_INPUT,
+    E_IO,
+    E_MEMORY,
+    E_LIMIT,
+    E_UNSUPPORTED,
+    E_NUMERIC,
+    E_DEVICE,
+    E_CANCELLED,
+    E_INTERNAL
+};
+
+struct err {
+    enum code code;
+    char where[256]; /* "file:line", or empty */
+    char text[512];  /* what was expected, what was found, what to do */
+};
+
+/* Record the first failure in e (later ones are ignored; e may be NULL) and return false. */
+bool fail(struct err *e, enum code code, const char *fmt, ...) PRINTF(3, 4);
+bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...) PRINTF(4, 5);
+void err_clear(struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

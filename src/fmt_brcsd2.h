@@ -1,0 +1,26 @@
+/* BRCSD-II: the entry and the arrays. */
+#ifndef FMT_BRCSD2_H
+#define FMT_BRCSD2_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct format;
+struct stored;
+
+extern const struct format format_brcsd2;
+
+enum { BRCSD2_OFFSETS, BRCSD2_DATA, BRCSD2_PTR, BRCSD2_DNUM }; /* param 0: nrows */
+
+/* false if the format cannot hold so many */
+bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+/* BSR: the entry and the arrays. */
+#ifndef FMT_BSR_H
+#define FMT_BSR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+struct stored;
+
+extern const struct format format_bsr;
+
+enum { BSR_PTR, BSR_COL, BSR_VAL }; /* param 0: block size */
+
+/* blocks: how many are stored */
+void bsr_sizes(struct stored *S, int64_t blocks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

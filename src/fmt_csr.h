@@ -1,0 +1,18 @@
+/* CSR as a stored format: the entry and the arrays. */
+#ifndef FMT_CSR_H
+#define FMT_CSR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+
+extern const struct format format_csr;
+
+enum { CSR_PTR, CSR_COL, CSR_VAL };
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/* DIA: the entry and the arrays. */
+#ifndef FMT_DIA_H
+#define FMT_DIA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+struct stored;
+
+extern const struct format format_dia;
+
+enum { DIA_OFFSETS, DIA_DATA };
+enum { DIA_ROWS = 128 }; /* rows of a thread block, at most; our choice */
+
+/* diagonals: how many are stored */
+void dia_sizes(struct stored *S, int64_t diagonals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,35 @@
+/* DRM: the entry, the arrays, and the layout of the segments. */
+#ifndef FMT_DRM_H
+#define FMT_DRM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct format;
+struct stored;
+
+extern const struct format format_drm;
+
+enum { DRM_DNUM, DRM_INDEX, DRM_BLO, DRM_OFF, DRM_VAL }; /* param 0: nrows */
+enum { DRM_ROWS = 1024 };                                /* rows of a thread block, at most, as in the paper */
+
+struct drm_layout {
+    int64_t segments, subblocks;
+    int *dnum;        /* by position */
+    int *index, *blo; /* blo has room for a sub-block a segment */
+};
+/* Arrange and merge n segments of nrows rows; before[s]: the diagonals of the segments before s. Free the layout
+   afterwards. */
+bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, struct err *e);
+void drm_layout_free(struct drm_layout *L);
+void drm_sizes(struct stored *S, const struct drm_layout *L);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,26 @@
+/* HDC: the entry and the arrays. */
+#ifndef FMT_HDC_H
+#define FMT_HDC_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+struct stored;
+
+extern const struct format format_hdc;
+
+enum { HDC_OFFSETS, HDC_DATA, HDC_PTR, HDC_COL, HDC_VAL }; /* param 0: fill, in % */
+
+/* rest: entries outside the stored diagonals */
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest);
+/* The least number of entries of a diagonal that is stored whole. */
+int64_t hdc_least(const struct stored *S);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

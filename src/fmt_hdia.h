@@ -1,0 +1,24 @@
+/* HDIA: the entry and the arrays. */
+#ifndef FMT_HDIA_H
+#define FMT_HDIA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+struct stored;
+
+extern const struct format format_hdia;
+
+enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA }; /* param 0: hack */
+
+/* diagonals: of all hacks */
+void hdia_sizes(struct stored *S, int64_t diagonals);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

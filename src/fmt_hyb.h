@@ -1,0 +1,24 @@
+/* HYB: the entry and the arrays. */
+#ifndef FMT_HYB_H
+#define FMT_HYB_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct format;
+struct stored;
+
+extern const struct format format_hyb;
+
+enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width, resolved before hyb_sizes */
+
+/* over: entries that overflow the ELL part */
+void hyb_sizes(struct stored *S, int64_t over);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,40 @@
+/* SC-CSR: the entry, the arrays, and the layout of the segments. */
+#ifndef FMT_SCCSR_H
+#define FMT_SCCSR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct format;
+struct stored;
+
+extern const struct format format_sccsr;
+
+enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, SCCSR_SEGMENT }; /* param 0: nw */
+enum { SCCSR_SEGMENTS = 4 }; /* as in the paper: segment g folds 32 >> g rows into one */
+
+struct sccsr_segment {
+    int64_t c;           /* rows folded into one */
+    int64_t rows, first; /* how many sorted rows it has, and from which on */
+    int64_t n, sc;       /* likewise SC-rows */
+    int64_t place;       /* of its first row in row_index */
+};
+struct sccsr_layout {
+    struct sccsr_segment segment[SCCSR_SEGMENTS];
+    int64_t places, n; /* rows with the fillers, SC-rows */
+};
+/* rows: of each segment by length alone; on return the segments' own, after those that are too small were merged into
+   the next. */
+void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
+/* slots: of all segments */
+bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

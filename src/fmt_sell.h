@@ -1,0 +1,26 @@
+/* SELL-C-sigma: the entry and the arrays. */
+#ifndef FMT_SELL_H
+#define FMT_SELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct format;
+struct stored;
+
+extern const struct format format_sell;
+
+enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL }; /* param 0: C, 1: sigma */
+
+/* false if the format cannot hold so many slots */
+bool sell_sizes(struct stored *S, int64_t slots, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

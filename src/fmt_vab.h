@@ -1,0 +1,27 @@
+/* VAB: the entry and the arrays. */
+#ifndef FMT_VAB_H
+#define FMT_VAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct format;
+struct stored;
+
+extern const struct format format_vab;
+
+enum { VAB_VAL, VAB_COL, VAB_ROW_PIECE }; /* param 0: threads per block */
+enum { VAB_PIECE = 4 };                   /* elements per thread, as in the paper */
+
+/* false if the format cannot hold so many pieces */
+bool vab_sizes(struct stored *S, int64_t pieces, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

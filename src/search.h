@@ -1,0 +1,18 @@
+/* Search in ascending offsets. */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The s, 0 <= s < n, with ptr[s] <= i < ptr[s+1]: the row, column or slice that holds slot i. */
+int64_t span_of(const int *ptr, int64_t n, int64_t i);
+int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

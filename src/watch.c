@@ -1,0 +1,10 @@
+/* Progress and cancellation of long work. */
+#include "watch.h"
+
+#include "err.h"
+
+bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e)
+{
+    if (!w || !w->tick || w->tick(w, what, done, total)) return true;
+    return fail(e, E_CANCELLED, "%s: cancelled", what);
+}

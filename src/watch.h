@@ -1,0 +1,25 @@
+/* Progress and cancellation of long work. */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+
+/* Long work calls watch_tick at least every 10 ms. `tick` may be NULL. */
+struct watch {
+    bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
+    void *user;
+};
+/* false with E_CANCELLED when the user cancelled. w may be NULL. total 0: unknown. */
+bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
