@@ -82,7 +82,7 @@ $(BUILD)/flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 FORCE:
 # The sources of the kernels, which the program shows.
-KERNEL_SOURCES := $(notdir $(wildcard gpu/k_*.cu gpu/kernel.h gpu/lu_kernels.h gpu/csr_rows.h gpu/diagonal_rows.h gpu/parts.h gpu/vec.h gpu/texture.h))
+KERNEL_SOURCES := $(notdir $(wildcard gpu/k_*.cu gpu/dialect.h gpu/lu_kernels.h gpu/csr_rows.h gpu/diagonal_rows.h gpu/parts.h gpu/vec.h gpu/texture.h))
 $(BUILD)/sources.def: $(addprefix gpu/,$(KERNEL_SOURCES))
 	@mkdir -p $(@D)
 	@for f in $(KERNEL_SOURCES); do echo "SOURCE($$(echo $$f | tr . _), \"$$f\")"; done > $@

@@ -1,5 +1,5 @@
 /* Checking and timing: no time is given for a kernel whose result was not first held against the reference. */
-#include "../src/device.h"
+#include "../src/machine.h"
 #include "../src/random.h"
 
 #include <math.h>

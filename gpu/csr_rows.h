@@ -2,7 +2,7 @@
 #ifndef CSR_ROWS_H
 #define CSR_ROWS_H
 
-#include "kernel.h"
+#include "dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -2,6 +2,11 @@
    because starting the driver takes longer than the prompt may. */
 #include "dev.h"
 
+#include "../src/base.h"
+#include "../src/err.h"
+#include "../src/mem.h"
+#include "../src/text.h"
+
 #include <cuda_runtime.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 #ifndef HAVE_CUDA
 #include "dev.h"
 
+#include "../src/err.h"
+
 static bool never(void)
 {
     return false;

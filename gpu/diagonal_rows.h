@@ -3,7 +3,7 @@
 #ifndef DIAGONAL_ROWS_H
 #define DIAGONAL_ROWS_H
 
-#include "kernel.h"
+#include "dialect.h"
 
 namespace KERNEL_SPACE
 {

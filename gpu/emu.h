@@ -2,7 +2,7 @@
 #ifndef EMU_H
 #define EMU_H
 
-#include "../src/device.h"
+#include "../src/machine.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,6 +2,8 @@
    next needs. */
 #include "vec.h"
 
+#include "../src/bicg_ops.h"
+
 namespace KERNEL_SPACE
 {
 

@@ -47,7 +47,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(brcsd1) = {
     .name = "brcsd1",
     .about = "coalesced like DIA, without the places that are outside the matrix; blocks of uneven work",
-    .format = "brcsd1",
+    .format = &format_brcsd1,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
     .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; in between no\n"

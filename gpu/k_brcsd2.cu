@@ -47,7 +47,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(brcsd2) = {
     .name = "brcsd2",
     .about = "coalesced like DIA; each block pays for its own diagonals, and like neighbours read one list of offsets",
-    .format = "brcsd2",
+    .format = &format_brcsd2,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, all diagonals of its block of rows",
     .lesson = "Rows are cut every 32, as in hdia; blocks in a row that have the same offsets share one list of\n"

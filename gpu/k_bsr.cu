@@ -1,6 +1,7 @@
 /* Kernels over BSR: one block row per warp, taken by blocks or by columns. */
-#include "kernel.h"
+#include "dialect.h"
 #include "../src/fmt_bsr.h"
+#include "../src/err.h"
 
 namespace KERNEL_SPACE
 {
@@ -120,7 +121,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(bsr_block) = {
     .name = "bsr-block",
     .about = "reads blocks whole, as they are stored; lanes idle when b*b does not divide the warp",
-    .format = "bsr",
+    .format = &format_bsr,
     .source = "NOTES",
     .work = "one block row per warp, floor(32/(b*b)) blocks at a time",
     .lesson = "A warp takes a row of blocks and lays its lanes over whole blocks as they are stored, row by row.\n"
@@ -143,7 +144,7 @@ KERNEL_ENTRY(bsr_block) = {
 KERNEL_ENTRY(bsr_column) = {
     .name = "bsr-column",
     .about = "each lane keeps to one row of the block row; fewer lanes idle than with whole blocks",
-    .format = "bsr",
+    .format = &format_bsr,
     .source = "NOTES",
     .work = "one block row per warp, floor(32/b) columns at a time",
     .lesson = "As bsr-block, but b lanes take a column of a block, and a warp 32 / b columns at a time, so that a\n"

@@ -1,5 +1,5 @@
 /* What a device can do at best: reading, copying, gathering, launching; kernels for a GPU, loops for the host. */
-#include "kernel.h"
+#include "dialect.h"
 #include "dev.h"
 
 namespace KERNEL_SPACE

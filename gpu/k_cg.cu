@@ -2,6 +2,8 @@
    Every vector is read once and neighbours lie side by side. */
 #include "vec.h"
 
+#include "../src/cg_ops.h"
+
 namespace KERNEL_SPACE
 {
 

@@ -103,7 +103,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(coo_atomic) = {
     .name = "coo-atomic",
     .about = "perfect balance and coalesced reads, paid for with an atomic addition a nonzero",
-    .format = "coo",
+    .format = &format_coo,
     .source = "NOTES, THESIS",
     .work = "one nonzero per thread, atomicAdd to y",
     .lesson = "Thread k takes nonzero k of the list, whatever row that is in. On the 4x4 example:\n"
@@ -124,7 +124,7 @@ KERNEL_ENTRY(coo_atomic) = {
 KERNEL_ENTRY(coo_segmented) = {
     .name = "coo-segmented",
     .about = "products are added up by row within the warp first: one atomic addition a row and warp, not a nonzero",
-    .format = "coo",
+    .format = &format_coo,
     .source = "[ours]",
     .work = "16 nonzeros per thread, 32 side by side at a time",
     .lesson = "A warp takes 512 nonzeros of the list, 32 side by side at a time, and adds up what belongs together\n"

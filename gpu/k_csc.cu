@@ -40,7 +40,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(csc_atomic) = {
     .name = "csc-atomic",
     .about = "reads x once, but scatters to y by an atomic addition a nonzero",
-    .format = "csc",
+    .format = &format_csc,
     .source = "[ours]",
     .work = "one column per thread, atomicAdd to y",
     .lesson = "Thread t walks down column t and adds each product to the y of that row. On the 4x4 example:\n"

@@ -1,6 +1,7 @@
 /* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
 #include "csr_rows.h"
 #include "../src/fmt_csr.h"
+#include "../src/csr.h"
 
 namespace KERNEL_SPACE
 {
@@ -97,7 +98,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(csr_scalar) = {
     .name = "csr-scalar",
     .about = "the plainest CSR kernel: simple, and uncoalesced as soon as rows are longer than one element",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES, THESIS",
     .work = "one row per thread",
     .lesson = "Thread t walks along row t. On the 4x4 example:\n"
@@ -119,7 +120,7 @@ KERNEL_ENTRY(csr_scalar) = {
 KERNEL_ENTRY(csr_vector) = {
     .name = "csr-vector",
     .about = "coalesced along the row; lanes idle when rows are shorter than a warp",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES, THESIS",
     .work = "one row per warp, shuffle reduction",
     .lesson = "A warp takes a row: lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
@@ -140,7 +141,7 @@ KERNEL_ENTRY(csr_vector) = {
 KERNEL_ENTRY(csr_cusp) = {
     .name = "csr-cusp",
     .about = "as many threads a row as the mean row has entries: good for short and long rows, if they are alike",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
     .lesson = "A vector of V threads takes a row; V is 2, 4, 8, 16 or 32, the first that is not below the mean row\n"

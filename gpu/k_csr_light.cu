@@ -98,7 +98,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(csr_light_vector) = {
     .name = "csr-light-vector",
     .about = "as csr-cusp, but every vector takes its next row from a counter: balances rows of unlike length",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "one row at a time per 2 to 32 threads, taken by atomicAdd",
     .lesson = "As csr-cusp, but no row belongs to a vector beforehand: its first lane takes the next row's number\n"
@@ -121,7 +121,7 @@ KERNEL_ENTRY(csr_light_vector) = {
 KERNEL_ENTRY(csr_light_warp) = {
     .name = "csr-light-warp",
     .about = "as csr-light-vector, but a warp takes the rows of all its vectors with one atomic addition",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
     .lesson = "As csr-light-vector, but the warp's lane 0 takes 32/V rows with one atomicAdd, one for each:\n"

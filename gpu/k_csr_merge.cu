@@ -243,7 +243,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(csr_merge) = {
     .name = "csr-merge",
     .about = "row ends and nonzeros merged and cut in equal pieces: no row is too long and none too short",
-    .format = "csr",
+    .format = &format_csr,
     .source = "NOTES (Merrill and Garland)",
     .work = "7 items of the merge of row ends and nonzeros",
     .lesson = "Row ends and nonzeros are merged into one list, which is cut in equal pieces, per block and per\n"

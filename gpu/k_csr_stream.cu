@@ -2,6 +2,7 @@
    has the row. */
 #include "vec.h"
 #include "../src/fmt_csr.h"
+#include "../src/csr.h"
 
 namespace KERNEL_SPACE
 {
@@ -103,7 +104,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(csr_stream) = {
     .name = "csr-stream",
     .about = "values and columns read side by side whatever the rows; the sums are made in shared memory",
-    .format = "csr",
+    .format = &format_csr,
     .source = "Greathouse and Daga 2014",
     .work = "one row per thread for the sum; the entries of a block's 256 rows by whoever comes next",
     .lesson = "A block has 256 neighbouring rows, and so one stretch of val and col, which its threads read side by\n"

@@ -35,7 +35,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(dense) = {
     .name = "dense",
     .about = "every place of the matrix, zero or not: coalesced, no index is read",
-    .format = "dense",
+    .format = &format_dense,
     .source = "[ours]",
     .work = "one row per thread",
     .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all:\n"

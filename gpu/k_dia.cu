@@ -76,7 +76,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(dia) = {
     .name = "dia",
     .about = "every read coalesced, x included, and no column indices; for matrices of few, full diagonals",
-    .format = "dia",
+    .format = &format_dia,
     .source = "DRM, THESIS",
     .work = "one row per thread",
     .lesson = "Thread t takes row t, one diagonal a step; diagonal d has its value for row t at d * rows + t. On\n"

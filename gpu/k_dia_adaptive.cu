@@ -20,7 +20,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(dia_adaptive) = {
     .name = "dia-adaptive",
     .about = "the kernel dia, brcsd1 or brcsd2, as the format has chosen",
-    .format = "dia-adaptive",
+    .format = &format_dia_adaptive,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread",
     .lesson = "The format has chosen one of three ways to store the diagonals, by the padding they would have:\n"

@@ -1,6 +1,7 @@
 /* DIA of a symmetric matrix, of which half is read from memory: what lies below the diagonal is above it too. */
 #include "vec.h"
 #include "../src/fmt_dia.h"
+#include "../src/err.h"
 
 namespace KERNEL_SPACE
 {
@@ -137,7 +138,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(dia_symmetric) = {
     .name = "dia-symmetric",
     .about = "of a symmetric matrix only the upper diagonals are read from memory",
-    .format = "dia",
+    .format = &format_dia,
     .source = "[ours]",
     .work = "one row per thread",
     .lesson = "As dia, but value (i, i - k) is taken from the diagonal at +k, where as (i - k, i) it stands k\n"

@@ -53,7 +53,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(drm) = {
     .name = "drm",
     .about = "coalesced like DIA, and thread blocks of like work, however uneven the diagonals are",
-    .format = "drm",
+    .format = &format_drm,
     .source = "Wang et al. 2024, sec. 4.4",
     .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
     .lesson = "Rows are cut every 32, as in hdia; then segments are merged, heavy ones with light ones, until all\n"

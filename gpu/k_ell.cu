@@ -51,7 +51,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(ell) = {
     .name = "ell",
     .about = "coalesced without any exchange between threads; padding costs what the longest row dictates",
-    .format = "ell",
+    .format = &format_ell,
     .source = "NOTES, THESIS",
     .work = "one row per thread",
     .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. The 4x4 example (* padding):\n"

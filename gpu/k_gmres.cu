@@ -2,6 +2,8 @@
    triangular system that stays on the device, and the steps of a restart. */
 #include "vec.h"
 
+#include "../src/gmres_ops.h"
+
 namespace KERNEL_SPACE
 {
 

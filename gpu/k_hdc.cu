@@ -53,7 +53,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(hdc) = {
     .name = "hdc",
     .about = "DIA for what lies on full diagonals, vectors of threads for the rest",
-    .format = "hdc",
+    .format = &format_hdc,
     .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
     .work = "one row per thread, then one row of the rest per 2 to 32 neighbouring threads",
     .lesson = "Two launches. Diagonals that fill half of their slots or more are a DIA matrix, one thread a row;\n"

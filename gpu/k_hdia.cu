@@ -38,7 +38,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(hdia) = {
     .name = "hdia",
     .about = "coalesced like DIA; each hack pays only for its own diagonals",
-    .format = "hdia",
+    .format = &format_hdia,
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
     .work = "one row per thread, all diagonals of its hack",
     .lesson = "As dia, but every 32 rows (a hack) have diagonals of their own. The 4x4 example, hacks of 2 rows:\n"

@@ -23,7 +23,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(hyb) = {
     .name = "hyb",
     .about = "ELL for what most rows have, atomics only for what overflows it",
-    .format = "hyb",
+    .format = &format_hyb,
     .source = "NOTES, THESIS",
     .work = "one row per thread, then one overflowing nonzero per thread",
     .lesson = "Two launches. The first w elements of each row are an ELL matrix, one thread a row; what overflows\n"

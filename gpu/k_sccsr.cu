@@ -1,6 +1,7 @@
 /* Kernels over SC-CSR: a warp takes an SC-row, whose c rows it reads side by side; one launch per segment. */
-#include "kernel.h"
+#include "dialect.h"
 #include "../src/fmt_sccsr.h"
+#include "../src/mem.h"
 
 namespace KERNEL_SPACE
 {
@@ -128,7 +129,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(sccsr_host_order) = {
     .name = "sc-csr-host-order",
     .about = "sc-csr as in the paper, where the host puts the results in order: to measure what the copies cost",
-    .format = "sc-csr",
+    .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2.2",
     .work = "as sc-csr, then the results by way of the host",
     .lesson = "The product is that of sc-csr, but y comes out in the order of the sorted rows, and is put in order\n"
@@ -151,7 +152,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
 KERNEL_ENTRY(sccsr) = {
     .name = "sc-csr",
     .about = "coalesced for short rows too: no lane idles while its row is as long as its neighbours; y is scattered",
-    .format = "sc-csr",
+    .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
     .lesson = "Rows are sorted by length and c neighbours folded into one: their first elements, then their second\n"

@@ -1,5 +1,5 @@
 /* Kernels over SELL-C-sigma: one stored row per thread; slices of 32 rows make a warp's reads coalesce. */
-#include "kernel.h"
+#include "dialect.h"
 #include "../src/fmt_sell.h"
 
 namespace KERNEL_SPACE
@@ -47,7 +47,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(sell) = {
     .name = "sell",
     .about = "coalesced like ELL, but each slice pays only for its own longest row",
-    .format = "sell",
+    .format = &format_sell,
     .source = "[ours]",
     .work = "one row per thread, rows of like length together",
     .lesson = "As ell, but in slices of 32 rows, each as wide as its own longest row; within windows of 1024 rows\n"

@@ -99,7 +99,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(vab_texture) = {
     .name = "vab-texture",
     .about = "vab with its partial sums read as a texture, as the paper does: to measure what that brings",
-    .format = "vab",
+    .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
     .lesson = "The first pass is that of vab. In the second, where a thread adds up the partial sums of its row,\n"
@@ -121,7 +121,7 @@ KERNEL_ENTRY(vab_texture) = {
 KERNEL_ENTRY(vab) = {
     .name = "vab",
     .about = "every thread has four products and a warp's reads coalesce; the partial sums cost a second pass",
-    .format = "vab",
+    .format = &format_vab,
     .source = "Liang 2012, sec. 2.3",
     .work = "four elements of one row per thread, then one row per thread",
     .lesson = "Rows are cut in pieces of 4 elements, a thread has a piece. The 4x4 example (* padding):\n"

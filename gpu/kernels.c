@@ -52,7 +52,7 @@ const struct kernel *kernel_usual(const struct format *f, const struct csr *A, c
     const struct kernel *usual = NULL;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (k->vendor || !kernel_runs_on(k, d) || strcmp(k->format, f->name)) continue;
+        if (k->vendor || !kernel_runs_on(k, d) || k->format != f) continue;
         usual = k;
         if (A && k->best && k->best(A)) break;
     }

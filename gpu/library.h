@@ -4,6 +4,8 @@
 
 #include "dev.h"
 
+#include "../src/base.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef LU_KERNELS_H
 #define LU_KERNELS_H
 
-#include "kernel.h"
+#include "dialect.h"
 
 #include "../src/lu.h"
 

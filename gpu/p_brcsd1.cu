@@ -2,6 +2,7 @@
    sort, as blocks may be as tall as the matrix. */
 #include "pack.h"
 #include "../src/fmt_brcsd1.h"
+#include "../src/mem.h"
 
 namespace KERNEL_SPACE
 {
@@ -225,7 +226,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(brcsd1) = {
-    .format = "brcsd1",
+    .format = &format_brcsd1,
     .about = "cuts listed by the device and chosen by the host; a radix sort of the entries by block and diagonal",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

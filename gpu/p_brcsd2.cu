@@ -76,7 +76,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(brcsd2) = {
-    .format = "brcsd2",
+    .format = &format_brcsd2,
     .about = "openers of diagonals as in hdia; a thread per block compares it with the one before; a prefix sum",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

@@ -44,7 +44,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(bsr) = {
-    .format = "bsr",
+    .format = &format_bsr,
     .about = "an entry opens a block if no row above it in the block row has one there; places by prefix sums",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

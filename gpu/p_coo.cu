@@ -33,7 +33,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(coo) = {
-    .format = "coo",
+    .format = &format_coo,
     .about = "tiles of entries: a block finds the rows of 2048 steps and writes them side by side",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,

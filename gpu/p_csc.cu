@@ -48,7 +48,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(csc) = {
-    .format = "csc",
+    .format = &format_csc,
     .about = "a stable radix sort by column; pointers where the column of sorted entries changes",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,

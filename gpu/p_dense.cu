@@ -29,7 +29,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(dense) = {
-    .format = "dense",
+    .format = &format_dense,
     .about = "zeros, and tiles of entries written over them",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,

@@ -37,7 +37,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(dia) = {
-    .format = "dia",
+    .format = &format_dia,
     .about = "diagonals marked by tiles of entries and numbered by a prefix sum; a row per thread laid on them",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

@@ -52,7 +52,7 @@ static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(dia_adaptive) = {
-    .format = "dia-adaptive",
+    .format = &format_dia_adaptive,
     .about = "planned as dia, brcsd1 and brcsd2 in turn, packed as the first that pads little",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack,

@@ -2,6 +2,7 @@
    rearranges and merges, as that goes step by step; the device lays the values out in its order. */
 #include "openers.h"
 #include "../src/fmt_drm.h"
+#include "../src/mem.h"
 
 namespace KERNEL_SPACE
 {
@@ -101,7 +102,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(drm) = {
-    .format = "drm",
+    .format = &format_drm,
     .about = "openers of diagonals as in hdia; segments merged by the host from their numbers of diagonals",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

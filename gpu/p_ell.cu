@@ -51,7 +51,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(ell) = {
-    .format = "ell",
+    .format = &format_ell,
     .about = "a row per thread, up to 32 of its slots, so that the writes of neighbours lie side by side",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

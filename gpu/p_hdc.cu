@@ -97,7 +97,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(hdc) = {
-    .format = "hdc",
+    .format = &format_hdc,
     .about = "entries counted by diagonal, warp by warp; two prefix sums: of the diagonals, and of the rest",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

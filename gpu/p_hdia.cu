@@ -28,7 +28,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(hdia) = {
-    .format = "hdia",
+    .format = &format_hdia,
     .about = "an entry opens a diagonal if no row above it in the hack is on it; places by prefix sums",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

@@ -93,7 +93,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(hyb) = {
-    .format = "hyb",
+    .format = &format_hyb,
     .about = "row lengths counted by warps, the width by halving; a row per thread, the overflow by tiles of entries",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

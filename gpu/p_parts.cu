@@ -1,6 +1,8 @@
 /* Steps that several packers share: tiles, the longest row, zeros, pointers. */
 #include "pack.h"
 
+#include "../src/csr.h"
+
 namespace KERNEL_SPACE
 {
 

@@ -150,7 +150,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(sccsr) = {
-    .format = "sc-csr",
+    .format = &format_sccsr,
     .about = "a radix sort of the rows by length; segments from three counts; then a thread per slot",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

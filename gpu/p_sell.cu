@@ -104,7 +104,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(sell) = {
-    .format = "sell",
+    .format = &format_sell,
     .about = "a radix sort of the rows by window and length; then a thread per slot, found by its slice",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

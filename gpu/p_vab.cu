@@ -57,7 +57,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 } // namespace KERNEL_SPACE
 
 PACKER_ENTRY(vab) = {
-    .format = "vab",
+    .format = &format_vab,
     .about = "pieces counted and added up; a piece per thread, in the thread block that will multiply it",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,

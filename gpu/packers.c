@@ -2,7 +2,8 @@
    source. */
 #include "../src/packer.h"
 
-#include <string.h>
+#include "../src/device.h"
+#include "../src/format.h"
 
 #define PACKER(id) extern const struct packer emu_packer_##id, cuda_packer_##id;
 #include "packers.def"
@@ -22,16 +23,16 @@ static const struct packer *const on_cuda[] = {
 #undef PACKER
 #endif
 
-static const struct packer *find(const struct packer *const *p, const char *format)
+static const struct packer *find(const struct packer *const *p, const struct format *f)
 {
-    while (*p && strcmp((*p)->format, format)) p++;
+    while (*p && (*p)->format != f) p++;
     return *p;
 }
 
 const struct packer *packer_find(const struct format *f, const struct device *d)
 {
 #ifdef HAVE_CUDA
-    if (d->kind == DEV_CUDA) return find(on_cuda, f->name);
+    if (d->kind == DEV_CUDA) return find(on_cuda, f);
 #endif
-    return d->kind == DEV_EMU ? find(on_emu, f->name) : NULL;
+    return d->kind == DEV_EMU ? find(on_emu, f) : NULL;
 }

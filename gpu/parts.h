@@ -3,7 +3,7 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#include "kernel.h"
+#include "dialect.h"
 
 namespace KERNEL_SPACE
 {

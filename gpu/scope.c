@@ -8,7 +8,7 @@
    still in the round before. */
 #include "scope.h"
 #include "emu.h"
-#include "../src/device.h"
+#include "../src/machine.h"
 #include "../src/random.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The emulator's machine: fibers, the scheduler of a block, exchanges within a warp, findings. */
-#include "kernel.h"
+#include "dialect.h"
 #include "emu.h"
 #include "../src/random.h"
 #include "scope.h"

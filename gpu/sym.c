@@ -1,6 +1,8 @@
 /* Which compilation of the kernels of symmetrization a device uses. */
 #include "../src/symmetrize.h"
 
+#include "../src/device.h"
+
 extern const struct sym_ops emu_vec_sym;
 #ifdef HAVE_CUDA
 extern const struct sym_ops cuda_vec_sym;

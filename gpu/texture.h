@@ -5,7 +5,9 @@
 #ifndef TEXTURE_H
 #define TEXTURE_H
 
-#include "kernel.h"
+#include "dialect.h"
+
+#include "../src/err.h"
 
 enum { TEXTURE_MOST = 1 << 27 }; /* elements that any GPU can address in one */
 

@@ -3,7 +3,7 @@
 #ifndef TILES_H
 #define TILES_H
 
-#include "kernel.h"
+#include "dialect.h"
 
 #include "../src/tools.h"
 

@@ -1,6 +1,10 @@
 /* What sorts and adds up between the kernels of a device. */
 #include "../src/tools.h"
 
+#include "../src/device.h"
+
+#include <stddef.h>
+
 #ifdef HAVE_CUDA
 extern const struct tools cuda_tools; /* tools_cub.cu */
 #endif

@@ -1,6 +1,9 @@
 /* What CUB does between our kernels: the radix sort of keys with their values, and prefix sums. */
 #include "../src/tools.h"
 
+#include "../src/device.h"
+#include "../src/err.h"
+
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 

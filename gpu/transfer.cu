@@ -1,6 +1,9 @@
 /* Page-locked memory, streams and copies that do not wait, on a GPU. */
 #include "../src/transfer.h"
 
+#include "../src/device.h"
+#include "../src/err.h"
+
 #include <cuda_runtime.h>
 
 /* Whatever failed, a look at the device tells whether it is lost with that. */

@@ -3,7 +3,10 @@
 #ifndef VEC_H
 #define VEC_H
 
-#include "kernel.h"
+#include "dialect.h"
+
+#include "../src/reason.h"
+#include "../src/vec_ops.h"
 
 #include <cfloat>
 #include <cmath>

@@ -5,6 +5,12 @@
 #include "../src/fmt_coo.h"
 #include "../src/fmt_csr.h"
 #include "../src/fmt_sell.h"
+#include "../src/array.h"
+#include "../src/err.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
+#include "../src/stored.h"
 
 #include <cusparse.h>
 #include <string.h>
@@ -262,43 +268,43 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
     "The preprocessing looks at the rows once; a solver, which multiplies often, gets it back. A single\n" \
     "product may not: see what `bench` says below its table.\n"
 
-#define VENDOR(id, name_, format_, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_) \
-    extern "C" const struct kernel cuda_kernel_##id;                                                       \
-    const struct kernel cuda_kernel_##id = {                                                               \
-        .name = name_,                                                                                     \
-        .about = about_,                                                                                   \
-        .format = format_,                                                                                 \
-        .source = "cuSPARSE",                                                                              \
-        .work = "as the library chooses",                                                                  \
-        .lesson = lesson_,                                                                                 \
-        .deterministic = same,                                                                             \
-        .vendor = true,                                                                                    \
-        .param = param_,                                                                                   \
-        .fits = fits_,                                                                                     \
-        .prepare = prepare<describe_, algorithm, preprocess>,                                              \
-        .release = release,                                                                                \
-        .f32 = run<float>,                                                                                 \
-        .f64 = run<double>,                                                                                \
+#define VENDOR(id, name_, of, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_) \
+    extern "C" const struct kernel cuda_kernel_##id;                                                  \
+    const struct kernel cuda_kernel_##id = {                                                          \
+        .name = name_,                                                                                \
+        .about = about_,                                                                              \
+        .format = &format_##of,                                                                       \
+        .source = "cuSPARSE",                                                                         \
+        .work = "as the library chooses",                                                             \
+        .lesson = lesson_,                                                                            \
+        .deterministic = same,                                                                        \
+        .vendor = true,                                                                               \
+        .param = param_,                                                                              \
+        .fits = fits_,                                                                                \
+        .prepare = prepare<describe_, algorithm, preprocess>,                                         \
+        .release = release,                                                                           \
+        .f32 = run<float>,                                                                            \
+        .f64 = run<double>,                                                                           \
     };
 
-VENDOR(cusparse_csr1, "cusparse-csr1", "csr", "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false,
-       describe_csr, CUSPARSE_SPMV_CSR_ALG1, false, not_empty, nullptr)
-VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", "csr", "cuSPARSE's CSR algorithm 1 after its preprocessing",
+VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false, describe_csr,
+       CUSPARSE_SPMV_CSR_ALG1, false, not_empty, nullptr)
+VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1 after its preprocessing",
        CLOSED CSR1 PREP, false, describe_csr, CUSPARSE_SPMV_CSR_ALG1, true, not_empty, nullptr)
-VENDOR(cusparse_csr2, "cusparse-csr2", "csr", "cuSPARSE's CSR algorithm 2, the same bits every run", CLOSED CSR2, true,
+VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, the same bits every run", CLOSED CSR2, true,
        describe_csr, CUSPARSE_SPMV_CSR_ALG2, false, not_empty, nullptr)
-VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", "csr", "cuSPARSE's CSR algorithm 2 after its preprocessing",
+VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2 after its preprocessing",
        CLOSED CSR2 PREP, true, describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, not_empty, nullptr)
-VENDOR(cusparse_coo1, "cusparse-coo1", "coo", "cuSPARSE's COO algorithm 1",
+VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
        CLOSED "The arrays of coo-segmented; here too the order of additions is open.\n", false, describe_coo,
        CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
-VENDOR(cusparse_coo2, "cusparse-coo2", "coo", "cuSPARSE's COO algorithm 2, the same bits every run",
+VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, the same bits every run",
        CLOSED "As algorithm 1, but its manual grants the same bits every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
-VENDOR(cusparse_sell, "cusparse-sell", "sell", "cuSPARSE's sliced ELL, which does not sort rows",
+VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, which does not sort rows",
        CLOSED "The layout of sell with sigma 1: unsorted, a slice is as wide as the longest of 32 neighbours,\n"
               "and y is written side by side.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
-VENDOR(cusparse_bsr, "cusparse-bsr", "bsr", "cuSPARSE's block rows",
+VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's block rows",
        CLOSED "The layout of bsr-block and bsr-column, for matrices of whole blocks.\n", false, describe_bsr,
        CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)

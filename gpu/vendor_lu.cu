@@ -3,6 +3,8 @@
 #include "library.h"
 
 #include "../src/lu.h"
+#include "../src/array.h"
+#include "../src/err.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

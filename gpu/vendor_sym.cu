@@ -3,6 +3,8 @@
 #include "library.h"
 
 #include "../src/symmetrize.h"
+#include "../src/err.h"
+#include "../src/mem.h"
 
 #include <cusparse.h>
 #include <string.h>

@@ -29,7 +29,7 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
     }
     bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
     if (!alone) return fail_at(e, why.code, why.where, "%s", why.text);
-    refusal_without_force(&why, k->format, real, false);
+    refusal_without_force(&why, k->format->name, real, false);
     out->no[out->nno].kernel = k;
     snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
     return true;
@@ -46,7 +46,7 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
     bool ok = out->no != NULL;
     for (int i = 0; ok && i < n; i++) {
         const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (format && strcmp(k->format, format) != 0)) continue;
+        if (k->host || k->vendor || (format && strcmp(k->format->name, format) != 0)) continue;
         ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
     }
     packed_free(&last);
@@ -119,7 +119,7 @@ static void out_advised(const struct advising *v, const struct modeled *k, int r
     out_int(o, "rank", NULL, rank);
     out_str(o, "matrix", NULL, v->m->name);
     out_str(o, "kernel", "kernel", k->kernel->name);
-    out_str(o, "format", "format", k->kernel->format);
+    out_str(o, "format", "format", k->kernel->format->name);
     out_str(o, "precision", NULL, type_name(k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
@@ -144,7 +144,7 @@ static void out_not(const struct advising *v, const struct not_advised *no, enum
     out_row(o);
     out_str(o, "matrix", NULL, v->m->name);
     out_str(o, "kernel", NULL, no->kernel->name);
-    out_str(o, "format", NULL, no->kernel->format);
+    out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "precision", NULL, type_name(real));
     out_fitting(o, no->why);
 }

@@ -52,7 +52,7 @@ static bool bench_all(struct session *s, const struct spmv_request *w, const cha
                       struct err *e)
 {
     for (int i = 0; kernels[i]; i++) {
-        if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format, format))) continue;
+        if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format->name, format))) continue;
         if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
     }
     return true;
@@ -67,7 +67,7 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     }
     out_row(o);
     out_str(o, "matrix", NULL, w->matrix->name);
-    out_str(o, "format", NULL, no->kernel->format);
+    out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "device", NULL, w->dev->name);
     out_str(o, "precision", NULL, type_name(w->real));

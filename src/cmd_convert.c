@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "packer.h"
 #include "measures.h"
+#include "fmt_csr.h"
 
 #include <math.h>
 
@@ -71,7 +72,7 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
                        struct err *e)
 {
     struct packing *again;
-    struct product *csr = session_product(s, w->matrix, format_find("csr"), NULL, w->real, false, e);
+    struct product *csr = session_product(s, w->matrix, &format_csr, NULL, w->real, false, e);
     struct mat *A = csr ? session_mat(s, csr, w->dev, e) : NULL;
     if (!A || !packing_begin(&again, p->S.format, A, p->asked, true, e)) return false;
     bool ok = packing_time(again, TIMED_RUNS, us, e);
@@ -107,7 +108,7 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
     c->copy_us = c->there || w->dev->kind == DEV_CPU ? 0 : put_us;
     if (why.code == E_CANCELLED || why.code == E_DEVICE) return fail(e, why.code, "%s", why.text);
     if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
-    c->csr = kernel_usual(format_find("csr"), &w->matrix->csr, w->dev);
+    c->csr = kernel_usual(&format_csr, &w->matrix->csr, w->dev);
     c->own = kernel_usual(p->S.format, &w->matrix->csr, w->dev);
     if (c->own != c->csr) c->csr_us = product_us(s, *w, c->csr);
     same.param = p->asked;

@@ -57,7 +57,7 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
 static bool count_one(struct session *s, const struct count_wanted *w, const struct kernel *k, struct counts *c,
                       struct err *e)
 {
-    const struct format *f = format_find(k->format);
+    const struct format *f = k->format;
     int64_t sample = k->shares ? 0 : w->sample; /* a few of its blocks may have done nothing, or all of it */
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
@@ -67,7 +67,7 @@ static bool count_one(struct session *s, const struct count_wanted *w, const str
                     "`kernels` lists what does",
                     k->name);
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
-    if (!p) refusal_without_force(e, k->format, w->real, true);
+    if (!p) refusal_without_force(e, f->name, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M || (sample < 0 && !choose_sample(k, M, &s->watch, c, &sample, e))) return false;
@@ -375,7 +375,7 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     double error = counts_error(c);
     out_str(o, "kernel", "kernel", c->scope.kernel->name);
     out_str(o, "matrix", at_length ? "matrix" : NULL, m->name);
-    out_str(o, "format", NULL, c->scope.kernel->format);
+    out_str(o, "format", NULL, c->scope.kernel->format->name);
     out_str(o, "precision", at_length ? "precision" : NULL, type_name(real));
     out_int(o, "launches", at_length && c->scope.nlaunches > 1 ? "launches" : NULL, c->scope.nlaunches);
     if (out_mode(o) == OUT_TEXT && at_length) out_str(o, NULL, "blocks watched", of_all(&t, text, sizeof text));
@@ -478,7 +478,7 @@ static void out_refused(struct out *o, const struct count_wanted *w, const struc
     out_row(o);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "matrix", NULL, w->matrix->name);
-    out_str(o, "format", NULL, no->kernel->format);
+    out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "precision", NULL, type_name(w->real));
     out_fitting(o, no->why);
 }
@@ -543,7 +543,7 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
     if (arg(a, "sample") && arg_flag(a, "all"))
         return fail(e, E_USAGE, "expected either `sample` or `all`: all blocks are no sample");
     if (arg_flag(a, "all") && k) w.sample = 0;
-    if (k && !arg_params(a, format_find(k->format)->params, param, e)) return false;
+    if (k && !arg_params(a, k->format->params, param, e)) return false;
     if (!k && arg_count(a, "params")) return fail(e, E_USAGE, "parameters follow the kernel whose format has them");
     if (k && arg_count(a, "params")) w.param = param;
     if (!(w.emu = session_device(s, "emu", e))) return false;

@@ -155,7 +155,7 @@ static void out_kernels_of(struct out *o, const struct format *f)
     char line[512] = "";
     int n = 0;
     for (int i = 0; kernels[i] && n < COUNT(name); i++) {
-        if (strcmp(kernels[i]->format, f->name)) continue;
+        if (kernels[i]->format != f) continue;
         size_t at = strlen(line);
         snprintf(line + at, sizeof line - at, "%s%s", n ? " " : "", kernels[i]->name);
         name[n++] = kernels[i]->name;
@@ -182,7 +182,7 @@ static bool help_kernel(struct session *s, const char *name)
     const struct kernel *k = kernel_find(name);
     if (!k) return false;
     out_topic(o, "kernel", "kernel", k->name, k->about);
-    out_str(o, "format", "format", k->format);
+    out_str(o, "format", "format", k->format->name);
     out_str(o, "work", "one thread", k->work);
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);

@@ -7,7 +7,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
 {
     out_row(o);
     out_str(o, "name", "kernel", k->name);
-    out_str(o, "format", "format", k->format);
+    out_str(o, "format", "format", k->format->name);
     out_words(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : "emu cuda");
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_fit(o, fit);
@@ -20,7 +20,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
 static struct fit narrowed(const struct kernel *k, const struct matrix *m, struct fit fit)
 {
     struct err why = {0};
-    if (m && fit.fits && k->param && !format_plan(&m->csr, format_find(k->format), k->param, T_F64, &fit.plan, &why))
+    if (m && fit.fits && k->param && !format_plan(&m->csr, k->format, k->param, T_F64, &fit.plan, &why))
         fit.fits = false;
     if (!fit.fits || !k->fits || k->fits(&fit.plan.shape, &why)) return fit;
     fit.fits = false;
@@ -34,8 +34,8 @@ static bool run_kernels(struct session *s, const struct args *a, struct err *e)
     struct fit fit = {0};
     if (arg(a, "matrix") && !m) return false;
     for (int i = 0; kernels[i]; i++) {
-        const struct format *f = format_find(kernels[i]->format);
-        bool same = i && !strcmp(kernels[i]->format, kernels[i - 1]->format);
+        const struct format *f = kernels[i]->format;
+        bool same = i && kernels[i]->format == kernels[i - 1]->format;
         if (m && f && !same && !fit_of(s, m, f, T_F64, true, &fit, e)) return false;
         struct fit own = narrowed(kernels[i], m, fit);
         out_kernel(s->out, kernels[i], m && f ? &own : NULL);

@@ -24,8 +24,8 @@ static const struct kernel *kernel_for(const struct args *a, const struct csr *A
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists those there are", format ? format : "csr",
              d->name);
-    if (!k || !format || !strcmp(k->format, format)) return k;
-    fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format);
+    if (!k || !format || !strcmp(k->format->name, format)) return k;
+    fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format->name);
     return NULL;
 }
 
@@ -49,7 +49,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
     w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
     const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
-    if (!k || !arg_params(a, format_find(k->format)->params, param, e)) return false;
+    if (!k || !arg_params(a, k->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
     return spmv_measure(s, &w, k, &r, e) && spmv_keep(s, w.matrix, &r, 1, e) && out_measured(s, w.matrix, &r);
 }

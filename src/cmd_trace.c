@@ -310,7 +310,7 @@ static bool begin(struct session *s, const struct args *a, struct err *e)
                              .kernel = kernel_find(arg(a, "kernel")),
                              .real = arg_precision(a)};
     int64_t param[PARAMS_MAX], launch = -1, warp = 0;
-    if (!w.matrix || !arg_params(a, format_find(w.kernel->format)->params, param, e)) return false;
+    if (!w.matrix || !arg_params(a, w.kernel->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
     if (!not_negative(a, "launch", INT32_MAX, &launch, e) || !not_negative(a, "warp", INT32_MAX, &warp, e) ||
         !not_negative(a, "block", INT64_MAX, &w.block, e))
@@ -318,7 +318,7 @@ static bool begin(struct session *s, const struct args *a, struct err *e)
     w.launch = (int)launch;
     w.warp = (int)warp;
     if (tracing_begin(s, &w, e)) return true;
-    refusal_without_force(e, w.kernel->format, w.real, true);
+    refusal_without_force(e, w.kernel->format->name, w.real, true);
     return false;
 }
 

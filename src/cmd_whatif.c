@@ -67,7 +67,7 @@ static bool all_kernels(struct whatif *w, const struct csr *A, struct err *e)
     struct plan p;
     if (!format_plan(A, w->format, w->param, w->real, &p, e)) return false;
     for (int i = 0; kernels[i]; i++)
-        if (!kernels[i]->host && !kernels[i]->vendor && !strcmp(kernels[i]->format, w->format->name) &&
+        if (!kernels[i]->host && !kernels[i]->vendor && kernels[i]->format == w->format &&
             !one_kernel(w, A, kernels[i], &p, e))
             return false;
     return true;

@@ -22,7 +22,7 @@ struct answer {
 static const char *reason_of(const struct advice *a, const struct format *f)
 {
     for (int i = 0; i < a->nno; i++)
-        if (!strcmp(a->no[i].kernel->format, f->name)) return a->no[i].why;
+        if (a->no[i].kernel->format == f) return a->no[i].why;
     return "no kernel of it can be watched";
 }
 
@@ -51,7 +51,7 @@ static struct answer answer_of(const struct advice *a, const struct format *f, c
 {
     struct answer w = {.format = f, .matrix = m, .real = real, .best = a->n ? &a->k[0] : NULL};
     for (int i = a->n - 1; i >= 0; i--)
-        if (!strcmp(a->k[i].kernel->format, f->name)) w.own = &a->k[i];
+        if (a->k[i].kernel->format == f) w.own = &a->k[i];
     if (!w.own) w.reason = reason_of(a, f);
     if (w.own && w.best && w.own != w.best) find_cause(a, m, &w);
     return w;
@@ -103,13 +103,13 @@ static void say_answer(struct out *o, const struct answer *w)
         return;
     }
     if (times(w) <= AS_FAST)
-        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name, w->best->kernel->format,
+        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name, w->best->kernel->format->name,
                  w->own->kernel->name, own, w->best->kernel->name, best);
     else
-        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), w->best->kernel->format,
+        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), w->best->kernel->format->name,
                  w->own->kernel->name, own, w->best->kernel->name, best);
     out_text(o, "It stores %s where %s stores %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
-             w->best->kernel->format, show_bytes((double)w->best->plan.bytes, best, sizeof best));
+             w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;
     out_text(o, "What costs it most beyond what %s pays, %s, is %s: %s.", w->best->kernel->name,
              show_us(w->cause.us, own, sizeof own), w->cause.cause, w->cause.text);

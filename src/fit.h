@@ -3,6 +3,7 @@
 #define FIT_H
 
 #include "format.h"
+#include "measures.h"
 
 struct matrix;
 struct out;

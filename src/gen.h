@@ -5,6 +5,7 @@
 #include "format.h"
 #include "random.h"
 #include "registry.h"
+#include "warpspy.h"
 
 /* A generator is an entry of a file gen_NAME.c and one line in generators.def. */
 struct generator {

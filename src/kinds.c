@@ -56,7 +56,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
     const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
-    if (format && strcmp(k->format, format)) return false;
+    if (format && strcmp(k->format->name, format)) return false;
     if (!on) return true;
     return !strcmp(on, "cpu") ? k->host : !k->host && (strcmp(on, "emu") || !k->vendor);
 }
@@ -188,7 +188,7 @@ const struct param *params_of(const struct args *a)
     const struct generator *g = generator ? generator_find(generator) : NULL;
     const struct kernel *k = kernel ? kernel_find(kernel) : NULL;
     const char *format = arg(a, "format") ? arg(a, "format") : arg(a, "using");
-    if (!format && k) format = k->format;
+    if (!format && k) format = k->format->name;
     const struct format *f = format ? format_find(format) : NULL;
     return f ? f->params : g ? g->params : NULL;
 }

@@ -3,7 +3,7 @@
 #ifndef LEVEL_SCHEDULE_H
 #define LEVEL_SCHEDULE_H
 
-#include "device.h"
+#include "machine.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,7 +3,7 @@
 #ifndef LU_H
 #define LU_H
 
-#include "device.h"
+#include "machine.h"
 #include "registry.h"
 
 #ifdef __cplusplus

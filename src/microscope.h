@@ -3,7 +3,7 @@
 #ifndef MICROSCOPE_H
 #define MICROSCOPE_H
 
-#include "device.h"
+#include "machine.h"
 
 #ifdef __cplusplus
 extern "C" {

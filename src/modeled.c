@@ -93,13 +93,13 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
                     const struct machine *g, struct modeled *out, struct err *e)
 {
     int64_t own[PARAMS_MAX];
-    const struct format *f = format_find(k->format);
+    const struct format *f = k->format;
     *out = (struct modeled){.kernel = k, .real = real, .on = *g};
     if (!can_be_watched(k, &m->csr, e)) return false;
     struct device *emu = device_open("emu", e);
     struct product *p = emu ? session_product(s, m, f, params_for(k, f, param, g, own), real, false, e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
-    if (!p) refusal_without_force(e, k->format, real, true);
+    if (!p) refusal_without_force(e, f->name, real, true);
     if (!M || !watch_mat(&m->csr, M, &s->watch, out, e)) return false;
     out->prep_us = p->prep_us;
     out->counts.scope.of = NULL;
@@ -147,7 +147,7 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e)
 {
     int64_t own[PARAMS_MAX];
-    const struct format *f = format_find(k->format);
+    const struct format *f = k->format;
     *out = (struct modeled){.kernel = k, .real = real, .on = *g};
     if (!can_be_watched(k, A, e) || !pack(last, A, f, params_for(k, f, param, g, own), real, e)) return false;
     out->prep_us = last->us;
@@ -164,7 +164,7 @@ bool modeled_command(struct session *s, const struct args *a,
     const struct kernel *k = kernel_find(arg(a, "kernel"));
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     struct machine g;
-    if (!m || !arg_params(a, format_find(k->format)->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
     struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
     bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
     ok = ok && say(s, m, t, e);
@@ -222,7 +222,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     struct out *o = s->out;
     out_str(o, "kernel", "kernel", k->kernel->name);
     out_str(o, "matrix", "matrix", m->name);
-    out_str(o, "format", NULL, k->kernel->format);
+    out_str(o, "format", NULL, k->kernel->format->name);
     out_str(o, "precision", "precision", type_name(k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);

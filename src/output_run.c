@@ -2,6 +2,7 @@
    time of a kernel that prepares something on the device before its first product. */
 #include "output_run.h"
 #include "session.h"
+#include "measures.h"
 
 #include <math.h>
 
@@ -106,7 +107,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_int(o, "rows", NULL, m->csr.rows);
     out_int(o, "cols", NULL, m->csr.cols);
     out_int(o, "nnz", NULL, m->csr.nnz);
-    out_str(o, "format", "format", r->kernel->format);
+    out_str(o, "format", "format", r->kernel->format->name);
     out_str(o, "kernel", "kernel", r->kernel->name);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
     out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));

@@ -1,7 +1,16 @@
 /* Conversions on a device: memory, order of steps, times; the work itself is the packers'. */
 #include "packer.h"
 
+#include "clock.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "mat.h"
+#include "mem.h"
+#include "tools.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- for packers ---- */
@@ -97,7 +106,7 @@ static bool fill(struct packing *p, struct err *e)
 
 static bool suits(const struct format *f, const struct mat *A, struct err *e)
 {
-    if (strcmp(A->of->format->name, "csr"))
+    if (!A->of->format->interchange)
         return fail(e, E_INTERNAL, "%s is packed from csr, found %s", f->name, A->of->format->name);
     if (packer_find(f, A->dev)) return true;
     return fail(e, E_UNSUPPORTED, "%s is not packed on %s; the host does it", f->name, A->dev->name);

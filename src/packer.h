@@ -3,17 +3,21 @@
 #ifndef PACKER_H
 #define PACKER_H
 
-#include "tools.h"
+#include "stored.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct device;
+struct mat;
 struct packing;
+struct tools;
 
 /* A packer is one file, gpu/p_FORMAT.cu, ending with this entry, and one line in gpu/packers.def. */
 struct packer {
-    const char *format, *about; /* about: how the work is dealt out */
+    const struct format *format;
+    const char *about; /* how the work is dealt out */
     /* Find on the device what the sizes hang on, read that back, list the arrays of p->S by the format's *_sizes. What
        is kept in rooms is there for pack. */
     bool (*plan)(struct packing *p, struct err *e);

@@ -4,6 +4,7 @@
 #include "paper_times.h"
 #include "session.h"
 #include "spmv.h"
+#include "measures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,7 +223,7 @@ static bool unknown(const char *name, struct err *e)
 static const struct kernel *kernel_called(const struct papers *p, const char *name, const struct csr *A, struct err *e)
 {
     const struct kernel *k = kernel_find(name);
-    const struct format *f = k ? format_find(k->format) : format_find(name);
+    const struct format *f = k ? k->format : format_find(name);
     if (k && kernel_runs_on(k, p->dev)) return k;
     k = f ? kernel_usual(f, A, p->dev) : NULL;
     if (!f)
@@ -236,7 +237,7 @@ static bool find_format(struct session *s, const struct papers *p, const char *n
                         struct about *x, struct err *e)
 {
     const struct kernel *k = kernel_find(name);
-    const struct format *f = format_find(k ? k->format : name);
+    const struct format *f = k ? k->format : format_find(name);
     if (!f) return unknown(name, e);
     const struct product *made = session_product(s, x->m, f, NULL, p->real, true, e);
     if (!made) return false;

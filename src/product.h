@@ -2,7 +2,7 @@
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include "device.h"
+#include "machine.h"
 
 struct product {
     struct stored S;

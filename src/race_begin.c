@@ -95,7 +95,7 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
         return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t own[PARAMS_MAX];
-    const struct format *f = format_find(x->kernel->format);
+    const struct format *f = x->kernel->format;
     const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, own);
     struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;

@@ -5,7 +5,7 @@
 #include "args.h"
 #include "command.h"
 #include "window.h"
-#include "device.h"
+#include "machine.h"
 #include "front_ops.h"
 #include "gen.h"
 #include "load_info.h"

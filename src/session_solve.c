@@ -1,7 +1,7 @@
 /* Beginning a solve on a matrix of the session. */
 #include "session_solve.h"
 
-#include <string.h>
+#include "fmt_csr.h"
 
 /* The kernel that was named, or the default one of the format. */
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
@@ -11,8 +11,8 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists what does", f->name,
              o->dev->name);
-    else if (strcmp(k->format, f->name))
-        fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format, f->name);
+    else if (k->format != f)
+        fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format->name, f->name);
     else if (!kernel_runs_on(k, o->dev))
         fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, o->dev->name);
     else
@@ -23,8 +23,7 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
 static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                        struct err *e)
 {
-    const struct format *f = o->format ? o->format : format_find(o->kernel ? o->kernel->format : "csr");
-    if (!f) return fail(e, E_INTERNAL, "kernel %s names a format that is not there", o->kernel->name);
+    const struct format *f = o->format ? o->format : o->kernel ? o->kernel->format : &format_csr;
     A->kernel = choose_kernel(A->csr, o, f, e);
     struct product *p = A->kernel ? session_product(s, m, f, NULL, o->real, o->force, e) : NULL;
     A->mat = p ? session_mat(s, p, o->dev, e) : NULL;

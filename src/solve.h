@@ -3,7 +3,7 @@
 #ifndef SOLVE_H
 #define SOLVE_H
 
-#include "device.h"
+#include "machine.h"
 #include "solver.h"
 
 struct precond; /* precond.h */

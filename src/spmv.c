@@ -29,10 +29,9 @@ const int64_t *spmv_params(const struct format *f, const struct device *d, int64
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e)
 {
-    const struct format *f = format_find(k->format);
+    const struct format *f = k->format;
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
-    if (!f) return fail(e, E_INTERNAL, "kernel %s works on %s, which is no format", k->name, k->format);
     int64_t own[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, own);
     /* The emulator would take its time over it; and a lesson's tables tell what packing on the host takes. */

@@ -1,6 +1,8 @@
 /* Symmetrization and transposition by loops of the host, by all threads. */
 #include "symmetrize.h"
 
+#include "mem.h"
+
 #include <omp.h>
 
 enum { ENTRIES_A_THREAD = 1 << 15 };

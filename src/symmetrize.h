@@ -6,6 +6,8 @@
 #include "registry.h"
 #include "tools.h"
 
+#include "csr.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -3,11 +3,15 @@
 #ifndef TOOLS_H
 #define TOOLS_H
 
-#include "device.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct device;
+struct err;
 
 /* Steps along the rows of a matrix that a block of threads takes (gpu/tiles.h): entries and ends of rows. */
 enum { TILE = 2048 };

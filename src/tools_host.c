@@ -2,6 +2,8 @@
    library. */
 #include "tools.h"
 
+#include "mem.h"
+
 #include <omp.h>
 #include <string.h>
 

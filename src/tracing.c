@@ -152,11 +152,11 @@ static bool can_trace(const struct trace_wanted *w, const struct device *emu, st
     if (kernel_runs_on(k, emu)) return true;
     for (int i = 0; kernels[i]; i++) {
         size_t n = strlen(others);
-        if (!strcmp(kernels[i]->format, k->format) && kernel_runs_on(kernels[i], emu))
+        if (kernels[i]->format == k->format && kernel_runs_on(kernels[i], emu))
             snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
     }
     return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, which traces; of %s there are %s", k->name,
-                k->format, *others ? others : "none");
+                k->format->name, *others ? others : "none");
 }
 
 /* About how many elements of global memory all lanes of the launch touch, if all warps do as much as this one. */
@@ -205,7 +205,7 @@ static bool trace_it(struct session *s, const struct trace_wanted *w, struct tra
     if (!emu || !can_trace(w, emu, e)) return false;
     const struct kernel *k = w->kernel;
     const int64_t *param = w->param ? w->param : k->param;
-    struct product *p = session_product(s, w->matrix, format_find(k->format), param, w->real, false, e);
+    struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     const struct mat *M = session_mat(s, p, emu, e);
     if (!M || !trace_launch(w, M, &s->watch, &v->t, e)) return false;

@@ -6,6 +6,18 @@
 #include "transfer.h"
 #include "random.h"
 #include "fmt_csr.h"
+#include "array.h"
+#include "base.h"
+#include "clock.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "mat.h"
+#include "mem.h"
+#include "reference.h"
+#include "stored.h"
+#include "watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,7 +115,7 @@ static void cut(struct job *j, int k)
     p->first = first_row(A, k, j->plan->pieces);
     p->at = j->bytes;
     p->S =
-        (struct stored){.format = format_find("csr"), .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
+        (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
     p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
     p->S.narrays = 3;
     p->S.a[CSR_PTR] = (struct array){"ptr", ROLE_POINTERS, T_I32, p->S.rows + 1, NULL};
@@ -194,7 +206,7 @@ static bool pose(struct job *j, struct err *e)
 static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us, struct err *e)
 {
     *j = (struct job){.plan = p, .size = (int64_t)type_size(p->real)};
-    j->kernel = kernel_usual(format_find("csr"), p->A, p->dev);
+    j->kernel = kernel_usual(&format_csr, p->A, p->dev);
     if (!j->kernel) return fail(e, E_UNSUPPORTED, "no kernel for csr runs on %s", p->dev->name);
     j->piece = mem_zero(p->pieces, sizeof *j->piece, "the pieces of a matrix", e);
     if (!j->piece) return false;

@@ -2,7 +2,7 @@
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
-#include "device.h"
+#include "machine.h"
 
 #ifdef __cplusplus
 extern "C" {

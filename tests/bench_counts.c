@@ -12,7 +12,7 @@ static struct session session;
 
 static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M, struct err *e)
 {
-    struct product *p = session_product(&session, m, format_find(k->format), NULL, real, false, e);
+    struct product *p = session_product(&session, m, k->format, NULL, real, false, e);
     return p && (*M = session_mat(&session, p, d, e));
 }
 

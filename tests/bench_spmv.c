@@ -42,7 +42,7 @@ static bool bench_product(const char *name, const struct csr *A, const struct st
     double put_us = now_us() - start;
     for (int i = 0; kernels[i]; i++) {
         struct run r;
-        if (!kernel_runs_on(kernels[i], d) || strcmp(kernels[i]->format, S->format->name)) continue;
+        if (!kernel_runs_on(kernels[i], d) || kernels[i]->format != S->format) continue;
         err_clear(&e);
         if (!bench_kernel(kernels[i], A, &M, 0, NULL, &r, &e)) {
             ok = complain(kernels[i]->name, &e);

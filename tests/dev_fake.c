@@ -1,6 +1,9 @@
 /* The device that fails on demand: each call is counted, and then passed on to the device beneath. */
 #include "dev_fake.h"
 
+#include "../src/err.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static struct fake *fake_of(struct device *d)

@@ -245,11 +245,11 @@ static int64_t value_per_row(const struct mat *M)
     return M->of->rows * static_cast<int64_t>(sizeof(double));
 }
 
-const struct kernel emu_test_nested = {.name = "nested", .format = "csr", .deterministic = true, .f64 = launch_nested};
+const struct kernel emu_test_nested = {.name = "nested", .format = &format_csr, .deterministic = true, .f64 = launch_nested};
 const struct kernel emu_test_outside = {
-    .name = "outside", .format = "csr", .deterministic = true, .f64 = launch_outside};
+    .name = "outside", .format = &format_csr, .deterministic = true, .f64 = launch_outside};
 const struct kernel emu_test_renamed = {
-    .name = "renamed", .format = "csr", .deterministic = true, .scratch = value_per_row, .f64 = launch_renamed};
+    .name = "renamed", .format = &format_csr, .deterministic = true, .scratch = value_per_row, .f64 = launch_renamed};
 
 int emu_test_line(const char *text)
 {

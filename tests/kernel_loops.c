@@ -110,7 +110,7 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
 static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
 {
     if (k->vendor && getenv("WARPSPY_NO_VENDOR")) return false;
-    return kernel_runs_on(k, l->d) && !strcmp(k->format, s->S.format->name) && (!k->fits || k->fits(&s->S, NULL));
+    return kernel_runs_on(k, l->d) && k->format == s->S.format && (!k->fits || k->fits(&s->S, NULL));
 }
 
 static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,

@@ -978,7 +978,7 @@ static void check_sums_of(const struct kernel *k, const struct csr *A, struct ve
     struct mat M = {0};
     struct err e = {0};
     double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
-    if (!format_pack(A, format_find(k->format), k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
+    if (!format_pack(A, k->format, k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
         fail_msg("%s: %s", k->name, e.text);
     struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
     assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL) && kernel_launch(k, &L, &e));

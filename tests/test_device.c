@@ -153,7 +153,7 @@ static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entri
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)
-        if (kernel_runs_on(kernels[i], d) && !strcmp(kernels[i]->format, f->name)) return kernels[i];
+        if (kernel_runs_on(kernels[i], d) && kernels[i]->format == f) return kernels[i];
     return NULL;
 }
 

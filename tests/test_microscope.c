@@ -125,7 +125,7 @@ static void hold(const struct csr *A, const struct by_hand *list, int n)
         struct subject s;
         struct csr copy;
         assert_true(csr_copy(&copy, A, NULL));
-        assert_true(subject_new(&s, copy, k->format, h->real));
+        assert_true(subject_new(&s, copy, k->format->name, h->real));
         count_or_fail(k, &s.M, 0, NULL, &counted);
         int a = 0;
         while (a < counted.scope.narrays && strcmp(counted.scope.array[a].name, h->array)) a++;
@@ -276,7 +276,7 @@ static void each_kernel(void (*check)(const struct subject *, const struct kerne
     for (int i = 0; kernels[i]; i++) {
         struct subject s;
         if (!kernel_runs_on(kernels[i], emu)) continue;
-        bool takes = subject_new(&s, shape_csr(shape, 11), kernels[i]->format, real);
+        bool takes = subject_new(&s, shape_csr(shape, 11), kernels[i]->format->name, real);
         if (takes && (!kernels[i]->fits || kernels[i]->fits(&s.S, NULL))) check(&s, kernels[i], shape->name);
         subject_free(&s);
     }

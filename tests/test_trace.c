@@ -352,7 +352,7 @@ static void keys_move(void **state)
     assert_int_equal(x.t.s.trace->t.warp, 0);
     check_says(&x, "W", "no warp before");
     press(&x, "Kcsr-vector\nk");
-    assert_string_equal(x.t.s.trace->kernel->format, "csr");
+    assert_string_equal(x.t.s.trace->kernel->format->name, "csr");
     assert_string_not_equal(x.t.s.trace->kernel->name, "csr-vector");
     press(&x, "Kcoo-atomic\nL");
     assert_int_equal(x.t.s.trace->t.launch, 0);

@@ -89,7 +89,7 @@ static void go_launch(struct session *s, struct view_state *st, int64_t n)
 static bool go_kernel(struct session *s, struct view_state *st, const struct kernel *k)
 {
     struct trace_wanted w = same_of(s->trace);
-    if (k->param || strcmp(k->format, w.kernel->format)) w.param = NULL;
+    if (k->param || k->format != w.kernel->format) w.param = NULL;
     w.kernel = k;
     w.launch = -1;
     w.block = w.warp = 0;
@@ -106,14 +106,14 @@ static void next_kernel(struct session *s, struct view_state *st)
     while (kernels[at] != was) at++;
     for (int i = 1; emu && i < n; i++) {
         const struct kernel *k = kernels[(at + i) % n];
-        if (!strcmp(k->format, was->format) && kernel_runs_on(k, emu) && go_kernel(s, st, k)) {
+        if (k->format == was->format && kernel_runs_on(k, emu) && go_kernel(s, st, k)) {
             st->message[0] = 0;
             return;
         }
     }
     if (!st->message[0])
         snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for one of any format",
-                 was->format);
+                 was->format->name);
 }
 
 static bool ask(struct view_state *st, int k, const char *question)

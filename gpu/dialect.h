@@ -12,10 +12,12 @@
 
    Rules: global memory only through GPTR (one load is one p[i]); atomics as atomicAdd(p + i, v); shared memory
    by SHARED(T, name, n); shuffle masks name exactly the lanes that are there; lockstep is never relied on. */
-#ifndef KERNEL_H
-#define KERNEL_H
+#ifndef DIALECT_H
+#define DIALECT_H
 
 #include "../src/device.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
 
 #define WARP 32
 #define FULL_MASK 0xffffffffu
@@ -92,6 +94,8 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #define KERNEL_SPACE emu_
 #define KERNEL_SYMBOL(id) emu_kernel_##id
 #define VEC_SYMBOL(id) emu_vec_##id
+#include "../src/clock.h"
+#include "../src/threads.h"
 #include "simt.h"
 #include <omp.h>
 #define INDEX simt::index
@@ -195,33 +199,33 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 } // namespace KERNEL_SPACE
 
 #ifndef __CUDACC__
-/* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) are ell-serial and ell-openmp, which run
-   ell_host<T>(launch, threads). What is said of the first: about, source; of the second: share, what a thread takes at
-   a time; of both: lesson, and after it, if need be, .fits = ... */
-#define HOST_ENTRIES(id, format_, loop, about_, source_, share, lesson_, ...) \
-    KERNEL_ENTRY(id##_serial) = {                                             \
-        .name = format_ "-serial",                                            \
-        .about = about_,                                                      \
-        .format = format_,                                                    \
-        .source = source_,                                                    \
-        .work = "the whole product, in one thread",                           \
-        .lesson = lesson_,                                                    \
-        .deterministic = true,                                                \
-        .host = true,                                                         \
-        __VA_OPT__(__VA_ARGS__, ).f32 = on_one<loop<float>>,                  \
-        .f64 = on_one<loop<double>>,                                          \
-    };                                                                        \
-    KERNEL_ENTRY(id##_openmp) = {                                             \
-        .name = format_ "-openmp",                                            \
-        .about = "the host loop on all cores",                                \
-        .format = format_,                                                    \
-        .source = "[ours]",                                                   \
-        .work = share " per host thread",                                     \
-        .lesson = lesson_,                                                    \
-        .deterministic = true,                                                \
-        .host = true,                                                         \
-        __VA_OPT__(__VA_ARGS__, ).f32 = on_all<loop<float>>,                  \
-        .f64 = on_all<loop<double>>,                                          \
+/* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) are ell-serial and ell-openmp of the
+   format ell, which run ell_host<T>(launch, threads). What is said of the first: about, source; of the second: share,
+   what a thread takes at a time; of both: lesson, and after it, if need be, .fits = ... */
+#define HOST_ENTRIES(id, name_, loop, about_, source_, share, lesson_, ...) \
+    KERNEL_ENTRY(id##_serial) = {                                           \
+        .name = name_ "-serial",                                            \
+        .about = about_,                                                    \
+        .format = &format_##id,                                             \
+        .source = source_,                                                  \
+        .work = "the whole product, in one thread",                         \
+        .lesson = lesson_,                                                  \
+        .deterministic = true,                                              \
+        .host = true,                                                       \
+        __VA_OPT__(__VA_ARGS__, ).f32 = on_one<loop<float>>,                \
+        .f64 = on_one<loop<double>>,                                        \
+    };                                                                      \
+    KERNEL_ENTRY(id##_openmp) = {                                           \
+        .name = name_ "-openmp",                                            \
+        .about = "the host loop on all cores",                              \
+        .format = &format_##id,                                             \
+        .source = "[ours]",                                                 \
+        .work = share " per host thread",                                   \
+        .lesson = lesson_,                                                  \
+        .deterministic = true,                                              \
+        .host = true,                                                       \
+        __VA_OPT__(__VA_ARGS__, ).f32 = on_all<loop<float>>,                \
+        .f64 = on_all<loop<double>>,                                        \
     }
 #endif
 
