@@ -10,7 +10,7 @@
 #include <curses.h>
 #include <term.h>
 
-enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, EVENTS = 8, WAITING = 64 };
+enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64 };
 
 /* Modes that terminals with a mouse know or ignore. A frame between these two is shown at once. */
 #define FRAME_BEGIN "\033[?2026h"
@@ -109,7 +109,8 @@ enum colours full_screen_colours(enum colours wanted)
 /* ---- drawing ---- */
 
 static struct {
-    struct cell *cell; /* what the screen shows, w * h cells of canonical styles; NULL: unknown */
+    struct cell
+        *cell; /* what the screen shows, w * h cells of canonical styles, and a line to work on; NULL: unknown */
     int w, h;
     enum colours colours;
     cchar_t look[ST_COUNT];      /* a blank of each style */
@@ -151,20 +152,20 @@ static void make_looks(enum colours wanted)
     }
 }
 
-/* Fit the screen to the canvas; false: it cannot be. Without memory for `shown` every line is drawn every time. */
+/* Fit the screen to the canvas; false: there is no memory. */
 static bool fit(const struct canvas *c)
 {
     bool resized = shown.w != c->w || shown.h != c->h;
     if (shown.cell && !resized && shown.colours == c->colours) return true;
     if (resized && resize_term(c->h, c->w) != OK) return false;
-    if (resized) clearok(curscr, TRUE);
+    if (resized) werase(stdscr), clearok(curscr, TRUE);
     make_looks(c->colours);
     forget();
-    shown.cell = mem_zero((int64_t)c->w * c->h, sizeof *shown.cell, "the screen's record", NULL);
+    shown.cell = mem_zero((int64_t)c->w * (c->h + 1), sizeof *shown.cell, "the screen's record", NULL);
     shown.w = c->w;
     shown.h = c->h;
     shown.colours = c->colours;
-    return true;
+    return shown.cell;
 }
 
 static bool is_wide(uint32_t glyph)
@@ -173,49 +174,49 @@ static bool is_wide(uint32_t glyph)
     return glyph >= 0x1100 && !drawing && wcwidth((wchar_t)glyph) > 1;
 }
 
-/* A blank has no style, but for one between two cells of a style: turning that off and on takes more bytes. */
-static struct cell blank_to_show(const struct canvas *c, int x, int y)
-{
-    const struct cell *k = &c->cell[y * c->w + x];
-    enum style st = x > 0 && x + 1 < c->w ? shown.canonical[k[-1].style] : ST_PLAIN;
-    bool joins = st != ST_PLAIN && !style_reverse(st) && !cell_blank(k[-1]) && !cell_blank(k[1]) &&
-                 shown.canonical[k[1].style] == st;
-    return (struct cell){' ', joins ? (uint8_t)st : ST_PLAIN};
-}
-
-/* As the screen has it; half of a wide glyph alone is a blank. */
+/* Half of a wide glyph alone is a blank; a blank has no style. */
 static struct cell to_show(const struct canvas *c, int x, int y)
 {
     const struct cell *k = &c->cell[y * c->w + x];
     bool right_follows = x + 1 < c->w && !k[1].glyph;
     bool alone = k->glyph ? is_wide(k->glyph) && !right_follows : x == 0 || !is_wide(k[-1].glyph);
-    if (alone) return (struct cell){' ', ST_PLAIN};
-    return cell_blank(*k) ? blank_to_show(c, x, y) : (struct cell){k->glyph, shown.canonical[k->style]};
+    if (alone || cell_blank(*k)) return (struct cell){' ', ST_PLAIN};
+    return (struct cell){k->glyph, shown.canonical[k->style]};
 }
 
-/* Take a line over into `shown`; does it differ? */
-static bool line_changes(const struct canvas *c, int y)
+/* The cells of a line. A few blanks after a style keep it, where a glyph follows: to turn it off takes more bytes. */
+static void make_line(const struct canvas *c, int y, struct cell *line)
 {
-    bool changes = !shown.cell;
-    for (int x = 0; shown.cell && x < c->w; x++) {
-        struct cell k = to_show(c, x, y), *was = &shown.cell[y * c->w + x];
-        if (was->glyph == k.glyph && was->style == k.style) continue;
-        *was = k;
-        changes = true;
+    enum style on = ST_PLAIN;
+    int blanks = 0;
+    for (int x = 0; x < c->w; x++) {
+        line[x] = to_show(c, x, y);
+        if (cell_blank(line[x])) {
+            blanks++;
+            continue;
+        }
+        for (int i = 1; i <= blanks && blanks <= GAP && !style_reverse(on); i++) line[x - i].style = (uint8_t)on;
+        blanks = 0;
+        on = line[x].style;
     }
-    return changes;
 }
 
-static void put_line(const struct canvas *c, int y)
+static bool same_line(const struct cell *a, const struct cell *b, int n)
+{
+    for (int x = 0; x < n; x++)
+        if (a[x].glyph != b[x].glyph || a[x].style != b[x].style) return false;
+    return true;
+}
+
+static void put_line(const struct cell *line, int w, int y)
 {
     cchar_t run[RUN];
     int n = 0, from = 0;
-    for (int x = 0; x < c->w; x++) {
-        struct cell k = to_show(c, x, y);
-        if (!k.glyph) continue;
+    for (int x = 0; x < w; x++) {
+        if (!line[x].glyph) continue;
         if (n == RUN) mvwadd_wchnstr(stdscr, y, from, run, n), n = 0, from = x;
-        run[n] = shown.look[k.style];
-        run[n++].chars[0] = (wchar_t)k.glyph;
+        run[n] = shown.look[line[x].style];
+        run[n++].chars[0] = (wchar_t)line[x].glyph;
     }
     mvwadd_wchnstr(stdscr, y, from, run, n);
 }
@@ -230,9 +231,13 @@ void full_screen_draw(const struct canvas *c)
 {
     bool changes = false;
     if (!fit(c)) return;
+    struct cell *line = shown.cell + (ptrdiff_t)c->w * c->h;
     for (int y = 0; y < c->h; y++) {
-        if (!line_changes(c, y)) continue;
-        put_line(c, y);
+        struct cell *was = shown.cell + (ptrdiff_t)c->w * y;
+        make_line(c, y, line);
+        if (same_line(line, was, c->w)) continue;
+        put_line(line, c->w, y);
+        memcpy(was, line, (size_t)c->w * sizeof *line);
         changes = true;
     }
     if (!changes) return;
@@ -428,7 +433,9 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
+    werase(stdscr); /* else what was there when it was left would be sent again */
     clearok(curscr, TRUE);
+    wnoutrefresh(stdscr);
     doupdate();
     switch_mouse(full.mouse);
     return full.open = true;
