@@ -46,7 +46,7 @@ bool card_value(const struct card *c, const char *line, const char *key, double 
     return true;
 }
 
-/* ---- what a line says ---- */
+/* ---- the text of a line ---- */
 
 void card_set(struct card_row *r, const char *key, double value)
 {
@@ -163,7 +163,7 @@ static bool wanted(const struct card *c, const struct card_line *l, bool all, co
     return all || !l->costly || (A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL);
 }
 
-/* Formats, kernels and solvers take real matrices alone, so what a line advises of them is of no use to others. */
+/* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex ones. */
 static void leave_out_advice(struct card_row *r)
 {
     char *last = NULL;
@@ -200,15 +200,15 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         size_t at = 0;
         for (int i = 0; card_lines[i] && at < sizeof names; i++)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
-        return fail(e, E_USAGE, "expected after `only` a line of the card, found `%.60s`; one of %s", only, names);
+        return fail(e, E_USAGE, "the card has no line `%.60s`; one of %s", only, names);
     }
     c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
     if (!c->row) return false;
     for (; card_lines[c->n]; c->n++) c->row[c->n].line = card_lines[c->n];
     for (int i = 0; i < c->n && !c->stopped; i++) {
         struct card_row *r = &c->row[i];
-        bool nothing = !A->rows || !A->cols; /* then there is only that to be said */
-        if (nothing ? strcmp(r->line->name, "valid") : r->line->square && A->rows != A->cols)
+        bool nothing = !A->rows || !A->cols;
+        if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
             r->state = CARD_UNFIT;
         else if (wanted(c, r->line, all, only))
             run_line_of(c, r);

@@ -1,5 +1,5 @@
-/* The report card of a matrix: its lines, what one may say, and what the files behind them share. A line is one entry
-   at the end of its topic's file, and one line in card.def. */
+/* The report card of a matrix: its lines, their results, and what the card_*.c files share. A line is one entry at the
+   end of its topic's file, and one line in card.def. */
 #ifndef CARD_H
 #define CARD_H
 
@@ -16,18 +16,18 @@ struct card_key {
     enum card_type type;
 };
 enum card_state {
-    CARD_LEFT,    /* costly, and not asked for; or Ctrl-C came first */
-    CARD_FOUND,   /* text says what */
-    CARD_UNFIT,   /* the matrix has no such thing: it is not square */
-    CARD_STOPPED, /* by Ctrl-C, in its midst */
-    CARD_FAILED   /* text says why: no memory, no library */
+    CARD_LEFT,    /* costly and not requested, or cancelled before it ran */
+    CARD_FOUND,   /* text holds the result */
+    CARD_UNFIT,   /* does not apply: the matrix is not square */
+    CARD_STOPPED, /* cancelled while it ran */
+    CARD_FAILED   /* text holds the reason: no memory, no library */
 };
 struct card_line;
 struct card_row {
     const struct card_line *line;
     enum card_state state;
     char text[256]; /* what was found: what it means for formats and solvers */
-    bool quiet;     /* nothing of note was found: told only where this line alone is asked for */
+    bool quiet;     /* nothing notable: shown only if this line alone is requested */
     double us;
     bool known[CARD_KEYS];
     union {
@@ -40,10 +40,11 @@ struct card;
 struct card_line {
     const char *name, *about;
     struct card_key keys[CARD_KEYS + 1];
-    bool costly; /* on large matrices only run when asked for */
-    bool square; /* of square matrices alone */
-    bool real;   /* its advice, behind the last colon, is for real matrices: of a complex one it is left out */
-    bool finite; /* nothing follows for a matrix with NaN or inf, but that they are there */
+    bool costly; /* runs on a large matrix only if requested */
+    bool square; /* only for square matrices */
+    bool empty;  /* also for a matrix without rows or columns */
+    bool real;   /* its advice, after the last colon, holds only for real matrices: omitted for complex ones */
+    bool finite; /* reports nothing for a matrix with NaN or inf except that it has them */
     /* Fill in r by card_set and card_say. E_CANCELLED ends the card, any other failure this line alone. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
 };
@@ -85,9 +86,9 @@ struct card {
     struct card_fill fill;
     struct card_dm dm;
     bool has_values, has_columns, has_symmetry, has_fill, has_dm;
-    enum card_sign sign;   /* what `definite` proved */
-    bool positive_circles; /* Gershgorin's lie right of 0 */
-    bool stopped;          /* by Ctrl-C */
+    enum card_sign sign; /* what `definite` proved */
+    bool positive_discs; /* all Gershgorin discs lie right of 0 */
+    bool stopped;        /* by Ctrl-C */
     int n;
     struct card_row *row;
 };
@@ -126,8 +127,8 @@ const struct card_values *card_values(struct card *c, struct err *e);
 const struct card_columns *card_columns(struct card *c, struct err *e);
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);
-/* Weak components, and rows (and columns of a matrix that is not square) of the largest; card_parts.c. */
-bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e);
+/* The weakly connected components, and the rows (plus columns if not square) of the largest; card_parts.c. */
+bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_cholmod.c: CHOLMOD, opened at its first use. */
 extern double card_flops_most;        /* operations beyond which no Cholesky factorisation is begun; tests lower it */

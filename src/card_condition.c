@@ -164,7 +164,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "ritz_low", l.low);
     card_set(r, "ritz_high", l.high);
     if (isinf(condition))
-        card_say(r, "infinite: LU is left without a pivot: singular");
+        card_say(r, "infinite: LU met a zero pivot (singular)");
     else if (direct)
         card_say(r, "about %.2g, 1-norm (Hager)", condition);
     else if (krylov && l.low > 0)

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
-/* Where the factor would not fit the memory there is, no factorisation is begun either. */
+/* Nor is a factorisation begun if the factor would not fit the available memory. */
 double card_flops_most = 1e11;
+
+extern const struct card_line card_line_gershgorin;
 
 struct least {
     double value;
@@ -78,7 +80,7 @@ static bool taussky(struct card *c, bool *holds, struct err *e)
     if (c->A->imag) return true;
     if (!card_scan(c, "dominance", sizeof d, &d, visit_dominant, merge_dominant, e)) return false;
     if (d.failing || !d.strict || d.zeros) return true;
-    if (!card_weak(c, &n, &largest, e)) return false;
+    if (!card_weakly_connected(c, &n, &largest, e)) return false;
     *holds = n == 1;
     return true;
 }
@@ -123,11 +125,12 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
-/* A diagonal entry that is not positive, or circles and rows that leave no doubt; *done: that was proof enough. */
-static bool by_looking(struct card *c, struct card_row *r, bool *done, struct err *e)
+/* Proofs that need no factorization: a diagonal entry that is not positive, Gershgorin discs, dominant rows. *done: one
+   of them succeeded. */
+static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
     struct least d = {0, INT64_MAX};
-    struct card_row circles = {.line = card_find("circles")};
+    struct card_row discs = {.line = &card_line_gershgorin};
     bool holds = false;
     *done = true;
     if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
@@ -136,9 +139,9 @@ static bool by_looking(struct card *c, struct card_row *r, bool *done, struct er
         card_set(r, "definite_row", (double)d.row);
         return proved(c, r, CARD_INDEFINITE, "diagonal");
     }
-    if (!circles.line->run(c, &circles, e)) return false;
-    if (c->positive_circles) {
-        card_say(r, "positive definite: all of Gershgorin's circles are right of 0: cg");
+    if (!discs.line->run(c, &discs, e)) return false;
+    if (c->positive_discs) {
+        card_say(r, "positive definite: all Gershgorin discs lie right of 0: cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }
     if (!taussky(c, &holds, e)) return false;
@@ -153,10 +156,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     bool done;
     if (!s) return false;
     if (!s->hermitian) {
-        card_say(r, "not asked: not %s", c->A->imag ? "hermitian" : "symmetric");
+        card_say(r, "not applicable: not %s", c->A->imag ? "hermitian" : "symmetric");
         return true;
     }
-    return by_looking(c, r, &done, e) && (done || by_work(c, r, e));
+    return by_inspection(c, r, &done, e) && (done || by_work(c, r, e));
 }
 
 const struct card_line card_line_definite = {

@@ -38,7 +38,7 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "negative_diagonal", (double)d.negative);
     if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
     if (d.zero)
-        card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR are out", card_count(d.zero).text,
+        card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR cannot run", card_count(d.zero).text,
                  (long long)d.first);
     else if (d.negative)
         card_say(r, "full, %s of %s negative: Jacobi, GS and SOR can run", card_count(d.negative).text,

@@ -38,7 +38,7 @@ static int *counts_of(const cs_di *S)
     return count;
 }
 
-static bool add_up(const int *count, int n, struct card_fill *out)
+static bool sum_counts(const int *count, int n, struct card_fill *out)
 {
     for (int j = 0; count && j < n; j++) {
         out->nnz += count[j];
@@ -58,7 +58,7 @@ static void fill_work(void *p)
     cs_di_free(P);
     cs_di_spfree(B);
     int *count = S ? counts_of(S) : NULL;
-    job->ok = add_up(count, A.n, &job->found);
+    job->ok = sum_counts(count, A.n, &job->found);
     cs_di_free(count);
     cs_di_spfree(S);
 }

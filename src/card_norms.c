@@ -1,4 +1,4 @@
-/* Report card: norms, how far the sizes of the values lie apart, and Gershgorin's circles. */
+/* Report card: norms, the range of the values, and Gershgorin discs. */
 #include "card.h"
 
 #include <float.h>
@@ -40,7 +40,7 @@ static void merge_sizes(void *sum, const void *part)
     a->squares += b->squares;
 }
 
-/* Twice where a first pass shows that squares of the values overflow or vanish. */
+/* Scan again with scaled values if squares of the values overflow or underflow. */
 static bool sizes_of(struct card *c, struct sizes *out, struct err *e)
 {
     *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = 1};
@@ -66,7 +66,7 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not known: the matrix has NaN or inf");
     else
         card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
-    if (isfinite(s.inf)) card_say(r, ": rounding leaves %.1g |x|", DBL_EPSILON * s.inf);
+    if (isfinite(s.inf)) card_say(r, ": rounding error %.1g |x|", DBL_EPSILON * s.inf);
     return true;
 }
 
@@ -75,7 +75,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     struct sizes s;
     if (!sizes_of(c, &s, e)) return false;
     if (s.most == 0) {
-        card_say(r, "no entry but 0");
+        card_say(r, "all entries are 0");
         return true;
     }
     double values = s.most / s.least, rows = s.row_most / s.row_least;
@@ -83,7 +83,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
-    card_say(r, "|a| from %.2g to %.2g, rows apart by %.2g: ", s.least, s.most, rows);
+    card_say(r, "|a| %.2g to %.2g, row maxima differ %.2gx: ", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
         card_say(r, "beyond fp32");
     else if (rows > 1e4)
@@ -95,20 +95,20 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- Gershgorin: each eigenvalue lies in a circle about a diagonal entry; columns' circles hold them as well ---- */
+/* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry, by rows and also by columns ---- */
 
-struct circles {
+struct discs {
     double low, high;
-    double sure_low, sure_high; /* the same, moved outwards by what rounding may have done to each */
+    double sure_low, sure_high; /* the same, widened by the rounding error of each */
 };
 
-static const struct circles no_circles = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+static const struct discs no_discs = {INFINITY, -INFINITY, INFINITY, -INFINITY};
 
-static void widen(struct circles *c, double centre, double radius, int64_t terms)
+static void widen(struct discs *c, double centre, double radius, int64_t terms)
 {
     if (isnan(centre + radius)) {
         centre = 0;
-        radius = INFINITY; /* a circle that is not known excludes nothing */
+        radius = INFINITY; /* an unknown disc excludes nothing */
     }
     double slack = (double)terms * DBL_EPSILON * (fabs(centre) + radius);
     c->low = fmin(c->low, centre - radius);
@@ -117,7 +117,7 @@ static void widen(struct circles *c, double centre, double radius, int64_t terms
     c->sure_high = fmax(c->sure_high, centre + radius + slack);
 }
 
-static void visit_circle(const struct csr *A, int64_t row, void *part)
+static void visit_disc(const struct csr *A, int64_t row, void *part)
 {
     double centre = 0, radius = 0;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
@@ -128,19 +128,19 @@ static void visit_circle(const struct csr *A, int64_t row, void *part)
     widen(part, centre, radius, csr_row_length(A, row));
 }
 
-static void merge_circles(void *sum, const void *part)
+static void merge_discs(void *sum, const void *part)
 {
-    struct circles *a = sum;
-    const struct circles *b = part;
+    struct discs *a = sum;
+    const struct discs *b = part;
     a->low = fmin(a->low, b->low);
     a->high = fmax(a->high, b->high);
     a->sure_low = fmin(a->sure_low, b->sure_low);
     a->sure_high = fmax(a->sure_high, b->sure_high);
 }
 
-static struct circles column_circles(const struct csr *A, const struct card_columns *col)
+static struct discs column_discs(const struct csr *A, const struct card_columns *col)
 {
-    struct circles c = no_circles;
+    struct discs c = no_discs;
     for (int64_t j = 0; j < A->cols; j++) {
         int64_t k = csr_find(A, j, j);
         widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)), col->length[j] + 1);
@@ -148,12 +148,12 @@ static struct circles column_circles(const struct csr *A, const struct card_colu
     return c;
 }
 
-static bool run_circles(struct card *c, struct card_row *r, struct err *e)
+static bool run_gershgorin(struct card *c, struct card_row *r, struct err *e)
 {
-    struct circles g = no_circles;
+    struct discs g = no_discs;
     const struct card_columns *col = card_columns(c, e);
-    if (!col || !card_scan(c, "Gershgorin's circles", sizeof g, &g, visit_circle, merge_circles, e)) return false;
-    struct circles h = column_circles(c->A, col);
+    if (!col || !card_scan(c, "Gershgorin discs", sizeof g, &g, visit_disc, merge_discs, e)) return false;
+    struct discs h = column_discs(c->A, col);
     double low = fmax(g.low, h.low), high = fmin(g.high, h.high);
     if (!isfinite(low) || !isfinite(high)) {
         card_say(r, "not known: the matrix has NaN or inf, or sums beyond fp64");
@@ -163,34 +163,34 @@ static bool run_circles(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "rows_high", g.high);
     card_set(r, "gershgorin_low", low);
     card_set(r, "gershgorin_high", high);
-    c->positive_circles = fmax(g.sure_low, h.sure_low) > 0;
+    c->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
     bool negative = fmin(g.sure_high, h.sure_high) < 0;
     card_say(r, "eigenvalues' real parts in [%.3g, %.3g]: %s", low, high,
-             c->positive_circles ? "regular, above 0"
-             : negative          ? "regular, below 0"
-                                 : "0 not ruled out");
+             c->positive_discs ? "regular, above 0"
+             : negative        ? "regular, below 0"
+                               : "may include 0");
     return true;
 }
 
 const struct card_line card_line_norms = {
     .name = "norms",
-    .about = "greatest sum of a column, of a row; root of the sum of squares",
+    .about = "largest column sum, largest row sum, root of the sum of squares",
     .keys = {{"norm_1", CARD_NUM}, {"norm_inf", CARD_NUM}, {"norm_fro", CARD_NUM}},
     .run = run_norms,
 };
 const struct card_line card_line_scaling = {
     .name = "scaling",
-    .about = "least and greatest |a| that is not 0; how far the rows' greatest values lie apart",
+    .about = "smallest and largest |a| that is not 0; ratio of the largest to the smallest row maximum",
     .keys = {{"value_min", CARD_NUM}, {"value_max", CARD_NUM}, {"value_ratio", CARD_NUM}, {"row_ratio", CARD_NUM}},
     .run = run_scaling,
 };
-const struct card_line card_line_circles = {
-    .name = "circles",
-    .about = "Gershgorin's circles, of rows and of columns: where the eigenvalues' real parts lie",
+const struct card_line card_line_gershgorin = {
+    .name = "gershgorin",
+    .about = "Gershgorin discs of rows and of columns: bounds on the eigenvalues' real parts",
     .keys = {{"gershgorin_low", CARD_NUM},
              {"gershgorin_high", CARD_NUM},
              {"rows_low", CARD_NUM},
              {"rows_high", CARD_NUM}},
     .square = true,
-    .run = run_circles,
+    .run = run_gershgorin,
 };

@@ -1,4 +1,5 @@
-/* Report card: what the pattern alone tells: structural rank, Dulmage-Mendelsohn parts, strong and weak components. */
+/* Report card: properties of the pattern alone: structural rank, Dulmage-Mendelsohn parts, strongly and weakly
+   connected components. */
 #include "card_graph.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
     if (wide || tall)
         card_say(r, "square %s", card_count(d->square).text);
     else if (d->blocks == 1)
-        card_say(r, "one irreducible block: nothing to solve apart");
+        card_say(r, "one irreducible block: cannot be split");
     else
         card_say(r, "%s triangular blocks, largest %s: solve block by block", card_count(d->blocks).text,
                  card_count(d->largest).text);
@@ -102,7 +103,7 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- strong components, by BTF ---- */
+/* ---- strongly connected components, by BTF ---- */
 
 struct strong_job {
     struct card_graph g;
@@ -125,7 +126,7 @@ static void strong_done(void *p)
     mem_free(job);
 }
 
-static bool strong_components(struct card *c, int64_t *n, int64_t *largest, struct err *e)
+static bool strongly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e)
 {
     int64_t rows = c->A->rows;
     *n = *largest = 0;
@@ -150,12 +151,12 @@ static bool strong_components(struct card *c, int64_t *n, int64_t *largest, stru
 static bool run_strong(struct card *c, struct card_row *r, struct err *e)
 {
     int64_t n, largest;
-    if (!strong_components(c, &n, &largest, e)) return false;
+    if (!strongly_connected(c, &n, &largest, e)) return false;
     card_set(r, "strong_components", (double)n);
     card_set(r, "strong_largest", (double)largest);
     card_set(r, "irreducible", n == 1);
     if (n == 1)
-        card_say(r, "one component: irreducible, no order makes it block triangular");
+        card_say(r, "strongly connected: no permutation makes it block triangular");
     else if (largest == 1)
         card_say(r, "%s of 1 row each: triangular when permuted, no iteration needed", card_count(n).text);
     else
@@ -164,7 +165,7 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- weak components: rows and columns that entries join, whatever their direction ---- */
+/* ---- weakly connected components: rows and columns joined by entries, ignoring direction ---- */
 
 static int root_of(int *parent, int v)
 {
@@ -182,7 +183,7 @@ static void join(int *parent, int *size, int a, int b)
     size[big] += size[small];
 }
 
-/* Of a matrix that is not square, row i and column i are two things. */
+/* In a matrix that is not square, row i and column i are two nodes. */
 static bool join_all(struct card *c, int *parent, int *size, struct err *e)
 {
     const struct csr *A = c->A;
@@ -195,7 +196,7 @@ static bool join_all(struct card *c, int *parent, int *size, struct err *e)
     return true;
 }
 
-bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e)
+bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e)
 {
     int64_t nodes = c->A->rows == c->A->cols ? c->A->rows : c->A->rows + c->A->cols;
     *n = *largest = 0;
@@ -221,22 +222,22 @@ bool card_weak(struct card *c, int64_t *n, int64_t *largest, struct err *e)
 static bool run_weak(struct card *c, struct card_row *r, struct err *e)
 {
     int64_t n, largest;
-    if (!card_weak(c, &n, &largest, e)) return false;
+    if (!card_weakly_connected(c, &n, &largest, e)) return false;
     card_set(r, "weak_components", (double)n);
     card_set(r, "weak_largest", (double)largest);
     if (n == 1)
-        card_say(r, "connected: no rows and columns stand alone");
+        card_say(r, "connected: no isolated rows or columns");
     else if (largest <= 1)
-        card_say(r, "nothing is joined: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
+        card_say(r, "no connections: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
     else
-        card_say(r, "%s systems that do not touch, largest %s: solve apart", card_count(n).text,
+        card_say(r, "%s independent systems, largest %s: solve them separately", card_count(n).text,
                  card_count(largest).text);
     return true;
 }
 
 const struct card_line card_line_rank = {
     .name = "rank",
-    .about = "structural rank: the most entries of which no two share a row or a column",
+    .about = "structural rank: the largest number of entries no two of which share a row or column",
     .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
     .costly = true,
     .run = run_rank,
@@ -264,7 +265,7 @@ const struct card_line card_line_strong = {
 };
 const struct card_line card_line_weak = {
     .name = "weak",
-    .about = "components of the same graph with its directions forgotten",
+    .about = "weakly connected components: those of the same graph without directions",
     .keys = {{"weak_components", CARD_INT}, {"weak_largest", CARD_INT}},
     .costly = true,
     .run = run_weak,

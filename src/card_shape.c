@@ -41,7 +41,7 @@ static int64_t profile_above(const struct csr *A, const struct card_columns *col
 static void say_wide(const struct csr *A, struct card_row *r)
 {
     bool square = A->rows == A->cols;
-    card_say(r, square ? "reorder" : "x read far apart");
+    card_say(r, square ? "reorder" : "reads of x are scattered");
     if (square) card_add(r, " rcm may narrow it");
 }
 
@@ -148,7 +148,7 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "%s empty", card_count(empty).text);
     else
         card_say(r, tail ? "some long" : "x read evenly");
-    if (empty) card_add(r, ", their x free");
+    if (empty) card_add(r, ", their x never read");
     if (tail) card_add(r, ", csc uneven");
     return true;
 }

@@ -120,9 +120,9 @@ static bool run_pattern(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "pattern_symmetric", s->pattern);
     card_set(r, "mirrored", s->off ? (double)s->mirrored / (double)s->off : 1);
     if (!s->off)
-        card_say(r, "symmetric: nothing stands off the diagonal");
+        card_say(r, "symmetric: all entries are on the diagonal");
     else if (s->pattern)
-        card_say(r, "symmetric: orderings and IC(0) or ILU(0) see one graph");
+        card_say(r, "symmetric: orderings and incomplete factorizations work on A itself");
     else if (!s->mirrored)
         card_say(r, "no entry off the diagonal has a mirror image: a directed graph");
     else
@@ -146,11 +146,11 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
     else if (s->values)
         card_say(r, "symmetric, not hermitian: cg's theory does not hold");
     else if (c->A->imag)
-        card_say(r, "neither hermitian nor symmetric, A - A' %.2g of the norm: no cg", s->skew);
+        card_say(r, "neither hermitian nor symmetric, ||A - A'|| = %.2g ||A||: no cg", s->skew);
     else if (s->skew < 1e-12)
-        card_say(r, "A - A' only %.2g of the norm: symmetrize, then cg", s->skew);
+        card_say(r, "||A - A'|| = %.2g ||A||: symmetrize, then cg", s->skew);
     else
-        card_say(r, "A - A' %.2g of the norm: not cg; bicgstab, gmres, lu", s->skew);
+        card_say(r, "||A - A'|| = %.2g ||A||: not cg; bicgstab, gmres or lu", s->skew);
     return true;
 }
 

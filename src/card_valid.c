@@ -28,8 +28,8 @@ static void merge(void *sum, const void *part)
     if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
 }
 
-/* Of a matrix that is fit for nothing; briefly where more is to be told. */
-static void say_worst(const struct card_values *v, bool brief, struct card_row *r)
+/* The worst fault found; `brief` leaves room for more on the line. */
+static void say_worst(const struct csr *A, const struct card_values *v, bool brief, struct card_row *r)
 {
     if (v->bad)
         card_say(r,
@@ -37,8 +37,8 @@ static void say_worst(const struct card_values *v, bool brief, struct card_row *
                        : "%s NaN or inf, first at (%lld, %lld): no solver can use it",
                  card_count(v->bad).text, (long long)v->bad_row, (long long)v->bad_col);
     else if (v->empty)
-        card_say(r, brief ? "%s, first %lld: rows idle" : "%s, first %lld: singular if square; rows idle",
-                 how_many(v->empty, "empty row").text, (long long)v->empty_row);
+        card_say(r, "%s, first %lld: %s", how_many(v->empty, "empty row").text, (long long)v->empty_row,
+                 brief || A->rows != A->cols ? "threads idle" : "singular; their threads idle");
     else
         card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
 }
@@ -59,7 +59,7 @@ static void say_valid(const struct card *c, const struct card_values *v, struct 
     if (!c->A->rows || !c->A->cols)
         card_say(r, "no rows or no columns: nothing to say");
     else
-        say_worst(v, v->zeros || twice, r);
+        say_worst(c->A, v, v->zeros || twice, r);
     if (v->zeros) say_zeros(v, v->bad || v->empty || twice, r);
     if (twice) card_say(r, v->zeros ? "; %s" : "; %s summed", how_many(twice, "duplicate").text);
 }
@@ -99,5 +99,6 @@ const struct card_line card_line_valid = {
              {"explicit_zero_col", CARD_INT},
              {"duplicates", CARD_INT},
              {"empty_rows", CARD_INT}},
+    .empty = true,
     .run = run,
 };

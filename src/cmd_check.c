@@ -76,9 +76,9 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_told(r, only))
-            out_text(o, "%-9s  %s", r->line->name, r->text);
+            out_text(o, "%-10s %s", r->line->name, r->text);
         else if (only && r->state == CARD_UNFIT && !strcmp(only, r->line->name))
-            out_text(o, "%-9s  %s", only, A->rows && A->cols ? "for square matrices alone" : "no rows or no columns");
+            out_text(o, "%-10s %s", only, A->rows && A->cols ? "only for square matrices" : "no rows or no columns");
     }
     if (!only) out_left(o, c);
     if (only || !A->imag) return;

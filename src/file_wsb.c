@@ -156,7 +156,7 @@ static bool read_pieces(struct reader *r, const struct part *p, int64_t from, in
         else
             hash[k - from] = hash_of(p->data + k * PIECE, (size_t)n);
     }
-    if (why) return fail_at(e, E_IO, r->s->where, "expected to read the file, found: %s", strerror(why));
+    if (why) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(why));
     return !short_by ||
            file_bad(r->s, e, "expected a file that stays as it is, found that it shrank while it was read");
 }
@@ -213,8 +213,7 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
     struct stat st;
     struct csr sizes = {.rows = h->rows, .cols = h->cols, .nnz = h->nnz};
     if (!file_sizes(r->s, h->rows, h->cols, h->nnz, e)) return false;
-    if (fstat(r->fd, &st))
-        return fail_at(e, E_IO, r->s->where, "expected to read the file, found: %s", strerror(errno));
+    if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
     return end == st.st_size || file_bad(r->s, e, "expected %lld bytes for %lld x %lld with %lld entries, found %lld%s",
                                          (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,

@@ -121,7 +121,7 @@ const char *foreign_kind(const char *s, int64_t n);
 int64_t column_start(const struct head *h, int64_t c);
 int64_t column_top(const struct head *h, int64_t c);
 
-/* ---- mtx_body.c: the entries, parsed in parallel ---- */
+/* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
 /* Lines that are no entries, so that an entry's line can be told: `lines` of them stand before entry `at`. */
 struct gap {
@@ -145,6 +145,8 @@ struct block {
     int *band; /* [BANDS + 1] where the entries of each band of rows begin; NULL: they are in the file's order */
     struct notes notes; /* lines counted in the block */
 };
+/* Parse the text of a block into `to`, which has room for all it can hold; k counts lines, entries and remarks. */
+bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e);
 /* So many bands at most, of as many rows each as a power of two: what belongs to a band fits a cache. */
 enum { BANDS = 128 };
 int band_shift(const struct head *h); /* row >> shift is its band */

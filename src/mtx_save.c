@@ -39,7 +39,7 @@ static bool start_gzip(struct writer *w, struct err *e)
              archive_write_open_fd(a, w->file.fd) == ARCHIVE_OK && archive_write_header(a, entry) == ARCHIVE_OK;
     }
     archive_entry_free(entry);
-    return ok || fail_at(e, E_IO, w->file.where, "expected to write gzip, found: %s",
+    return ok || fail_at(e, E_IO, w->file.where, "cannot write gzip: %s",
                          a && archive_error_string(a) ? archive_error_string(a) : "no memory");
 }
 

@@ -1,4 +1,4 @@
-/* Write a file beside its place and rename it when it is whole, so that no reader ever meets half of one. */
+/* Write to a temporary file and rename it when complete, so that no reader ever sees a partial file. */
 #include "newfile.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e)
 {
-    return fail_at(e, E_IO, f->where, "expected to %s, found: %s", doing, strerror(why));
+    return fail_at(e, E_IO, f->where, "cannot %s: %s", doing, why == ENOENT ? "no such directory" : strerror(why));
 }
 
 bool newfile_open(struct newfile *f, const char *path, struct err *e)
@@ -19,8 +19,8 @@ bool newfile_open(struct newfile *f, const char *path, struct err *e)
     f->temp[0] = 0;
     print_safe(path, strlen(path), 200, f->where, sizeof f->where);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail_at(e, E_IO, f->where, "expected the name of a file, found %s",
-                       S_ISDIR(st.st_mode) ? "a directory" : "something that is not a file");
+        return fail_at(e, E_IO, f->where, "cannot write there: it is %s",
+                       S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
     if (!realpath(path, f->target) && snprintf(f->target, sizeof f->target, "%s", path) >= (int)sizeof f->target)
         return newfile_fail(f, "create the file", ENAMETOOLONG, e);
     if (snprintf(f->temp, sizeof f->temp, "%s.XXXXXX", f->target) >= (int)sizeof f->temp) {
@@ -30,11 +30,11 @@ bool newfile_open(struct newfile *f, const char *path, struct err *e)
     f->fd = mkstemp(f->temp);
     if (f->fd < 0) {
         f->temp[0] = 0;
-        return newfile_fail(f, "create a file in its directory", errno, e);
+        return newfile_fail(f, "create the file", errno, e);
     }
     mode_t mask = umask(0);
     umask(mask);
-    return fchmod(f->fd, 0666 & ~mask) == 0 || newfile_fail(f, "set the file's rights", errno, e);
+    return fchmod(f->fd, 0666 & ~mask) == 0 || newfile_fail(f, "set the file's permissions", errno, e);
 }
 
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e)
@@ -53,7 +53,7 @@ bool newfile_close(struct newfile *f, bool ok, struct err *e)
 {
     if (f->fd >= 0 && close(f->fd) && ok) ok = newfile_fail(f, "write the file", errno, e);
     f->fd = -1;
-    if (ok && rename(f->temp, f->target)) ok = newfile_fail(f, "put the file in its place", errno, e);
+    if (ok && rename(f->temp, f->target)) ok = newfile_fail(f, "rename the temporary file", errno, e);
     if (!ok && f->temp[0]) unlink(f->temp);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* A file written whole or not at all: beside its place first, then renamed. */
+/* Files written completely or not at all: to a temporary file first, which is then renamed. */
 #ifndef NEWFILE_H
 #define NEWFILE_H
 
@@ -7,19 +7,19 @@
 #include <limits.h>
 
 struct newfile {
-    char where[256];       /* the name asked for, safe to print */
-    char target[PATH_MAX]; /* its place: what a link points to is replaced, not the link */
-    char temp[PATH_MAX];   /* the file beside it, empty: there is none */
-    int fd;                /* of that, -1: none */
+    char where[256];       /* the requested name, safe to print */
+    char target[PATH_MAX]; /* the file to replace: a link's target, not the link */
+    char temp[PATH_MAX];   /* the temporary file in the same directory; empty: none */
+    int fd;                /* of temp; -1: none */
 };
-/* Open a file beside `path` with the rights that a new one would get. Whatever comes back, newfile_close follows. */
+/* Open a temporary file next to `path` with the permissions of a new file. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
-/* ok: put it in its place; else, or if that fails, remove it. */
+/* ok: rename it to its target; otherwise, or if that fails, remove it. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
-/* Can a file be written there? To be asked before hours of work are put into its content. */
+/* Can a file be created there? Ask before long work whose result goes into it. */
 bool newfile_possible(const char *path, struct err *e);
-/* "expected to DOING, found: the reason of errno `why`". */
+/* "cannot DOING: the reason of errno `why`". */
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e);
 
 #endif

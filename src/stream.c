@@ -58,7 +58,7 @@ static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
         ssize_t r = read(s->fd, to + got, (size_t)(n - got));
         if (r < 0 && errno == EINTR) continue;
         if (r < 0 && !got) {
-            fail(e, E_IO, "expected to read the file, found: %s", strerror(errno));
+            fail(e, E_IO, "cannot read the file: %s", strerror(errno));
             return -1;
         }
         if (r <= 0) break;
@@ -99,8 +99,7 @@ static bool rewind_below(struct stream *s, struct err *e)
 {
     s->done = 0;
     if (s->gunzip) gunzip_rewind(s->gunzip);
-    return lseek(s->fd, 0, SEEK_SET) == 0 ||
-           fail(e, E_IO, "expected to go back in the file, found: %s", strerror(errno));
+    return lseek(s->fd, 0, SEEK_SET) == 0 || fail(e, E_IO, "cannot seek in the file: %s", strerror(errno));
 }
 
 static bool sniff(struct stream *s, enum packing *packing, struct err *e)

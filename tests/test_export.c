@@ -593,10 +593,10 @@ static void test_failures(void **state)
     refuses(&t, "export spy %s/a.txt size 20", "120x40");
     refuses(&t, "export spy %s/a.txt size 39x40", "40x10");
     refuses(&t, "export spy %s/a.txt size 120x401", "400x400");
-    refuses(&t, "export spy %s/none/a.txt", "No such file or directory");
-    refuses(&t, "report %s/none/a.html", "No such file or directory");
-    refuses(&t, "export spy /dev/full as txt", "not a file");
-    refuses(&t, "report /dev/full", "not a file");
+    refuses(&t, "export spy %s/none/a.txt", "no such directory");
+    refuses(&t, "report %s/none/a.html", "no such directory");
+    refuses(&t, "export spy /dev/full as txt", "not a regular file");
+    refuses(&t, "report /dev/full", "not a regular file");
     do_export(&t, "export spy %s/a.txt");
     refuses(&t, "export spy %s/a.txt", "`force` replaces it");
     refuses(&t, "report %s/a.txt", "`force` replaces it");
@@ -621,8 +621,8 @@ static void test_full_disk(void **state)
     getrlimit(RLIMIT_FSIZE, &was);
     small = (struct rlimit){1000, was.rlim_max};
     setrlimit(RLIMIT_FSIZE, &small);
-    refuses(&t, "export spy %s/a.csv", "expected to write the file");
-    refuses(&t, "report %s/a.html", "expected to write the file");
+    refuses(&t, "export spy %s/a.csv", "cannot write the file");
+    refuses(&t, "report %s/a.html", "cannot write the file");
     setrlimit(RLIMIT_FSIZE, &was);
     talk_close_screen(&t);
 }
