@@ -106,7 +106,7 @@ void solve_view_answer(struct session *s, struct view_state *st)
     if (!change_of(st, &c, &e) || !solve_change(v, &c, &e))
         snprintf(st->message, sizeof st->message, "%.119s", e.text);
     else if (isnan(c.tol))
-        snprintf(st->message, sizeof st->message, "begun anew from the x of iteration %lld", (long long)v->base);
+        snprintf(st->message, sizeof st->message, "restarted from x at iteration %lld", (long long)v->base);
     else
         snprintf(st->message, sizeof st->message, "tol is %g now", v->set.tol);
 }
