@@ -7,7 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* It sleeps until a line comes or the pipe closes. The modes are put back only where nobody else has changed them. */
+/* It sleeps until a line arrives or the pipe closes. It restores the modes only if no other program has changed them.
+ */
 static const char script[] = "exec 3<&1; on=0\n"
                              "while read -r on_now; do on=$on_now; done\n"
                              "[ \"$on\" = 1 ] || exit 0\n"
@@ -23,7 +24,7 @@ static void write_modes(const struct termios *t, char *out, size_t size)
     for (int i = 0; i < NCCS; i++) n += snprintf(out + n, size - (size_t)n, ":%x", t->c_cc[i]);
 }
 
-/* In a session of its own, where neither keys nor a signal to the job reach it. */
+/* The guardian runs in a session of its own, where neither keys nor signals to the job reach it. */
 static bool spawn(int from, char *const argv[])
 {
     extern char **environ;

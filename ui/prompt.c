@@ -162,7 +162,7 @@ static void suspend(void)
 
 enum { WORDS_MOST = 200 };
 
-/* What readline is given for the time of a line: bytes that came, and places to put what it would draw. */
+/* While a line is typed readline reads these bytes and draws nothing; its own functions are kept for later. */
 static struct {
     unsigned char byte[16];
     int bytes, next;
@@ -187,7 +187,7 @@ static int bytes_wait(void)
     return inner.next < inner.bytes || term_typed();
 }
 
-/* In the middle of a sequence of keys the rest is waited for. */
+/* In the middle of a key sequence wait for the rest. */
 static int next_byte(FILE *f)
 {
     (void)f;
@@ -205,7 +205,7 @@ static void forget_words(void)
     while (inner.words) mem_free(inner.word[--inner.words]);
 }
 
-/* The first of the matches is what all have in common. */
+/* match[0] is the common prefix of all matches. */
 static void keep_words(char **match, int n, int longest)
 {
     (void)longest;
@@ -253,7 +253,7 @@ static void line_close(void)
     term_bytes(false);
 }
 
-/* Keys that have a name, as the bytes that every terminal sends. */
+/* The bytes of a key; named keys as every terminal sends them. */
 static void put_bytes(int key)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* What the options of `set` change of the screen. */
+/* Apply the options of `set` that concern the screen. */
 #include "ui.h"
 #include "../src/options.h"
 
@@ -20,7 +20,7 @@ bool colours_find(const char *name, enum colours *out)
     return false;
 }
 
-/* Terminals whose letters have no braille, whatever the locale says. */
+/* The fonts of these terminals have no braille, whatever the locale says. */
 static bool few_letters(void)
 {
     const char *term = getenv("TERM");

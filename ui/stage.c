@@ -1,4 +1,4 @@
-/* A terminal that is played: its keys come from a script, and what is drawn on it stays where it can be read. */
+/* A played terminal: its keys come from a script and its canvas can be read. */
 #include "ui.h"
 #include "../src/grammar.h"
 
@@ -35,7 +35,7 @@ int stage_key(int wait_ms, bool bytes)
     for (;;) {
         if (!g->held && !g->over) g->held = g->next(g->user, &g->press);
         if (!g->held && polls && !g->eager) return -1;
-        if (!g->held) return g->over = true, UI_ESC; /* which leaves whatever is open, one thing after the other */
+        if (!g->held) return g->over = true, UI_ESC; /* Escape leaves what is open, one level at a time */
         struct press p = g->press;
         if (p.key == UI_WAIT && polls) return -1;
         g->held = false;
@@ -57,7 +57,7 @@ static const struct {
     {"Space", ' '},      {"Backspace", 0x7f}, {"Wait", UI_WAIT},       {"Quote", '\''},
 };
 
-/* Those that carry two numbers: a cell, or a size. */
+/* Keys with two numbers: a cell or a size. */
 static const struct {
     const char *format;
     int key;
@@ -97,7 +97,7 @@ static bool find_control(const char *word, struct press *p)
     return true;
 }
 
-/* A word that looks like a name and is none was not meant to be typed letter by letter. */
+/* Refuse a word that looks like the name of a key: the user did not mean to type it letter by letter. */
 static bool refuse(const char *word, struct err *e)
 {
     struct suggest near = suggest_for(word);

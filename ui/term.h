@@ -50,8 +50,8 @@ enum happened term_wait(int ms);
 
 /* ---- guard.c ---- */
 
-/* A process of its own gives the terminal back should this one be killed while `on`. `reset` is written to it; its
-   modes become `before` if they still are `raw`. */
+/* A separate process restores the terminal if this one is killed while `on`: it writes `reset`, and sets the modes to
+   `before` if they still are `raw`. */
 void guard(bool on);
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
 
