@@ -144,7 +144,7 @@ static void bench_program(void)
 {
     static const char *const moves[][2] = {{"\033[C", FRAME_END}, {"\033[B", FRAME_END}, {"+", FRAME_END},
                                            {"\033[D", FRAME_END}, {"-", FRAME_END},      {"\033[A", FRAME_END}};
-    static const char *const help[][2] = {{"?", "key goes back"}, {"?", "log scale"}};
+    static const char *const help[][2] = {{"?", "any key to return"}, {"?", "log scale"}};
     bool ok = start();
     drive_key(&driven, "gen rmat 19 20 as m; gen poisson2d 700 as grid; use m; view spy\r");
     ok = ok && drive_until(&driven, "leave", 60 * 1000);

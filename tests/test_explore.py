@@ -132,7 +132,7 @@ def test_shell_in_panes():
     mark = len(s.raw)
     s.keys(":!stty -a | grep -c ' icanon iexten echo '; echo sh''ell\r")
     s.wait("shell")
-    s.wait("Enter goes back")
+    s.wait("Enter returns")
     assert re.search("1\r\nshell", s.said(mark)), s.said(mark)
     s.keys("\r")
     s.wait("row 0, column 0: 1")
@@ -236,7 +236,7 @@ def test_mouse():
     for button in 66, 67, 128, 32, 2:  # of no use here: nothing waits for what follows them
         click(s, 20, 10, button)
     s.keys("?")
-    s.wait("any key goes back")
+    s.wait("press any key to return")
     s.keys("x")
     click(s, 20, 10, 64)
     s.wait_for(lambda: not re.search("^ *0│", s.text(), re.M), "a part without the first row")

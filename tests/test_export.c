@@ -466,7 +466,7 @@ static const char *const parts[] = {"<!DOCTYPE html>",
                                     "definite ",
                                     "<title>spy of poisson2d</title>",
                                     "<title>rows of poisson2d</title>",
-                                    "<h2>Products measured</h2>",
+                                    "<h2>SpMV benchmarks</h2>",
                                     "<h2>Solve</h2>",
                                     "<h2>Race</h2>",
                                     "<th>because</th><td>relative residual",
@@ -494,7 +494,7 @@ static void test_report(void **state)
     do_export(&t, "report %s/b.html dense");
     page = exported("b.html", &n);
     assert_null(strstr(page, "<h2>Solve</h2>"));
-    assert_null(strstr(page, "<h2>Products measured</h2>"));
+    assert_null(strstr(page, "<h2>SpMV benchmarks</h2>"));
     free(page);
     clean();
     talk_close_screen(&t);
@@ -585,7 +585,7 @@ static void test_failures(void **state)
     assert_true(talk_line(&t, "gen poisson2d 5"));
     refuses(&t, "export bench %s/a.svg", "nothing was measured yet");
     refuses(&t, "export solve %s/a.csv", "nothing was solved yet");
-    refuses(&t, "export race %s/a.txt", "there was no race yet");
+    refuses(&t, "export race %s/a.txt", "no race yet");
     refuses(&t, "export nothing %s/a.txt", "expected a view");
     refuses(&t, "export spy %s/a", "ends in .txt, .svg, .png, .json or .csv");
     refuses(&t, "export spy %s/a.b/c", "ends in .txt");
@@ -598,8 +598,8 @@ static void test_failures(void **state)
     refuses(&t, "export spy /dev/full as txt", "not a regular file");
     refuses(&t, "report /dev/full", "not a regular file");
     do_export(&t, "export spy %s/a.txt");
-    refuses(&t, "export spy %s/a.txt", "`force` replaces it");
-    refuses(&t, "report %s/a.txt", "`force` replaces it");
+    refuses(&t, "export spy %s/a.txt", "`force` to overwrite");
+    refuses(&t, "report %s/a.txt", "`force` to overwrite");
     do_export(&t, "export spy %s/a.txt force");
     do_export(&t, "report %s/a.txt force");
     png_cairo_name = "libnone.so.7";

@@ -321,7 +321,7 @@ static void keys_move(void **state)
     check_at(&x, "99b", 0);
     check_at(&x, "d", 8);
     check_at(&x, "2d", 10);
-    check_says(&x, "d", "no later step where ways part");
+    check_says(&x, "d", "no later step with divergent lanes");
     check_at(&x, "D", 9);
     check_at(&x, "gu", 2); /* 32 bytes in two sectors */
     check_at(&x, "u", 5);

@@ -57,7 +57,7 @@ bool export_free(const char *path, bool force, struct err *e)
     char safe[256];
     if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return newfile_possible(path, e);
     return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe),
-                   "the file is there already; `force` replaces it");
+                   "file exists; add `force` to overwrite");
 }
 
 bool export_write(const char *path, const char *data, size_t n, struct err *e)
@@ -211,7 +211,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
     size_t n = 0;
     struct out *was = s->out;
     struct view_state st;
-    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* lu is begun there */
+    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* which starts lu */
     view_state_free(&st);
     FILE *lines = ok ? open_memstream(&text, &n) : NULL;
     struct out *o = lines ? out_new(lines, stderr, json ? OUT_JSON : OUT_CSV, e) : NULL;
@@ -277,15 +277,14 @@ const struct command command_export = {
     .name = "export",
     .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
-    .help =
-        "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind stands after `as`. Text and pictures\n"
-        "show the view as it was looked at last; size is in letters, 120x40 when it is not given. The picture of\n"
-        "spy is as fine as pixels are, coloured by how full the elements of each are. light: on white. JSON is an\n"
-        "array of what the command's --json would print: spy, rows and layout as those commands; bench its last\n"
-        "runs, solve its iterations, race its table, lu the factors. A file that exists is replaced by `force`.\n"
-        "PNG needs cairo (libcairo2), SVG nothing.\n"
-        "    export spy a.png\n"
-        "    export rows rows.csv\n"
-        "    export solve residual.svg size 100x30 light",
+    .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
+            "show the view as it was looked at last; size is in characters, 120x40 by default. The picture of\n"
+            "spy is as fine as pixels are, coloured by how full the elements of each are. light: on white. JSON is an\n"
+            "array of what the command's --json would print: spy, rows and layout as those commands; bench its last\n"
+            "runs, solve its iterations, race its table, lu the factors. A file that exists is replaced by `force`.\n"
+            "PNG needs cairo (libcairo2), SVG nothing.\n"
+            "    export spy a.png\n"
+            "    export rows rows.csv\n"
+            "    export solve residual.svg size 100x30 light",
     .run = run_export,
 };

@@ -1,4 +1,5 @@
-/* report: one HTML page of a matrix that needs nothing beside itself: facts, plots, tables, and how they came about. */
+/* report: one HTML page of a matrix that needs nothing beside itself: facts, plots, tables, and the commands that made
+ * them. */
 #include "export.h"
 #include "../src/grammar.h"
 #include "../src/race.h"
@@ -71,8 +72,7 @@ static bool put_facts(struct session *s, FILE *f, struct out *o, const struct ma
 static bool put_pattern(struct session *s, FILE *f, struct err *e)
 {
     fputs("<h2>Pattern</h2>\n", f);
-    if (!put_view(s, f, &view_spy, 100, 50, "Where the nonzeros are; colour tells how full a place is.", e))
-        return false;
+    if (!put_view(s, f, &view_spy, 100, 50, "Where the nonzeros are; colour shows density.", e)) return false;
     fputs("<h2>Rows</h2>\n", f);
     return put_view(s, f, &view_rows, 100, 30, "How many rows have how many entries.", e);
 }
@@ -81,7 +81,7 @@ static bool put_pattern(struct session *s, FILE *f, struct err *e)
 static bool put_runs(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
 {
     if (!s->nruns || s->runs_of != m) return true;
-    fputs("<h2>Products measured</h2>\n", f);
+    fputs("<h2>SpMV benchmarks</h2>\n", f);
     if (!put_view(s, f, &view_bench, 100, 30, "The kernels measured last.", e)) return false;
     out_begin(o, "bench");
     for (int i = 0; i < s->nruns; i++) {
@@ -114,7 +114,7 @@ static bool put_race(struct session *s, FILE *f, struct out *o, const struct mat
 
 static void put_commands(struct session *s, FILE *f)
 {
-    fprintf(f, "<h2>Commands</h2>\n<p>What was run in this session, failures apart%s.</p>\n<ol>\n",
+    fprintf(f, "<h2>Commands</h2>\n<p>Commands run in this session (failed ones omitted%s).</p>\n<ol>\n",
             s->log.cut ? "; the first are not kept" : "");
     for (const char *p = s->log.text ? s->log.text : ""; *p;) {
         static char line[2 * LINE_LIMIT];
@@ -170,10 +170,11 @@ const struct command command_report = {
     .name = "report",
     .grammar = "FILE [MATRIX] [force]",
     .about = "write one HTML page of a matrix: facts, plots, tables, and the commands so far",
-    .help = "The page needs no other file and no network. It has what stats and check say, pictures of spy and rows,\n"
-            "and of the last bench, solve and race where they were of this matrix, with their tables; the version,\n"
-            "device and date; and the commands that were run. A file that exists is replaced by `force`.\n"
-            "    report thesis4.html\n"
-            "    bench; solve cg; report A.html A",
+    .help =
+        "The page needs no other file and no network. It has the output of stats and check, pictures of spy and rows,\n"
+        "and of the last bench, solve and race where they were of this matrix, with their tables; the version,\n"
+        "device and date; and the commands that were run. A file that exists is replaced by `force`.\n"
+        "    report thesis4.html\n"
+        "    bench; solve cg; report A.html A",
     .run = run_report,
 };

@@ -44,7 +44,7 @@ static const struct dump {
     bool (*write)(const struct canvas *c, const struct args *a, FILE *f, struct err *e);
 } dumps[] = {{"txt", dump_text}, {"ansi", dump_ansi}, {"svg", dump_svg}, {"png", dump_png}};
 
-/* By how the file's name ends. */
+/* By the ending of the file's name. */
 static const struct dump *dump_of(const char *file, struct err *e)
 {
     const char *dot = strrchr(file, '.');

@@ -93,7 +93,7 @@ static bool say_cells(struct out *o, const struct cells *c, struct err *e)
     return true;
 }
 
-/* Before the picture, for who cannot see it. */
+/* Before the picture, for readers who cannot see it. */
 static void say_density(struct out *o, const struct csr *A)
 {
     double all = (double)A->rows * (double)A->cols;
@@ -101,7 +101,7 @@ static void say_density(struct out *o, const struct csr *A)
              how_many(A->nnz, "nonzero").text, all > 0 ? 100 * (double)A->nnz / all : 0);
 }
 
-/* Count in h x w cells, or one for each element of a smaller matrix, and say it. */
+/* Count in h x w cells, or one for each element of a smaller matrix, and print the counts. */
 static bool spy_data(struct session *s, const struct csr *A, int h, int w,
                      bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {
@@ -331,7 +331,7 @@ const struct command command_view = {
     .name = "view",
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
-    .help = "Tab or a digit goes to another one, ? tells the keys, : takes a command, q leaves. The mouse clicks and\n"
+    .help = "Tab or a digit goes to another one, ? lists the keys, : takes a command, q leaves. The mouse clicks and\n"
             "zooms; m switches it off. race and lu are there when there is one.\n"
             "    view spy",
     .run = run_view,

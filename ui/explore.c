@@ -1,5 +1,5 @@
-/* The full-screen explorer: panes side by side, a command line below them, and what its commands say. */
-#include "draw.h"
+/* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
+#include "explore.h"
 #include "front.h"
 #include "prompt.h"
 #include "stage.h"
@@ -7,19 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From this height on the panes are listed in a line of their own. */
-enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHEEL_LINES = 3 };
-
 /* ---- panes ---- */
 
-/* Views of work that was never begun are left out. */
+/* Panes of work that was never started are not listed. */
 static bool is_there(const struct session *s, const struct view *v)
 {
     return v == front_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
 }
 
 /* The panes in order; how many. */
-static int panes(const struct session *s, const struct view *pane[VIEWS_MAX])
+int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
 {
     int n = 0;
     for (int i = 0; views[i]; i++)
@@ -62,7 +59,7 @@ static void turn_to(struct session *s, const struct view *v)
 static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
-    int n = panes(s, pane), at = 0;
+    int n = explorer_panes(s, pane), at = 0;
     while (pane[at] != front_explorer(s)->pane) at++;
     turn_to(s, pane[(at + by + n) % n]);
 }
@@ -70,12 +67,12 @@ static void turn_by(struct session *s, int by)
 static void turn_to_nth(struct session *s, int nth)
 {
     const struct view *pane[VIEWS_MAX];
-    if (nth >= 0 && nth < panes(s, pane)) turn_to(s, pane[nth]);
+    if (nth >= 0 && nth < explorer_panes(s, pane)) turn_to(s, pane[nth]);
 }
 
 /* ---- commands ---- */
 
-/* Run the line, what it says going to text; false: it failed. Release text with free. */
+/* Run the line and collect its output in text, to be released with free; false: it failed. */
 static bool run_quietly(struct session *s, const char *line, char **text)
 {
     struct explorer *x = front_explorer(s);
@@ -150,7 +147,7 @@ static void run(struct session *s, const char *line, const char *title)
         x->last_output = text;
         return;
     }
-    /* How a solve went is what its pane shows. */
+    /* The pane itself shows how the work went. */
     if (x->pending && text)
         text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
     else if (line || !ok)
@@ -171,7 +168,7 @@ bool explore_drive(struct session *s)
     return true;
 }
 
-/* "200" or "200 220" goes to that row, as behind the / of a pane. */
+/* "200" or "200 220" goes to that row, like / in a pane. */
 static bool is_place(const char *line)
 {
     size_t n = strspn(line, " ");
@@ -205,174 +202,6 @@ static void type(struct session *s, int key)
     mem_free(line);
 }
 
-/* ---- drawing ---- */
-
-/* "[1 spy]  2 rows ..." from x = 1; the pane whose name is at column `at`, or NULL. */
-static const struct view *list_panes(struct canvas *c, const struct session *s, int at)
-{
-    const struct view *pane[VIEWS_MAX], *found = NULL;
-    int n = panes(s, pane), room = 0;
-    for (int i = 0; i < n; i++) room += (int)strlen(pane[i]->name) + 5;
-    for (int i = 0, x = 0; i < n; i++) {
-        bool here = pane[i] == front_explorer((struct session *)s)->pane;
-        char text[40];
-        if (room > c->w && !here)
-            snprintf(text, sizeof text, " %d ", i + 1);
-        else
-            snprintf(text, sizeof text, "%c%d %s%c", here ? '[' : ' ', i + 1, pane[i]->name, here ? ']' : ' ');
-        int end = x + (int)strlen(text);
-        if (at >= x && at < end) found = pane[i];
-        canvas_text(c, x, 0, here ? ST_TITLE : ST_DIM, "%s", text);
-        x = end;
-    }
-    return found;
-}
-
-static void draw_list(struct canvas *c, const struct session *s)
-{
-    static const char keys[] = "Tab next  : command ";
-    draw_fill(c, 0, 0, c->w, ST_DIM, ' ');
-    list_panes(c, s, -1);
-    const struct cell *before = &c->cell[c->w - (int)strlen(keys) - 1];
-    if (c->w > (int)strlen(keys) + 8 && before[0].glyph == ' ' && before[1].glyph == ' ')
-        draw_right(c, c->w, 0, ST_DIM, keys);
-}
-
-static void draw_pane(struct canvas *c, struct session *s)
-{
-    const struct explorer *x = front_explorer(s);
-    struct view_state *st = front_state(s, x->pane);
-    st->pane = true;
-    st->listed = x->h >= LISTED_FROM;
-    if (x->pane->any || s->current) {
-        view_draw(x->pane, c, s, st);
-        return;
-    }
-    draw_title(c, x->pane->name, NULL, "%s", "");
-    draw_wrapped(c, 1, 2, 3, ST_PLAIN, "there is no matrix to show; `:load FILE` or `:gen poisson2d 40` makes one");
-    draw_keys(c, "q leave  Tab pane  : command");
-}
-
-/* The next line of text, no wider than w: after a blank where there is one. NULL: that was all. */
-static const char *next_line(const char *text, int w, int *length)
-{
-    int n = (int)strcspn(text, "\n"), fits;
-    if (!*text) return NULL;
-    *length = n;
-    if (text_width(text) > w) { /* of all that follows, and so rarely of this line only */
-        int most = (int)text_fit(text, w, &fits);
-        if (most < 1) most = 1;
-        if (n > most) {
-            *length = most;
-            while (*length > w / 2 && text[*length - 1] != ' ') --*length;
-            if (text[*length - 1] != ' ') *length = most;
-            return text + *length;
-        }
-    }
-    return text + n + (text[n] == '\n');
-}
-
-static int lines_of(const char *text, int w)
-{
-    int n = 0, length;
-    while ((text = next_line(text, w, &length))) n++;
-    return n;
-}
-
-/* Lines of what was said that are seen at once. */
-static int output_lines_shown(const struct explorer *x)
-{
-    int n = lines_of(x->output, x->w - 2), room = x->h - 2;
-    return n < room ? n : room;
-}
-
-/* Over the pane, from the bottom up as far as it reaches. */
-static void draw_output(struct canvas *c, const struct explorer *x)
-{
-    int n = lines_of(x->output, c->w - 2), shown = output_lines_shown(x), y = c->h - 2 - shown, length;
-    const char *text = x->output, *next;
-    char keys[160];
-    draw_fill(c, 0, y, c->w, ST_AXIS, 0x2500);
-    canvas_text(c, 1, y++, ST_TITLE, " :%s ", x->output_title);
-    for (int i = 0; (next = next_line(text, c->w - 2, &length)) && i < x->output_first + shown; i++, text = next) {
-        if (i < x->output_first) continue;
-        draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
-        canvas_text(c, 1, y++, ST_PLAIN, "%.*s", length, text);
-    }
-    snprintf(keys, sizeof keys, "q close  : command  up/down of %d lines, to %d", n, x->output_first + shown);
-    draw_keys(c, n > shown ? keys : "q close  : command");
-}
-
-/* The words a line could go on with, above it, in columns. */
-static void draw_completions(struct canvas *c, const struct line_shown *l)
-{
-    int widest = 0;
-    for (int i = 0; i < l->words; i++)
-        if (text_width(l->word[i]) > widest) widest = text_width(l->word[i]);
-    int columns = (c->w - 1) / (widest + 2) > 0 ? (c->w - 1) / (widest + 2) : 1;
-    int lines = (l->words + columns - 1) / columns;
-    if (lines > WORD_LINES) lines = WORD_LINES;
-    if (lines > c->h - 3) lines = c->h - 3;
-    for (int i = 0; i < lines; i++) draw_fill(c, 0, c->h - 1 - lines + i, c->w, ST_PLAIN, ' ');
-    for (int i = 0; i < l->words && i < lines * columns; i++) {
-        char safe[300];
-        print_safe(l->word[i], strlen(l->word[i]), (size_t)c->w - 2, safe, sizeof safe);
-        canvas_text(c, 1 + i % columns * (widest + 2), c->h - 1 - lines + i / columns, ST_DIM, "%s", safe);
-    }
-    if (l->words > lines * columns) draw_right(c, c->w, c->h - 2, ST_DIM, " ...");
-}
-
-/* The line with its cursor; of one that is too long the part around the cursor. */
-static void draw_line(struct canvas *c)
-{
-    struct line_shown l = line_shown();
-    char head[4096], tail[4096];
-    size_t point = (size_t)l.point;
-    if (l.words) draw_completions(c, &l);
-    draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
-    print_safe(l.text, point < 1000 ? point : 1000, 1000, head, sizeof head);
-    print_safe(l.text + point, strnlen(l.text + point, 500), 500, tail, sizeof tail);
-    int at = 1 + text_width(l.before) + text_width(head), shift = at > c->w - 2 ? at - (c->w - 2) : 0;
-    canvas_put(c, 0, c->h - 1, ST_BOLD, ':');
-    int x = canvas_text(c, 1 - shift, c->h - 1, ST_DIM, "%s", l.before);
-    x = canvas_text(c, x, c->h - 1, ST_PLAIN, "%s", head);
-    canvas_text(c, x, c->h - 1, ST_PLAIN, "%s", tail);
-    canvas_style(c, x, c->h - 1, ST_CURSOR);
-}
-
-static int cursor_line(const struct canvas *c)
-{
-    for (int i = 0; i < c->w * c->h; i++)
-        if (c->cell[i].style == ST_CURSOR) return i / c->w;
-    return -1;
-}
-
-void explore_draw(struct canvas *c, struct session *s)
-{
-    struct explorer *x = front_explorer(s);
-    struct canvas pane = *c;
-    x->w = c->w;
-    x->h = c->h;
-    if (c->w < WIDTH_LEAST || c->h < HEIGHT_LEAST) {
-        canvas_text(c, 0, 0, ST_PLAIN, "too small");
-        return;
-    }
-    if (c->h >= LISTED_FROM) {
-        pane.cell += c->w;
-        pane.h--;
-        draw_list(c, s);
-    }
-    draw_pane(&pane, s);
-    x->cursor_y = cursor_line(&pane);
-    if (x->output) draw_output(c, x);
-    if (x->typing) {
-        draw_line(c);
-    } else if (x->status[0]) {
-        draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
-        canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
-    }
-}
-
 /* ---- keys ---- */
 
 static bool pane_claims(struct session *s, int key)
@@ -390,10 +219,10 @@ bool explore_takes(struct session *s, int key)
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
 
-/* Scroll what was said, or close it. */
+/* Scroll the output, or close it. */
 static void output_key(struct explorer *x, int key)
 {
-    int shown = output_lines_shown(x), last = lines_of(x->output, x->w - 2) - shown;
+    int shown = explorer_lines_shown(x), last = explorer_lines_of(x->output, x->w - 2) - shown;
     int by = key == UI_UP || key == 'k'     ? -1
              : key == UI_DOWN || key == 'j' ? 1
              : key == UI_WHEEL_UP           ? -WHEEL_LINES
@@ -441,7 +270,7 @@ static void mouse(struct session *s, int key)
     if (key == UI_CLICK && x->mouse_y < top) {
         struct cell cells[1];
         struct canvas none = {.w = x->w, .h = 0, .cell = cells};
-        const struct view *v = list_panes(&none, s, x->mouse_x);
+        const struct view *v = explorer_list_panes(&none, s, x->mouse_x);
         if (v) turn_to(s, v);
         return;
     }
@@ -465,7 +294,7 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) free(x->output), x->output = NULL;
-    if (!x->pending) x->status[0] = 0; /* else it tells of what was left by the key */
+    if (!x->pending) x->status[0] = 0; /* else it describes the work that the key left */
     x->pending = 0;
     if (key == ':' && !st->asks) return x->typing = line_open(s), true;
     if (x->output) return output_key(x, key), true;

@@ -12,7 +12,7 @@ struct export
 {
     const struct view *view;
     enum export_kind kind;
-    int w, h; /* in letters */
+    int w, h; /* in characters */
     bool light;
     bool place; /* as the screen has it: zoomed, scrolled; else from the start */
 };
@@ -23,7 +23,7 @@ bool export_view(struct session *s, const struct export *x, FILE *f, struct err 
 /* Run a command with these words after its name, its rows going to o. */
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);
-/* Can a file be written there that is not yet there, or may be replaced? */
+/* Can the file be created, or replaced with force? */
 bool export_free(const char *path, bool force, struct err *e);
 /* Whole or not at all. */
 bool export_write(const char *path, const char *data, size_t n, struct err *e);

@@ -1,6 +1,6 @@
-/* The one thread's loop: the prompt, full-screen views, and a solve while it goes on. */
+/* The main loop: the prompt, full-screen views, and a solve while it runs. */
 #include "draw.h"
-#include "front.h"
+#include "screen.h"
 #include "prompt.h"
 #include "stage.h"
 #include "view_solve.h"
@@ -10,60 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A solve shows its line after and every so many microseconds, its screen three times as often. */
-static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
-enum { TOLD_WIDTH = 80, TOLD_HEIGHT = 24 };
-
-/* The session's front, and what it remembers. */
-struct screen {
-    struct front front;
-    struct view_state state[VIEWS_MAX];
-    struct canvas canvas;    /* what was drawn last */
-    const struct view *seen; /* the view that was */
-    double drawn;            /* when the line or screen of a solve was drawn last */
-    const struct view *live; /* the full screen belongs to work that goes on */
-    const struct matrix *of; /* the element the views' cursors are at, NULL: none yet */
-    int64_t row, col;        /* col -1: only the row is known */
-    struct explorer explorer;
-};
-
-static struct screen *screen_of(struct session *s)
-{
-    return (struct screen *)s->front;
-}
+/* Text for a listener, whatever the size of the terminal. */
+enum { LISTENER_WIDTH = 80, LISTENER_HEIGHT = 24 };
 
 struct view_state *front_state(struct session *s, const struct view *v)
 {
     int i = 0;
     while (views[i] != v) i++;
     return &screen_of(s)->state[i];
-}
-
-/* ---- one cursor for all views ---- */
-
-void cursor_follow(struct session *s, const struct view *v)
-{
-    struct screen *sc = screen_of(s);
-    struct view_state *st = front_state(s, v);
-    int64_t row = -1, col = -1;
-    if (!v->at || !v->go || !s->current || sc->of != s->current) return;
-    if (sc->row >= st->rows || sc->col >= st->cols) return;
-    char said[sizeof st->message];
-    if (v->at(s, st, &row, &col) && row == sc->row && (col == sc->col || col < 0)) return;
-    memcpy(said, st->message, sizeof said);
-    if (!v->go(s, st, sc->row, sc->col) && sc->col >= 0) v->go(s, st, sc->row, -1);
-    memcpy(st->message, said, sizeof said); /* nobody asked to go there */
-}
-
-/* The others are to come to where the cursor of v went. Who knows of rows only keeps the column. */
-void cursor_publish(struct session *s, const struct view *v)
-{
-    struct screen *sc = screen_of(s);
-    int64_t row = -1, col = -1;
-    if (!v->at || !s->current || !v->at(s, front_state(s, v), &row, &col)) return;
-    if (col >= 0 || sc->of != s->current) sc->col = col;
-    sc->row = row;
-    sc->of = s->current;
 }
 
 struct explorer *front_explorer(struct session *s)
@@ -73,7 +27,7 @@ struct explorer *front_explorer(struct session *s)
 
 /* ---- views ---- */
 
-static bool draw_screen(struct session *s, const struct view *v, struct err *e)
+bool screen_draw(struct session *s, const struct view *v, struct err *e)
 {
     struct screen *sc = screen_of(s);
     int w, h;
@@ -85,7 +39,7 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
     }
     sc->canvas.ascii = sc->front.ascii;
     sc->canvas.colours = s->plain ? COLOURS_NONE : term_colours();
-    sc->seen = v;
+    sc->drawn_view = v;
     canvas_clear(&sc->canvas);
     if (sc->explorer.on)
         explore_draw(&sc->canvas, s);
@@ -97,59 +51,7 @@ static bool draw_screen(struct session *s, const struct view *v, struct err *e)
 
 void front_draw(struct session *s)
 {
-    draw_screen(s, front_explorer(s)->pane, NULL);
-}
-
-/* "ROW [COLUMN]" was typed: go there, or say why not. */
-static void go_there(struct session *s, const struct view *v, struct view_state *st)
-{
-    long long row = -1, col = -1;
-    char end;
-    int n = sscanf(st->asked, "%lld %lld %c", &row, &col, &end);
-    st->message[0] = 0;
-    if (n < 1 || n > 2)
-        snprintf(st->message, sizeof st->message, "expected a row and perhaps a column, such as 12 7");
-    else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
-        snprintf(st->message, sizeof st->message, "expected a row of 0 to %lld and a column of 0 to %lld",
-                 (long long)st->rows - 1, (long long)st->cols - 1);
-    else if (!v->go(s, st, row, n == 2 ? col : -1) && !st->message[0])
-        snprintf(st->message, sizeof st->message, "nothing is stored there");
-}
-
-/* May it be part of the number of a row, or of an answer? */
-static bool can_type(const struct view_state *st, int key)
-{
-    return st->question[0] ? key > ' ' && key < 0x7f : (key >= '0' && key <= '9') || key == ' ';
-}
-
-/* A key while a line is typed. */
-static void take_line(struct session *s, const struct view *v, struct view_state *st, int key)
-{
-    size_t n = strlen(st->asked);
-    if (can_type(st, key) && n + 1 < sizeof st->asked) {
-        st->asked[n] = (char)key;
-        st->asked[n + 1] = 0;
-    } else if ((key == 0x7f || key == '\b') && n) {
-        st->asked[n - 1] = 0;
-    } else if (key == UI_ENTER || key == UI_ESC || key == UI_INTERRUPT) {
-        st->asks = false;
-        if (key == UI_ENTER && n) st->question[0] ? v->answer(s, st) : go_there(s, v, st);
-    }
-}
-
-bool view_key(struct session *s, const struct view *v, int key)
-{
-    struct view_state *st = front_state(s, v);
-    if (st->asks) return take_line(s, v, st, key), cursor_publish(s, v), true;
-    if (key == '?') return st->help = !st->help, true;
-    if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
-    if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
-    if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
-    st->asks = v->go && (key == '/');
-    st->asked[0] = st->question[0] = 0;
-    if (v->key && !st->asks) v->key(s, st, key);
-    cursor_publish(s, v);
-    return true;
+    screen_draw(s, front_explorer(s)->pane, NULL);
 }
 
 /* Wait for a key, and work meanwhile; -1: there is something new to see. */
@@ -164,7 +66,7 @@ static int key_or_work(struct session *s, const struct view *v)
     return done == WORK_DRAW ? -1 : term_key(-1);
 }
 
-static int next_key(struct session *s, int wait_ms)
+int screen_key(struct session *s, int wait_ms)
 {
     struct explorer *x = front_explorer(s);
     int key = wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms);
@@ -177,9 +79,9 @@ static bool explore_keys(struct session *s, struct err *e)
 {
     struct explorer *x = front_explorer(s);
     for (;;) {
-        if (!draw_screen(s, x->pane, e)) return false;
-        if (explore_drive(s) && !x->pending && !draw_screen(s, x->pane, e)) return false;
-        if (!explore_key(s, x->pending ? x->pending : next_key(s, -1))) return true;
+        if (!screen_draw(s, x->pane, e)) return false;
+        if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
+        if (!explore_key(s, x->pending ? x->pending : screen_key(s, -1))) return true;
     }
 }
 
@@ -211,13 +113,14 @@ bool explore(struct session *s, const char *view, struct err *e)
     return run_full(s, v, e);
 }
 
-/* Who listens hears the same whatever the size of the terminal. */
+/* A listener (a lesson, a test) gets the same text whatever the size of the terminal. */
 static bool tell_listener(struct session *s, const struct view *v, struct view_state *st, struct err *e)
 {
     FILE *f = out_listener(s->out);
     struct canvas c;
     if (!f) return true;
-    if (!canvas_new(&c, st->w ? st->w : TOLD_WIDTH, st->h ? st->h : TOLD_HEIGHT, s->front->ascii, e)) return false;
+    if (!canvas_new(&c, st->w ? st->w : LISTENER_WIDTH, st->h ? st->h : LISTENER_HEIGHT, s->front->ascii, e))
+        return false;
     view_draw(v, &c, s, st);
     canvas_print(&c, f, COLOURS_NONE);
     canvas_free(&c);
@@ -241,19 +144,8 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     canvas_print(&c, f, c.colours);
     canvas_free(&screen_of(s)->canvas);
     screen_of(s)->canvas = c;
-    screen_of(s)->seen = v;
+    screen_of(s)->drawn_view = v;
     return true;
-}
-
-/* The screen of a solve that goes on stays while `live` is called, until calm. */
-static bool live_open(struct session *s, const struct view *v, struct err *e)
-{
-    front_explorer(s)->pane = v;
-    front_state(s, v)->message[0] = 0; /* it was of what was there before */
-    if (!front_explorer(s)->on && !term_open(e)) return false;
-    screen_of(s)->live = v;
-    s->front->covered = true;
-    return front_state(s, v)->full = true;
 }
 
 static bool show(struct session *s, const char *name, bool full, struct err *e)
@@ -279,7 +171,7 @@ static bool draw_pane_alone(struct session *s, struct err *e)
 {
     struct explorer *x = front_explorer(s);
     if (!x->on) return true;
-    return explore_enter(s, x->pane, e) && draw_screen(s, x->pane, e);
+    return explore_enter(s, x->pane, e) && screen_draw(s, x->pane, e);
 }
 
 const struct canvas *front_canvas(struct session *s)
@@ -309,7 +201,7 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
 
 bool front_again(struct session *s, int w, int h, struct err *e)
 {
-    const struct view *v = screen_of(s)->seen;
+    const struct view *v = screen_of(s)->drawn_view;
     if (!v) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout and view draw");
     struct view_state *st = front_state(s, v);
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
@@ -325,128 +217,6 @@ bool front_again(struct session *s, int w, int h, struct err *e)
     return ok;
 }
 
-/* ---- a solve that goes on ---- */
-
-static void live_line(struct session *s)
-{
-    const struct solve *v = s->solve;
-    struct screen *sc = screen_of(s);
-    char text[256], rate[32] = "", left[48] = "";
-    if (!s->terminal || v->time.us < QUIET_US || now_us() - sc->drawn < REDRAW_US) return;
-    double per_step = solve_rate(v), steps = solve_parted(v) ? NAN : solve_left(v);
-    if (per_step > 0) snprintf(rate, sizeof rate, ", rate %.4f", per_step);
-    if (isfinite(steps)) snprintf(left, sizeof left, ", %.1f s left", steps * v->time.us / (double)v->iterations / 1e6);
-    snprintf(text, sizeof text, "%s: iteration %lld, residual %.2e%s%s", v->solver->name, (long long)v->iterations,
-             v->residual, rate, left);
-    out_progress(s->out, text);
-    sc->drawn = now_us();
-}
-
-static void leave_screen(struct session *s)
-{
-    screen_of(s)->live = NULL;
-    if (front_explorer(s)->on) return;
-    s->front->covered = false;
-    term_close();
-}
-
-void live_pane(struct session *s, const struct view *v)
-{
-    screen_of(s)->live = v;
-}
-
-/* A key of work that goes on; false: it is left, by a key that the explorer takes then. */
-static bool live_key(struct session *s, const struct view *v, int key)
-{
-    struct explorer *x = front_explorer(s);
-    bool claimed = v->claims && v->claims(s, key);
-    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && !claimed)
-        return explore_key(s, key);
-    bool stays = !explore_takes(s, key) && view_key(s, v, key);
-    if (!stays && x->on) x->pending = key;
-    return stays;
-}
-
-/* Keys while a solve is on the screen. */
-static enum turn live_screen(struct session *s, const struct view *v)
-{
-    struct screen *sc = screen_of(s);
-    bool due = now_us() - sc->drawn > REDRAW_US / 3;
-    do {
-        if (due || s->solve->paused) {
-            if (!draw_screen(s, v, NULL)) return TURN_STOP;
-            sc->drawn = now_us();
-        }
-        int key = next_key(s, s->solve->paused ? -1 : 0);
-        const struct view_state *st = front_state(s, v);
-        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
-        if (stop) return TURN_STOP;
-        if (!live_key(s, v, key)) {
-            leave_screen(s);
-            s->solve->paused = true; /* so that the prompt is there at once */
-            s->solve->steps_left = 0;
-            return TURN_LEAVE;
-        }
-        due = key >= 0 && !s->solve->paused; /* what it changed is seen before the solve goes on */
-        if (due && !draw_screen(s, v, NULL)) return TURN_STOP;
-    } while (s->solve->paused && s->solve->reason == RUNNING);
-    return TURN_ON;
-}
-
-/* The view that drives work which is under way; NULL: there is none. */
-static const struct view *driving_view(const struct session *s)
-{
-    for (int i = 0; views[i]; i++)
-        if (views[i]->drive && views[i]->is_running(s)) return views[i];
-    return NULL;
-}
-
-static enum turn live(struct session *s)
-{
-    const struct view *v = driving_view(s);
-    struct screen *sc = screen_of(s);
-    if (!v) return TURN_ON;
-    if (!sc->live && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
-    if (!sc->live && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL)) return TURN_STOP;
-    if (sc->live) return live_screen(s, v);
-    if (!sc->explorer.on) live_line(s);
-    return session_take_interrupt() ? TURN_STOP : TURN_ON;
-}
-
-/* ---- other work that goes on ---- */
-
-/* The screen, once the work has taken a while. */
-static enum turn live_view(struct session *s, const char *name)
-{
-    const struct view *v = view_find(name);
-    struct screen *sc = screen_of(s);
-    if (!sc->live && now_us() - s->began_us < QUIET_US) return TURN_ON; /* who calls shows a line */
-    if (!sc->live) {
-        view_reset(front_state(s, v), s->current);
-        if (!live_open(s, v, NULL)) return TURN_STOP;
-    }
-    if (now_us() - sc->drawn > REDRAW_US / 3) {
-        if (!draw_screen(s, v, NULL)) return TURN_STOP;
-        sc->drawn = now_us();
-    }
-    int key = next_key(s, 0);
-    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return TURN_STOP;
-    if (key < 0 || live_key(s, v, key)) return TURN_ON;
-    leave_screen(s);
-    return TURN_LEAVE;
-}
-
-/* Take away what was drawn while a command worked, before it prints. */
-static void calm(struct session *s)
-{
-    struct screen *sc = screen_of(s);
-    const struct view *v = sc->live;
-    if (!v) return;
-    if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
-        while (draw_screen(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
-    leave_screen(s);
-}
-
 static void echo(struct session *s, bool on)
 {
     static bool was_quiet;
@@ -460,7 +230,7 @@ static void echo(struct session *s, bool on)
         was_quiet = term_quiet(false);
         return;
     }
-    fputs("\nEnter goes back to the panes ", stdout);
+    fputs("\nEnter returns to the panes ", stdout);
     fflush(stdout);
     while (term_wait(-1) == H_RESIZE) continue;
     tcflush(STDIN_FILENO, TCIFLUSH);
@@ -484,8 +254,13 @@ bool ui_attach(struct session *s, struct err *e)
     s->front = &sc->front;
     for (int i = 0; views[i]; i++)
         if (!view_state_new(&sc->state[i], views[i], e)) return ui_detach(s), false;
-    sc->front = (struct front){
-        .show = show, .live = live, .live_view = live_view, .echo = echo, .calm = calm, .width = 80, .height = 24};
+    sc->front = (struct front){.show = show,
+                               .live = live_solve,
+                               .live_view = live_view,
+                               .echo = echo,
+                               .calm = live_calm,
+                               .width = 80,
+                               .height = 24};
     sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
@@ -509,7 +284,7 @@ void ui_detach(struct session *s)
     s->front = NULL;
 }
 
-/* Without a file there is nothing to see yet: say how to begin. */
+/* Without a matrix there is nothing to see yet: show how to begin. */
 static void greet(struct session *s)
 {
     struct canvas c;
@@ -517,7 +292,7 @@ static void greet(struct session *s)
     int w, h;
     const struct device *d = s->dev ? s->dev : device_default();
     if (s->current || out_mode(s->out) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `load FILE` or `gen poisson2d 100`",
+    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson`, `load FILE` or `gen poisson2d 100`",
              WARPSPY_VERSION, d ? d->name : "no device");
     term_size(&w, &h);
     if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;
@@ -531,7 +306,7 @@ static void work(struct session *s, const char *line)
 {
     term_quiet(true);
     run_line(s, line);
-    calm(s);
+    live_calm(s);
     term_quiet(false);
     session_take_interrupt();
 }

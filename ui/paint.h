@@ -34,7 +34,7 @@ struct svg {
     FILE *f;
     bool open; /* a path is */
 };
-/* w x h cells. title: what the picture is for who cannot see it. */
+/* w x h cells. title: describes the picture for readers who cannot see it. */
 void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *title);
 void svg_end(struct svg *s);
 /* Text for SVG or HTML: marks and quotes written as entities, control bytes as print_safe does. */

@@ -231,7 +231,7 @@ static int step_of(const struct pixels *x, double share)
     return k < 0 ? 0 : k < RAMP_STEPS ? k : RAMP_STEPS - 1;
 }
 
-/* Square pixels; a side too thin to be seen is drawn thicker. */
+/* Square pixels; a side too thin to be visible is drawn thicker. */
 static void fit_pixels(struct pixels *x, int w, int h)
 {
     enum { THINNEST = 8 };

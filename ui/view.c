@@ -68,7 +68,7 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
-/* The first of "key what  key what  ...", two blanks between; the rest of them. */
+/* The first of "key what  key what  ...", separated by two blanks, and the rest of them. */
 struct key_words {
     const char *key, *what, *rest;
     int nkey, nwhat;
@@ -81,7 +81,7 @@ static struct key_words key_words(const char *keys)
     return (struct key_words){keys, keys + nkey, keys + len + (end ? 2 : 0), nkey, len - nkey};
 }
 
-/* The keys one after another, where a list has no room. */
+/* The keys one after another, if there is no room for a list. */
 static void draw_help_flowing(struct canvas *c, const char *keys)
 {
     int x = 1, y = 0;
@@ -95,7 +95,7 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
-static const char pane_keys[] = "  Tab next pane  1-9 this pane  : a command  m mouse on or off",
+static const char pane_keys[] = "  Tab next pane  1-9 go to that pane  : a command  m mouse on or off",
                   counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits are a count */
 
 /* The keys as a list, and above it, where there is room, what the view is. */
@@ -124,7 +124,7 @@ static void draw_help(struct canvas *c, const struct view *v, bool pane, bool co
 
 static const char *asks_keys(const struct view_state *st)
 {
-    return st->question[0] ? "Enter takes it  Esc does not" : "Enter goes there  Esc does not";
+    return st->question[0] ? "Enter accept  Esc cancel" : "Enter go there  Esc cancel";
 }
 
 /* Where the panes are not listed, how to get to them comes before the view's own keys. */
@@ -148,11 +148,11 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
     if (st->message[0] || st->asks) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
     if (st->asks)
         canvas_text(c, 1, c->h - 2, ST_BOLD, "%s%s_",
-                    st->question[0] ? st->question : "row [column], counted from 0: ", st->asked);
+                    st->question[0] ? st->question : "row [column], counted from 0: ", st->typed);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
     draw_view_keys(c,
-                   st->help      ? "any key goes back"
+                   st->help      ? "press any key to return"
                    : st->asks    ? asks_keys(st)
                    : v->keys_now ? v->keys_now(s)
                                  : v->keys,
@@ -169,7 +169,7 @@ char *show_safe(const char *text, char *out, size_t size)
     return print_safe(text, strlen(text), 60, out, size);
 }
 
-/* How much of text goes on a line of `room` columns in whole words; 0: no word does. */
+/* Bytes of text that fit on a line of `room` columns in whole words; 0: no word fits. */
 static int line_length(const char *text, int room)
 {
     int n = (int)strlen(text), end = room;

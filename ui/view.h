@@ -40,7 +40,7 @@ struct view {
     bool (*key)(struct session *s, struct view_state *st, int key);
     /* Set the cursor to what was drawn at this cell of the canvas, false: nothing was. NULL: it has no cursor. */
     bool (*click)(struct session *s, struct view_state *st, int x, int y);
-    /* Take st->asked, the answer to st->question. NULL: it asks none. */
+    /* Take st->typed, the answer to st->question. NULL: it asks none. */
     void (*answer)(struct session *s, struct view_state *st);
     /* A few milliseconds of background work, called while no key comes. NULL: it has none. */
     enum work (*work)(struct session *s, struct view_state *st);

@@ -72,7 +72,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_title(c, "bench", s->runs_of, "%s", about);
     if (!s->nruns) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN,
-                     "nothing was measured yet: `bench` times every kernel that fits, `spmv` one");
+                     "nothing was measured yet: `bench` times all kernels that fit, `spmv` times one");
         return;
     }
     int room = c->h - TOP - (st->full ? 1 + NOTE : 0);

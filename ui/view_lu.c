@@ -1,4 +1,5 @@
-/* LU a column at a time: L and U fill in from the upper left, what is still to do stays apart in the lower right. */
+/* LU a column at a time: L and U fill in from the upper left, what is still to be eliminated is framed in the lower
+ * right. */
 #include "draw.h"
 #include "term.h"
 #include "view.h"
@@ -41,7 +42,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     return p;
 }
 
-/* The rest stands apart by a line, while there is a rest and something is done. */
+/* A frame separates the rest, if there is a rest and something is done. */
 static bool is_cut(const struct lu_plan *p)
 {
     return p->cut > 0 && p->cut < p->cells;
@@ -120,13 +121,13 @@ static void draw_step(struct canvas *c, const struct lu_steps *v)
     long long k = (long long)v->k - 1;
     double pivot = v->k ? v->a[k * v->n + k] : 0;
     if (!v->k)
-        snprintf(text, sizeof text, "before the first column: the matrix as it is");
+        snprintf(text, sizeof text, "before the first column: the matrix itself");
     else if (pivot == 0)
-        snprintf(text, sizeof text, "column %lld: nothing but 0 is left below: the matrix is singular", k);
+        snprintf(text, sizeof text, "column %lld: only zeros are left below: the matrix is singular", k);
     else if (v->pivot == k)
-        snprintf(text, sizeof text, "column %lld: pivot %.4g, where it is", k, pivot);
+        snprintf(text, sizeof text, "column %lld: pivot %.4g, already in place", k, pivot);
     else
-        snprintf(text, sizeof text, "column %lld: pivot %.4g; rows %lld and %lld change places (<)", k, pivot, k,
+        snprintf(text, sizeof text, "column %lld: pivot %.4g; rows %lld and %lld are exchanged (<)", k, pivot, k,
                  (long long)v->pivot);
     draw_wrapped(c, 1, 1, 2, !v->k || pivot != 0 ? ST_PLAIN : ST_BAD, text);
     if (v->k == v->n && text_width(text) < c->w - 2)
@@ -137,8 +138,8 @@ static void draw_foot(struct canvas *c, const struct lu_plan *p, bool full)
 {
     char text[256];
     int y = c->h - FOOT + !full;
-    snprintf(text, sizeof text, "%s%s", p->numbers ? "" : "P pivot, shades by size; ",
-             "lower left L, its last column the new multipliers; above U; framed what is left to do. "
+    snprintf(text, sizeof text, "%s%s", p->numbers ? "" : "P: pivot, shades by size. ",
+             "Lower left: L (last column = newest multipliers). Above: U. Frame: still to be eliminated. "
              "Textbook algorithm on a host copy");
     draw_wrapped(c, 1, y, 2, ST_DIM, text);
 }
@@ -163,7 +164,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_foot(c, &p, st->full);
 }
 
-/* Begins anew for another matrix than the one that is stepped through. */
+/* Start again if the current matrix is another one. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     (void)st;

@@ -1,4 +1,4 @@
-/* A race as it goes on: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
+/* A running race: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
 #include "../src/cmd.h"
 #include "../src/race.h"
 #include "plot.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of a name, of a bar's figures; letters along a curve are so far apart. */
+/* Columns of a name, of a bar's figures; columns between the letters along a curve. */
 enum { NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
 
 struct race_state {
@@ -227,7 +227,8 @@ static void draw_kernels(struct canvas *c, const struct race *r)
     draw_right(c, c->w - 1, 2, ST_DIM, "mean");
     for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
     if (r->dev->kind == DEV_EMU)
-        draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM, "The emulator has no time: products are checked, nobody wins.");
+        draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM,
+                     "The emulator has no time: products are checked, no kernel wins.");
 }
 
 /* ---- the view ---- */
@@ -237,7 +238,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     const struct race *r = s->race;
     if (!r || !r->dev) {
         draw_title(c, "race", NULL, "%s", "");
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing has raced yet: `race cg gmres bicgstab` does");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no race yet: `race cg gmres bicgstab` starts one");
         return;
     }
     draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, type_name(r->real), r->paused ? ", paused" : "");
@@ -255,23 +256,23 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
-static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop those still running";
+static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop all";
 
-/* A race that waits or ended, or none, is only looked at; bars have no time. */
+/* x stops only a running race; a race of kernels has no plot to switch. */
 static const char *keys_now(const struct session *s)
 {
     const struct race *r = s->race;
     bool plot = r && r->dev && !r->kernels;
     if (r && r->paused)
-        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt goes on"
-                    : "? help  q leave  continue at the prompt goes on";
+        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes it"
+                    : "? help  q leave  continue at the prompt resumes it";
     if (r && r->running) return all_keys;
     return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)
 {
-    return s->race ? NULL : "there was no race yet; `race cg jacobi` begins one";
+    return s->race ? NULL : "no race yet; `race cg jacobi` starts one";
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)

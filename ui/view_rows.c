@@ -174,7 +174,7 @@ static void choose_bin(struct view_state *st, int k)
     if (row >= 0) st->row = row;
 }
 
-/* The row before or behind the cursor's in its bin. */
+/* The row before or after the cursor's in its bin. */
 static void choose_member(struct view_state *st, int by)
 {
     struct histogram g;
@@ -237,7 +237,7 @@ const struct view view_rows = {
     .name = "rows",
     .about = "how long the rows are, and what 32 neighbours cost a kernel with a thread for each row, against the same "
              "entries shared out evenly; rows are counted from 0",
-    .keys = "? help  q leave  t next picture  up/down choose a bin  left/right rows of it  / go to a row  g first  "
+    .keys = "? help  q leave  t next picture  up/down choose a bin  left/right its rows  / go to a row  g first  "
             "Home/End first or last bin",
     .state_size = sizeof(struct rows_state),
     .state_free = state_free,

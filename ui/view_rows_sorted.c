@@ -38,8 +38,8 @@ static void draw_curve_axes(struct canvas *c, const struct row_lengths *l, const
     draw_right(c, p->x - 1, p->y, ST_AXIS, show_count(l->length[l->n - 1], text, sizeof text));
     if (p->h > 1 && l->n > 1)
         draw_right(c, p->x - 1, p->y + p->h - 1, ST_AXIS, show_count(l->length[0], text, sizeof text));
-    canvas_text(c, p->x, p->y - 1, ST_DIM, "entries of a row%s%s", log_scale ? ", log scale" : "",
-                c->w < 60 ? "" : "; the shortest rows are left");
+    canvas_text(c, p->x, p->y - 1, ST_DIM, "row length%s%s", log_scale ? ", log scale" : "",
+                c->w < 60 ? "" : "; rows sorted from shortest (left) to longest");
 }
 
 /* Where the row is by length: its column, and in words. */

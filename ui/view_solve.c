@@ -1,4 +1,4 @@
-/* A solve as it goes on: the residual by iteration on a log scale, its rate, and where the time goes. */
+/* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "plot.h"
 #include "term.h"
 #include "view.h"
@@ -99,12 +99,12 @@ static const char all_keys[] =
     "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
     "o omega  m restart  f on to the end  0-9 a count before s or b";
 
-/* A solve that ended is only looked at; a command goes on with it. */
+/* The keys of a solve that ended do nothing; a command continues it. */
 static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;
     if (v && v->reason == RUNNING) return all_keys;
-    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt goes on" : "? help  q leave";
+    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt continues it" : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)

@@ -15,10 +15,10 @@ bool solve_parted(const struct solve *v);
 /* Iterations left until tol, as the last quarter of them went; NaN: the residual does not fall. */
 double solve_left(const struct solve *v);
 
-/* What the Hessenberg matrix of gmres told when it was looked at: the Ritz values of least and of largest modulus. */
+/* What the Hessenberg matrix of gmres showed when it was last read: the Ritz values of least and of largest modulus. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* of that iteration: tells solves apart */
+    double residual; /* of that iteration: distinguishes solves */
     double at_us;
     double re[2], im[2], condition;
 };

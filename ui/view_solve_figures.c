@@ -30,7 +30,7 @@ static void item_time(struct canvas *c, struct solve_pen *at, const char *name, 
     solve_view_item(c, at, name, isfinite(us) ? show_time(us, text, sizeof text) : text);
 }
 
-/* A time foretold has few digits. */
+/* A predicted time has few digits. */
 static char *show_left(double us, char *out, size_t size)
 {
     static const struct {
@@ -61,7 +61,7 @@ static void item_left(struct canvas *c, struct solve_pen *at, const struct solve
             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->time.us / (double)v->iterations, text, sizeof text));
 }
 
-/* b - A x as it was seen last, or measured at the end. */
+/* ||b - A x|| as computed last, or measured at the end. */
 static void item_true(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[64];
@@ -86,10 +86,10 @@ static void figures_progress(struct canvas *c, struct solve_pen *at, const struc
     if (v->reason == RUNNING) item_left(c, at, v);
 }
 
-/* The bytes that an iteration cannot do without, over its time, as a share of what the device was seen to read. */
+/* The least bytes an iteration moves, over its time, as a share of the measured read bandwidth. */
 static void item_bound(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
-    char text[64] = "run `ceilings`";
+    char text[64] = "not measured, run `ceilings`";
     const struct ceilings *k = &v->dev->ceilings;
     double share = solve_bytes(v) * 1e-3 / solve_each_us(v) / k->read_gbs;
     if (k->measured && !isfinite(share)) return;

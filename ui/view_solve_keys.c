@@ -14,7 +14,7 @@ static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
     st->count = 10 * st->count + k - '0';
-    snprintf(st->message, sizeof st->message, "%lld: s so many steps, b so many back", (long long)st->count);
+    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back", (long long)st->count);
     return true;
 }
 
@@ -36,7 +36,7 @@ static bool ask(struct view_state *st, int k, const char *question)
     return true;
 }
 
-/* Nothing is asked for that the solver would refuse. */
+/* Ask only for what the solver accepts. */
 static bool ask_if(struct view_state *st, bool has, int k, const char *question, const struct solve *v,
                    const char *what)
 {
@@ -59,7 +59,7 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
     if (v && v->reason != RUNNING && any)
         snprintf(st->message, sizeof st->message,
-                 "this solve has ended; at the prompt `change tol 1e-12; continue` goes on");
+                 "this solve has ended; `change tol 1e-12; continue` at the prompt continues it");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;
@@ -70,10 +70,10 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     if (k == 'n') v->paused = false, v->steps_left = n ? n : 10;
     if (k == 'b') go_back(v, st, n ? n : 1);
     if (k == 'B') go_back(v, st, n ? n : 10);
-    if (k == 't') return ask(st, k, "tol, of ||r|| / ||b||: ");
+    if (k == 't') return ask(st, k, "new tolerance for ||r|| / ||b||: ");
     if (k == 'o') return ask_if(st, v->solver->omega > 0, k, "omega, between 0 and 2: ", v, "has no omega");
     if (k == 'm')
-        return ask_if(st, v->solver->restarts, k, "restart after so many iterations: ", v, "does not restart");
+        return ask_if(st, v->solver->restarts, k, "restart after how many iterations: ", v, "does not restart");
     if (k == 'p' && v->solver->no_precond) return ask_if(st, false, k, NULL, v, "takes no preconditioner");
     if (k == 'p') return ask_precond(st);
     return true;
@@ -81,7 +81,7 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
 
 static bool change_of(const struct view_state *st, struct solve_change *c, struct err *e)
 {
-    const char *text = st->asked;
+    const char *text = st->typed;
     double number = 0;
     *c = (struct solve_change){.tol = NAN, .omega = NAN, .m = -1, .maxit = -1};
     if (st->asks_for == 'p') {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The rate is that of the last RECENT iterations; what is left is foretold from the last quarter, within limits. */
+/* The rate is that of the last RECENT iterations; what is left is predicted from the last quarter, within limits. */
 enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 
 double solve_rate(const struct solve *v)

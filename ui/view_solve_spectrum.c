@@ -24,7 +24,7 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Ask the device for H, which waits for it: when paused, else once a second. What was seen last stays if that fails, or
+/* Ask the device for H, which waits for it: when paused, else once a second. The last values stay if that fails, or
    if a cycle has only begun. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
@@ -60,7 +60,7 @@ static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *n
     solve_view_item(c, at, "condition", text);
 }
 
-/* Ritz values are within the spectrum: the condition is at least what they say. */
+/* Ritz values are within the spectrum: the condition is at least their ratio. */
 void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v, struct view_state *st)
 {
     struct solve_state *own = st->own;
@@ -73,7 +73,7 @@ void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v
     }
     if (!v->solver->arnoldi) return;
     look_at_hessenberg(v, &own->spectrum);
-    /* what was seen before the solve was begun anew is of another operator */
+    /* values read before the last restart belong to another operator */
     bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
                    v->history.residual[seen->iterations] == seen->residual;
     if (of_this) items_spectrum(c, at, v->pre.method ? "Ritz values of A M^-1" : "Ritz values of A", seen);

@@ -10,7 +10,7 @@
 
 /* ---- drawing ---- */
 
-/* What the picture is: told once it is known whether it is a guess. */
+/* The title; drawn after the counts, since it shows whether they are sampled. */
 static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
 {
     const struct csr *A = &s->current->csr;

@@ -14,7 +14,7 @@ struct grid {
     int h, w;
     uint32_t *n;
     bool guessed;
-    uint32_t *counting;  /* NULL: not begun */
+    uint32_t *counting;  /* NULL: not started */
     struct density rest; /* of the counting */
     struct sums sums;
     bool no_room; /* for what would make it exact */
@@ -22,7 +22,7 @@ struct grid {
 
 struct spy_state {
     struct grid grid;
-    int drawn_w, drawn_h; /* room of the picture as drawn last, and its letters */
+    int drawn_w, drawn_h; /* room of the picture as drawn last */
     bool drawn_ascii;
 };
 

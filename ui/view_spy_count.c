@@ -57,7 +57,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     return density_sample(A, win, g->h, g->w, g->n, e);
 }
 
-/* A slice of the counting of a picture that sums cannot tell. */
+/* A slice of the counting of a picture that the sums do not cover. */
 static enum work count_on(const struct csr *A, struct grid *g)
 {
     if (!g->counting) {
@@ -73,7 +73,7 @@ static enum work count_on(const struct csr *A, struct grid *g)
     return WORK_DRAW;
 }
 
-/* What is seen comes first, then the sums, so that they are there when the picture moves. */
+/* First the visible picture, then the sums, which are needed once the picture moves. */
 enum work spy_work(struct session *s, struct view_state *st)
 {
     struct spy_state *spy = st->own;

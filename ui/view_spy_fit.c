@@ -61,7 +61,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     return a;
 }
 
-/* A side much shorter than the other is drawn longer than it is, so that it can be seen. */
+/* A side much shorter than the other is drawn longer than it is, to stay visible. */
 static double visible_step(double step, int64_t n)
 {
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;

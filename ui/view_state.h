@@ -24,7 +24,7 @@ struct view_state {
     bool asks;                  /* a line is typed: the answer to `question`, or a row to go to if that is empty */
     int asks_for;               /* the key that asked the question */
     char question[96];
-    char asked[24]; /* what was typed so far */
+    char typed[24]; /* what was typed so far */
     char message[120];
 };
 

@@ -1,5 +1,5 @@
-/* One warp under the microscope: what its lanes do over time, the source of the step looked at, the elements it works
-   on, and the sectors that it asks memory for, useful bytes, padding and waste told apart. */
+/* One warp under the microscope: what its lanes do over time, the source of the current step, the elements it works
+   on, and the sectors it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
 
 #include "../src/tracing.h"
@@ -16,7 +16,7 @@ static void columns_of(struct frame *f)
     f->tables = clamp((rest - f->label - 1) / LANE_WIDTH, 0, 4);
 }
 
-/* A small screen has one line of each; of what has no room goes first what says least. */
+/* A small screen has one line of each part; the least informative parts are left out first. */
 static void lines_of_small(struct frame *f, int room)
 {
     f->request = 1;
@@ -26,7 +26,7 @@ static void lines_of_small(struct frame *f, int room)
     if (f->grid < 0) f->grid = 0;
 }
 
-/* Lines that the grid and the lanes beside it have no use for go to the source, then to the sectors. */
+/* Lines that the grid and the lanes beside it do not need go to the source, then to the sectors. */
 static void lines_of_whole(struct frame *f, int room, int totals)
 {
     f->head = f->request = 1;
@@ -85,7 +85,7 @@ static void say_where(const struct tracing *v, bool brief, char *out, size_t siz
     if (!brief && n < size) snprintf(out + n, size - n, " %s", type_name(v->real));
 }
 
-/* What has no room goes: the size of the matrix first, then its name, how many there are of all, the kernel. */
+/* What does not fit is left out: the size of the matrix first, then its name, the totals, the kernel. */
 static void title(struct canvas *c, const struct tracing *v)
 {
     char where[160], brief[160], name[256], size[128], rows[32], cols[32], nnz[32];
@@ -97,13 +97,13 @@ static void title(struct canvas *c, const struct tracing *v)
              show_count(A->cols, cols, sizeof cols), show_count(A->nnz, nnz, sizeof nnz));
     int room = c->w - 1, kernel = (int)strlen(v->kernel->name) + 2, matrix = text_width(name) + 2;
     bool whole = kernel + text_width(where) <= room;
-    const char *told = whole ? where : brief;
-    room -= text_width(told);
+    const char *place_text = whole ? where : brief;
+    room -= text_width(place_text);
     int x = 1;
     if (kernel <= room) x = canvas_text(c, x, 0, ST_TITLE, "%s  ", v->kernel->name);
     if (kernel + matrix <= room) x = canvas_text(c, x, 0, ST_BOLD, "%s  ", name);
     if (kernel + matrix + text_width(size) <= room) x = canvas_text(c, x, 0, ST_PLAIN, "%s", size);
-    canvas_text(c, x, 0, ST_DIM, "%s", told);
+    canvas_text(c, x, 0, ST_DIM, "%s", place_text);
 }
 
 static int room_of(int h, bool full)
@@ -135,7 +135,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     trace_view_lane(c, v, st->full ? c->h - 2 : c->h - 1);
 }
 
-/* Where nothing was traced yet the plainest kernel is, on the current matrix; if that cannot be, draw says why. */
+/* If nothing was traced yet, trace the plainest kernel on the current matrix; if that fails, draw shows why. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct err why = {0};
@@ -227,7 +227,7 @@ static bool claims(const struct session *s, int k)
 const struct view view_trace = {
     .name = "trace",
     .about = "one warp of a kernel step by step: lanes, elements, source, sectors",
-    .keys = "? help  q leave  s/b step, back  d/D ways part  u/U uncoalesced  p/P padding  w/W warp  t/T block  "
+    .keys = "? help  q leave  s/b step, back  d/D divergence  u/U uncoalesced  p/P padding  w/W warp  t/T block  "
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
             "0-9 a count before a key  / to a row",
     .any = true,

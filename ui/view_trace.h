@@ -20,7 +20,7 @@ struct trace_state {
 struct frame {
     const struct tracing *v;
     int w, head, grid, source, request, sectors, legend, totals;
-    int label;    /* columns of what a step does; 0: not told */
+    int label;    /* columns of what a step does; 0: not shown */
     int tables;   /* columns of lanes beside the grid */
     int64_t from; /* the step in the first line of the grid */
 };

@@ -12,7 +12,7 @@ static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_LIMIT / 10) return false;
     st->count = 10 * st->count + k - '0';
-    snprintf(st->message, sizeof st->message, "%lld: s so many steps, b so many back, d, u, p or w so many times",
+    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back, d, u, p or w that many times",
              (long long)st->count);
     return true;
 }
@@ -26,7 +26,7 @@ static bool say(struct view_state *st, const char *text)
 /* The n-th step of its kind. */
 static void find_step(struct tracing *v, struct view_state *st, enum trace_mark mark, int by, int64_t n)
 {
-    static const char *const what[] = {"where ways part", "of more sectors than its bytes need",
+    static const char *const what[] = {"with divergent lanes", "that fetches more sectors than it needs",
                                        "that touches padding"};
     int64_t at = v->at;
     for (int64_t i = 0; i < n && at >= 0; i++) at = tracing_find(v, at, by, mark);
@@ -42,7 +42,7 @@ static struct trace_wanted same_of(const struct tracing *v)
     return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->asked, v->t.launch, v->t.block, v->t.warp};
 }
 
-/* Of a large matrix it may take a while: say so meanwhile. */
+/* A large matrix may take a while: show a message meanwhile. */
 static bool begin(struct session *s, struct view_state *st, const struct trace_wanted *w)
 {
     struct err e = {0};
@@ -64,7 +64,8 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
     int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
     struct trace_wanted w = same_of(v);
     if (at < 0 || at >= all) {
-        snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before" : "there is no further %s", what);
+        snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before this one" : "there is no further %s",
+                 what);
         return;
     }
     w.block = at / v->t.warps;
@@ -130,18 +131,18 @@ static void choose_lane(struct tracing *v, int64_t n)
 }
 
 /* What a key moves by; other keys are below. */
-enum move { MOVE_STEP, MOVE_LANE, MOVE_APART, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
+enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
 static const struct {
     int key;
     enum move move;
     int by;
 } moves[] = {
-    {'s', MOVE_STEP, 1},    {' ', MOVE_STEP, 1},       {UI_DOWN, MOVE_STEP, 1},    {UI_ENTER, MOVE_STEP, 1},
-    {'b', MOVE_STEP, -1},   {UI_UP, MOVE_STEP, -1},    {'n', MOVE_STEP, 10},       {UI_PGDN, MOVE_STEP, 10},
-    {'B', MOVE_STEP, -10},  {UI_PGUP, MOVE_STEP, -10}, {UI_RIGHT, MOVE_LANE, 1},   {UI_LEFT, MOVE_LANE, -1},
-    {'d', MOVE_APART, 1},   {'D', MOVE_APART, -1},     {'u', MOVE_UNCOALESCED, 1}, {'U', MOVE_UNCOALESCED, -1},
-    {'p', MOVE_PADDING, 1}, {'P', MOVE_PADDING, -1},   {'w', MOVE_WARP, 1},        {'W', MOVE_WARP, -1},
-    {'t', MOVE_BLOCK, 1},   {'T', MOVE_BLOCK, -1},     {'l', MOVE_LAUNCH, 1},      {'L', MOVE_LAUNCH, -1},
+    {'s', MOVE_STEP, 1},     {' ', MOVE_STEP, 1},       {UI_DOWN, MOVE_STEP, 1},    {UI_ENTER, MOVE_STEP, 1},
+    {'b', MOVE_STEP, -1},    {UI_UP, MOVE_STEP, -1},    {'n', MOVE_STEP, 10},       {UI_PGDN, MOVE_STEP, 10},
+    {'B', MOVE_STEP, -10},   {UI_PGUP, MOVE_STEP, -10}, {UI_RIGHT, MOVE_LANE, 1},   {UI_LEFT, MOVE_LANE, -1},
+    {'d', MOVE_DIVERGED, 1}, {'D', MOVE_DIVERGED, -1},  {'u', MOVE_UNCOALESCED, 1}, {'U', MOVE_UNCOALESCED, -1},
+    {'p', MOVE_PADDING, 1},  {'P', MOVE_PADDING, -1},   {'w', MOVE_WARP, 1},        {'W', MOVE_WARP, -1},
+    {'t', MOVE_BLOCK, 1},    {'T', MOVE_BLOCK, -1},     {'l', MOVE_LAUNCH, 1},      {'L', MOVE_LAUNCH, -1},
 };
 
 static void move(struct session *s, struct view_state *st, enum move m, int by, int64_t n)
@@ -153,7 +154,8 @@ static void move(struct session *s, struct view_state *st, enum move m, int by, 
     if (m == MOVE_WARP) go_warp(s, st, by * n, "warp");
     if (m == MOVE_BLOCK) go_warp(s, st, by * n * v->t.warps, "block");
     if (m == MOVE_LAUNCH) go_launch(s, st, by * n);
-    if (m >= MOVE_APART && m <= MOVE_PADDING && v->t.nsteps) find_step(v, st, (enum trace_mark)(m - MOVE_APART), by, n);
+    if (m >= MOVE_DIVERGED && m <= MOVE_PADDING && v->t.nsteps)
+        find_step(v, st, (enum trace_mark)(m - MOVE_DIVERGED), by, n);
 }
 
 bool trace_view_key(struct session *s, struct view_state *st, int k)
@@ -176,23 +178,23 @@ bool trace_view_key(struct session *s, struct view_state *st, int k)
 
 static void go_line(struct tracing *v, struct view_state *st, int by)
 {
-    long line = strtol(st->asked, NULL, 10);
+    long line = strtol(st->typed, NULL, 10);
     int64_t at = line > 0 && line < INT32_MAX ? tracing_line(v, v->at, by, (int)line) : -1;
     if (at >= 0)
         tracing_go(v, at);
     else
         snprintf(st->message, sizeof st->message, "no %s step is of line %.20s", by > 0 ? "later" : "earlier",
-                 st->asked);
+                 st->typed);
 }
 
 void trace_view_answer(struct session *s, struct view_state *st)
 {
-    const struct kernel *k = kernel_find(st->asked);
+    const struct kernel *k = kernel_find(st->typed);
     if (!s->trace) return;
     if (st->asks_for != 'K')
         go_line(s->trace, st, st->asks_for == 'r' ? 1 : -1);
     else if (k)
         go_kernel(s, st, k);
     else
-        snprintf(st->message, sizeof st->message, "there is no kernel `%.40s`; `kernels` lists them", st->asked);
+        snprintf(st->message, sizeof st->message, "there is no kernel `%.40s`; `kernels` lists them", st->typed);
 }

@@ -80,7 +80,7 @@ static void draw_step(struct canvas *c, const struct frame *f, int64_t k, int y,
 /* What a lane is at: row, column, and the element of the array. */
 static void draw_lane(struct canvas *c, const struct tracing *v, int l, int x, int y)
 {
-    static const char *const states[] = {"", "waits for others", "done", "nothing to do"};
+    static const char *const states[] = {"", "inactive (diverged)", "done", "nothing to do"};
     struct lane_at at = tracing_lane(v, v->at, l);
     enum style st = l == v->lane ? ST_BOLD : ST_PLAIN;
     char text[32];
@@ -106,7 +106,7 @@ static void draw_lane_head(struct canvas *c, const char *array, int x, int y)
     draw_right(c, x + 28, y, ST_DIM, *array ? head : "-");
 }
 
-/* Lanes beside the grid, in columns of like length; where not all have room those around the chosen one. */
+/* Lanes beside the grid, in columns of equal length; if not all fit, those around the chosen one. */
 static void draw_lanes(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;

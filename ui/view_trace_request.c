@@ -1,8 +1,8 @@
 /* What the current step requests: its lanes, and the sectors or banks. */
 #include "view_trace.h"
 
-/* "; 3 turns: 3 lanes to y[2]": as many as lanes do it to one element, the first of those that most do. */
-static int say_turns(struct canvas *c, int x, int y, const struct tracing *v)
+/* ", 3-way conflict: 3 lanes add to y[2]": the element that most lanes update, the first of them. */
+static int say_conflict(struct canvas *c, int x, int y, const struct tracing *v)
 {
     const struct request *r = &v->t.step[v->at];
     int most = 0, lane = 0;
@@ -11,7 +11,7 @@ static int say_turns(struct canvas *c, int x, int y, const struct tracing *v)
         for (int k = 0; k < LANES && r->mask >> l & 1; k++) n += r->mask >> k & 1 && r->at[k] == r->at[l];
         if (n > most) most = n, lane = l;
     }
-    x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? "; %d turns" : ", asked for in %d turns: ", most);
+    x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? "; %d-way conflict" : ", %d-way conflict: ", most);
     if (c->w < NARROW) return x;
     return canvas_text(c, x, y, ST_WARN, "%d lanes add to %s[%lld]", most, tracing_array(v, v->at),
                        (long long)r->at[lane]);
@@ -23,8 +23,8 @@ static int say_global(struct canvas *c, int x, int y, const struct tracing *v, c
     bool more = n > least;
     x = canvas_text(c, x, y, ST_PLAIN, "%d B in ", f->bytes);
     x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(n, "sector").text);
-    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : ", %d would do", least);
-    if (f->nsectors > n) return say_turns(c, x, y, v);
+    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : " (%d needed)", least);
+    if (f->nsectors > n) return say_conflict(c, x, y, v);
     if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
     return x;
 }
@@ -32,32 +32,33 @@ static int say_global(struct canvas *c, int x, int y, const struct tracing *v, c
 static int say_shared(struct canvas *c, int x, int y, const struct request_facts *f)
 {
     bool more = f->turns > f->turns_least;
-    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->turns, "turn").text);
-    if (more) x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : ", %d without conflicts", f->turns_least);
+    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->turns, "wavefront").text);
+    if (more)
+        x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : " (%d without bank conflicts)", f->turns_least);
     if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
     return x;
 }
 
-/* "load val: 3 of 32 lanes, ways parted; 24 B in 1 sector, mask 00000007"; narrow: "ld val 3/32: 24 B in 1 sector" */
+/* "load val: 3 of 32 lanes (diverged); 24 B in 1 sector, mask 00000007"; narrow: "ld val 3/32: 24 B in 1 sector" */
 int trace_view_request(struct canvas *c, const struct tracing *v, const struct request_facts *f, int y)
 {
     const struct scope_place *p = tracing_place(v, v->at);
     uint32_t mask = v->t.step[v->at].mask, alive = tracing_alive(v, v->at);
-    bool narrow = c->w < NARROW, apart = mask != alive;
+    bool narrow = c->w < NARROW, diverged = mask != alive;
     int x = canvas_text(c, 1, y, ST_BOLD, "%s%s%s",
                         narrow    ? trace_view_short[p->touch]
                         : p->what ? p->what
                                   : touch_names[p->touch],
                         p->array < 0 ? "" : " ", tracing_array(v, v->at));
-    enum style st = apart ? ST_WARN : ST_PLAIN;
+    enum style st = diverged ? ST_WARN : ST_PLAIN;
     if (narrow)
         x = canvas_text(c, x, y, st, " %d/%d: ", f->lanes, __builtin_popcount(alive));
     else
-        x = canvas_text(c, x, y, st, apart ? ": %d of %d lanes, ways parted; " : ": %d lanes; ", f->lanes,
+        x = canvas_text(c, x, y, st, diverged ? ": %d of %d lanes (diverged); " : ": %d lanes; ", f->lanes,
                         __builtin_popcount(alive));
     if (touch_global(p->touch)) x = say_global(c, x, y, v, f);
     if (touch_shared(p->touch)) x = say_shared(c, x, y, f);
-    if (p->touch == TOUCH_EXCHANGE) x = canvas_text(c, x, y, ST_PLAIN, "registers alone");
+    if (p->touch == TOUCH_EXCHANGE) x = canvas_text(c, x, y, ST_PLAIN, "registers only");
     if (p->touch == TOUCH_BARRIER) x = canvas_text(c, x, y, ST_PLAIN, "all warps of a block meet");
     if (x + 15 <= c->w) canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
     return y + 1;
@@ -166,7 +167,7 @@ static void draw_banks(struct canvas *c, const struct tracing *v, int y)
                    !load[b]      ? 0xb7
                    : load[b] > 9 ? '+'
                                  : (uint32_t)('0' + load[b]));
-    canvas_text(c, CELLS + 1, y, ST_DIM, "words asked of each of 32 banks");
+    canvas_text(c, CELLS + 1, y, ST_DIM, "words requested from each of 32 banks");
 }
 
 int trace_view_sectors(struct canvas *c, const struct frame *f, const struct request_facts *facts, int y)

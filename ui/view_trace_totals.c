@@ -13,7 +13,7 @@ int trace_view_legend(struct canvas *c, const struct frame *f, int y)
     x = canvas_text(c, x, y, ST_PAD, "*");
     x = canvas_text(c, x, y, ST_DIM, " padding  ");
     canvas_put(c, x, y, ST_DIM, 0xb7);
-    x = canvas_text(c, x + 1, y, ST_DIM, " waits  blank done  capitals write ");
+    x = canvas_text(c, x + 1, y, ST_DIM, " inactive  blank done  capital store ");
     for (int a = 0; a < s->narrays && x + (int)strlen(s->array[a].name) + 5 < c->w; a++) {
         struct scope_place p = {.array = a};
         x = canvas_text(c, x + 2 - !a, y, trace_view_style(&p), "%c", letter[a]);
@@ -77,13 +77,13 @@ int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int l
     int64_t fetched = t->sectors * SECTOR;
     item_count(c, &at, "requests", t->requests);
     item_of(c, &at, "sectors", t->sectors, t->least);
-    item_ratio(c, &at, "a request", t->sectors, t->requests);
+    item_ratio(c, &at, "per request", t->sectors, t->requests);
     item_ratio(c, &at, "active lanes", t->lanes, t->steps);
     item_bytes(c, &at, "useful", t->bytes - t->padding, fetched);
     item_bytes(c, &at, "padding", t->padding, fetched);
     item_bytes(c, &at, "unused", t->unused, fetched);
     item_bytes(c, &at, "fetched again", t->again * SECTOR, fetched);
-    item_of(c, &at, "bank turns", t->turns, t->turns_least);
+    item_of(c, &at, "wavefronts", t->turns, t->turns_least);
     if (t->contended) item_count(c, &at, "contended", t->contended);
     return at.y + 1 < y + lines ? at.y + 1 : y + lines;
 }
@@ -91,7 +91,7 @@ int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int l
 /* "lane 3: val[6], byte 48, row 2, column 3" */
 void trace_view_lane(struct canvas *c, const struct tracing *v, int y)
 {
-    static const char *const states[] = {"takes part", "waits: its way parted from the others'", "is done",
+    static const char *const states[] = {"is active", "is inactive: it diverged from the others", "is done",
                                          "has nothing to do"};
     struct lane_at at = tracing_lane(v, v->at, v->lane);
     int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_place(v, v->at)->array;

@@ -1,0 +1,173 @@
+/* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
+#include "draw.h"
+#include "explore.h"
+#include "front.h"
+#include "prompt.h"
+
+#include <string.h>
+
+/* "[1 spy]  2 rows ..." from x = 1; the pane whose name is at column `at`, or NULL. */
+const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
+{
+    const struct view *pane[VIEWS_MAX], *found = NULL;
+    int n = explorer_panes(s, pane), room = 0;
+    for (int i = 0; i < n; i++) room += (int)strlen(pane[i]->name) + 5;
+    for (int i = 0, x = 0; i < n; i++) {
+        bool here = pane[i] == front_explorer((struct session *)s)->pane;
+        char text[40];
+        if (room > c->w && !here)
+            snprintf(text, sizeof text, " %d ", i + 1);
+        else
+            snprintf(text, sizeof text, "%c%d %s%c", here ? '[' : ' ', i + 1, pane[i]->name, here ? ']' : ' ');
+        int end = x + (int)strlen(text);
+        if (at >= x && at < end) found = pane[i];
+        canvas_text(c, x, 0, here ? ST_TITLE : ST_DIM, "%s", text);
+        x = end;
+    }
+    return found;
+}
+
+static void draw_list(struct canvas *c, const struct session *s)
+{
+    static const char keys[] = "Tab next  : command ";
+    draw_fill(c, 0, 0, c->w, ST_DIM, ' ');
+    explorer_list_panes(c, s, -1);
+    const struct cell *before = &c->cell[c->w - (int)strlen(keys) - 1];
+    if (c->w > (int)strlen(keys) + 8 && before[0].glyph == ' ' && before[1].glyph == ' ')
+        draw_right(c, c->w, 0, ST_DIM, keys);
+}
+
+static void draw_pane(struct canvas *c, struct session *s)
+{
+    const struct explorer *x = front_explorer(s);
+    struct view_state *st = front_state(s, x->pane);
+    st->pane = true;
+    st->listed = x->h >= LISTED_FROM;
+    if (x->pane->any || s->current) {
+        view_draw(x->pane, c, s, st);
+        return;
+    }
+    draw_title(c, x->pane->name, NULL, "%s", "");
+    draw_wrapped(c, 1, 2, 3, ST_PLAIN, "there is no matrix to show; `:load FILE` or `:gen poisson2d 40` makes one");
+    draw_keys(c, "q leave  Tab pane  : command");
+}
+
+/* The next line of text, no wider than w: after a blank where there is one. NULL: that was all. */
+static const char *next_line(const char *text, int w, int *length)
+{
+    int n = (int)strcspn(text, "\n"), fits;
+    if (!*text) return NULL;
+    *length = n;
+    if (text_width(text) > w) { /* of all that follows, and so rarely of this line only */
+        int most = (int)text_fit(text, w, &fits);
+        if (most < 1) most = 1;
+        if (n > most) {
+            *length = most;
+            while (*length > w / 2 && text[*length - 1] != ' ') --*length;
+            if (text[*length - 1] != ' ') *length = most;
+            return text + *length;
+        }
+    }
+    return text + n + (text[n] == '\n');
+}
+
+int explorer_lines_of(const char *text, int w)
+{
+    int n = 0, length;
+    while ((text = next_line(text, w, &length))) n++;
+    return n;
+}
+
+/* Lines of the output that are shown at once. */
+int explorer_lines_shown(const struct explorer *x)
+{
+    int n = explorer_lines_of(x->output, x->w - 2), room = x->h - 2;
+    return n < room ? n : room;
+}
+
+/* Over the pane, from the bottom up as far as it reaches. */
+static void draw_output(struct canvas *c, const struct explorer *x)
+{
+    int n = explorer_lines_of(x->output, c->w - 2), shown = explorer_lines_shown(x), y = c->h - 2 - shown, length;
+    const char *text = x->output, *next;
+    char keys[160];
+    draw_fill(c, 0, y, c->w, ST_AXIS, 0x2500);
+    canvas_text(c, 1, y++, ST_TITLE, " :%s ", x->output_title);
+    for (int i = 0; (next = next_line(text, c->w - 2, &length)) && i < x->output_first + shown; i++, text = next) {
+        if (i < x->output_first) continue;
+        draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
+        canvas_text(c, 1, y++, ST_PLAIN, "%.*s", length, text);
+    }
+    snprintf(keys, sizeof keys, "q close  : command  up/down of %d lines, to %d", n, x->output_first + shown);
+    draw_keys(c, n > shown ? keys : "q close  : command");
+}
+
+/* The completions of the line, above it, in columns. */
+static void draw_completions(struct canvas *c, const struct line_shown *l)
+{
+    int widest = 0;
+    for (int i = 0; i < l->words; i++)
+        if (text_width(l->word[i]) > widest) widest = text_width(l->word[i]);
+    int columns = (c->w - 1) / (widest + 2) > 0 ? (c->w - 1) / (widest + 2) : 1;
+    int lines = (l->words + columns - 1) / columns;
+    if (lines > WORD_LINES) lines = WORD_LINES;
+    if (lines > c->h - 3) lines = c->h - 3;
+    for (int i = 0; i < lines; i++) draw_fill(c, 0, c->h - 1 - lines + i, c->w, ST_PLAIN, ' ');
+    for (int i = 0; i < l->words && i < lines * columns; i++) {
+        char safe[300];
+        print_safe(l->word[i], strlen(l->word[i]), (size_t)c->w - 2, safe, sizeof safe);
+        canvas_text(c, 1 + i % columns * (widest + 2), c->h - 1 - lines + i / columns, ST_DIM, "%s", safe);
+    }
+    if (l->words > lines * columns) draw_right(c, c->w, c->h - 2, ST_DIM, " ...");
+}
+
+/* The line with its cursor; of one that is too long the part around the cursor. */
+static void draw_line(struct canvas *c)
+{
+    struct line_shown l = line_shown();
+    char head[4096], tail[4096];
+    size_t point = (size_t)l.point;
+    if (l.words) draw_completions(c, &l);
+    draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
+    print_safe(l.text, point < 1000 ? point : 1000, 1000, head, sizeof head);
+    print_safe(l.text + point, strnlen(l.text + point, 500), 500, tail, sizeof tail);
+    int at = 1 + text_width(l.before) + text_width(head), shift = at > c->w - 2 ? at - (c->w - 2) : 0;
+    canvas_put(c, 0, c->h - 1, ST_BOLD, ':');
+    int x = canvas_text(c, 1 - shift, c->h - 1, ST_DIM, "%s", l.before);
+    x = canvas_text(c, x, c->h - 1, ST_PLAIN, "%s", head);
+    canvas_text(c, x, c->h - 1, ST_PLAIN, "%s", tail);
+    canvas_style(c, x, c->h - 1, ST_CURSOR);
+}
+
+static int cursor_line(const struct canvas *c)
+{
+    for (int i = 0; i < c->w * c->h; i++)
+        if (c->cell[i].style == ST_CURSOR) return i / c->w;
+    return -1;
+}
+
+void explore_draw(struct canvas *c, struct session *s)
+{
+    struct explorer *x = front_explorer(s);
+    struct canvas pane = *c;
+    x->w = c->w;
+    x->h = c->h;
+    if (c->w < WIDTH_LEAST || c->h < HEIGHT_LEAST) {
+        canvas_text(c, 0, 0, ST_PLAIN, "too small");
+        return;
+    }
+    if (c->h >= LISTED_FROM) {
+        pane.cell += c->w;
+        pane.h--;
+        draw_list(c, s);
+    }
+    draw_pane(&pane, s);
+    x->cursor_y = cursor_line(&pane);
+    if (x->output) draw_output(c, x);
+    if (x->typing) {
+        draw_line(c);
+    } else if (x->status[0]) {
+        draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
+        canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
+    }
+}

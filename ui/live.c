@@ -1,0 +1,141 @@
+/* Running work on the screen: a solve, its line or its pane, and other work that a view shows. */
+#include "draw.h"
+#include "screen.h"
+#include "stage.h"
+#include "term.h"
+#include "view_solve.h"
+
+#include <math.h>
+
+/* A solve shows its line after and every so many microseconds, its screen three times as often. */
+static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
+
+/* The screen of a running solve stays while `live` is called, until calm. */
+bool live_open(struct session *s, const struct view *v, struct err *e)
+{
+    front_explorer(s)->pane = v;
+    front_state(s, v)->message[0] = 0; /* it was of what was there before */
+    if (!front_explorer(s)->on && !term_open(e)) return false;
+    screen_of(s)->running_view = v;
+    s->front->covered = true;
+    return front_state(s, v)->full = true;
+}
+
+static void live_line(struct session *s)
+{
+    const struct solve *v = s->solve;
+    struct screen *sc = screen_of(s);
+    char text[256], rate[32] = "", left[48] = "";
+    if (!s->terminal || v->time.us < QUIET_US || now_us() - sc->drawn_us < REDRAW_US) return;
+    double per_step = solve_rate(v), steps = solve_parted(v) ? NAN : solve_left(v);
+    if (per_step > 0) snprintf(rate, sizeof rate, ", rate %.4f", per_step);
+    if (isfinite(steps)) snprintf(left, sizeof left, ", %.1f s left", steps * v->time.us / (double)v->iterations / 1e6);
+    snprintf(text, sizeof text, "%s: iteration %lld, residual %.2e%s%s", v->solver->name, (long long)v->iterations,
+             v->residual, rate, left);
+    out_progress(s->out, text);
+    sc->drawn_us = now_us();
+}
+
+static void leave_screen(struct session *s)
+{
+    screen_of(s)->running_view = NULL;
+    if (front_explorer(s)->on) return;
+    s->front->covered = false;
+    term_close();
+}
+
+void live_pane(struct session *s, const struct view *v)
+{
+    screen_of(s)->running_view = v;
+}
+
+/* A key for running work; false: the key leaves it, and the explorer takes the key. */
+static bool live_key(struct session *s, const struct view *v, int key)
+{
+    struct explorer *x = front_explorer(s);
+    bool claimed = v->claims && v->claims(s, key);
+    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && !claimed)
+        return explore_key(s, key);
+    bool stays = !explore_takes(s, key) && view_key(s, v, key);
+    if (!stays && x->on) x->pending = key;
+    return stays;
+}
+
+/* Keys while a solve is on the screen. */
+static enum turn live_screen(struct session *s, const struct view *v)
+{
+    struct screen *sc = screen_of(s);
+    bool due = now_us() - sc->drawn_us > REDRAW_US / 3;
+    do {
+        if (due || s->solve->paused) {
+            if (!screen_draw(s, v, NULL)) return TURN_STOP;
+            sc->drawn_us = now_us();
+        }
+        int key = screen_key(s, s->solve->paused ? -1 : 0);
+        const struct view_state *st = front_state(s, v);
+        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
+        if (stop) return TURN_STOP;
+        if (!live_key(s, v, key)) {
+            leave_screen(s);
+            s->solve->paused = true; /* so that the prompt is there at once */
+            s->solve->steps_left = 0;
+            return TURN_LEAVE;
+        }
+        due = key >= 0 && !s->solve->paused; /* draw what it changed before the solve continues */
+        if (due && !screen_draw(s, v, NULL)) return TURN_STOP;
+    } while (s->solve->paused && s->solve->reason == RUNNING);
+    return TURN_ON;
+}
+
+/* The view that drives work which is under way; NULL: there is none. */
+static const struct view *driving_view(const struct session *s)
+{
+    for (int i = 0; views[i]; i++)
+        if (views[i]->drive && views[i]->is_running(s)) return views[i];
+    return NULL;
+}
+
+enum turn live_solve(struct session *s)
+{
+    const struct view *v = driving_view(s);
+    struct screen *sc = screen_of(s);
+    if (!v) return TURN_ON;
+    if (!sc->running_view && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
+    if (!sc->running_view && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL))
+        return TURN_STOP;
+    if (sc->running_view) return live_screen(s, v);
+    if (!sc->explorer.on) live_line(s);
+    return session_take_interrupt() ? TURN_STOP : TURN_ON;
+}
+
+/* The screen, once the work has taken a while. */
+enum turn live_view(struct session *s, const char *name)
+{
+    const struct view *v = view_find(name);
+    struct screen *sc = screen_of(s);
+    if (!sc->running_view && now_us() - s->began_us < QUIET_US) return TURN_ON; /* the caller shows a line */
+    if (!sc->running_view) {
+        view_reset(front_state(s, v), s->current);
+        if (!live_open(s, v, NULL)) return TURN_STOP;
+    }
+    if (now_us() - sc->drawn_us > REDRAW_US / 3) {
+        if (!screen_draw(s, v, NULL)) return TURN_STOP;
+        sc->drawn_us = now_us();
+    }
+    int key = screen_key(s, 0);
+    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return TURN_STOP;
+    if (key < 0 || live_key(s, v, key)) return TURN_ON;
+    leave_screen(s);
+    return TURN_LEAVE;
+}
+
+/* Take away what was drawn while a command worked, before it prints. */
+void live_calm(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    const struct view *v = sc->running_view;
+    if (!v) return;
+    if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
+        while (screen_draw(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
+    leave_screen(s);
+}
