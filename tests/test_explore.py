@@ -100,6 +100,27 @@ def test_command_line_edits():
     leaves(s)
 
 
+def test_keys_of_the_terminal_at_the_command_line():
+    """In both modes of the cursor keys, and keys that panes do not know."""
+    for home, end, delete in ("\x1bOH", "\x1bOF", "\x1b[3~"), ("\x1b[H", "\x1b[F", "\x1b[3~"):
+        s = explorer()
+        s.keys(":", *"tats", home, "s", home, delete, "#", end, "!")
+        s.wait(":#tats!")
+        s.keys("\x1bOD", "\x1b[D", "?", "\x1b")
+        s.wait("row 0, column 0: 1")
+        leaves(s)
+
+
+def test_a_burst_of_keys():
+    """Clicks, keys and sequences that nothing knows, all at once and in order."""
+    s = explorer()
+    s.child.send("\x1b[<0;13;6M\x1b[<0;13;6m\x1b[15;7~\x1bOC\x1b[99~\x1b[B")
+    s.wait("row 2, column 2: 3")
+    s.child.send("\x1b[<65;11;6M" * 3 + "\t")
+    s.wait("[2 rows]")
+    leaves(s)
+
+
 def test_what_is_said_scrolls():
     s = explorer()
     s.keys(":help\r")
