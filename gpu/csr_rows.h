@@ -4,6 +4,9 @@
 
 #include "dialect.h"
 
+#include "../src/csr.h"
+#include "../src/fmt_csr.h"
+
 namespace KERNEL_SPACE
 {
 

@@ -1,7 +1,5 @@
 /* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
 #include "csr_rows.h"
-#include "../src/fmt_csr.h"
-#include "../src/csr.h"
 
 namespace KERNEL_SPACE
 {
