@@ -1,6 +1,6 @@
 /* advise: all kernels by predicted time, with what their format costs to make and after how many products it pays. */
 #include "cmd.h"
-#include "modeled.h"
+#include "predicted.h"
 
 #include <math.h>
 #include <stdlib.h>

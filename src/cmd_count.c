@@ -1,7 +1,7 @@
 /* count: what whole kernels ask of memory, as the emulator saw it: requests and sectors, lanes at work, balance. */
 #include "cmd.h"
 #include "microscope.h"
-#include "modeled.h"
+#include "predicted.h"
 
 #include <math.h>
 #include <stdlib.h>

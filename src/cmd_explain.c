@@ -1,6 +1,6 @@
 /* explain: what costs a kernel time, in plain words with numbers, and what would help; most important first. */
 #include "cmd.h"
-#include "modeled.h"
+#include "predicted.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* predict: how long a kernel would take on a GPU, by the model; to be held against what spmv measures. */
 #include "cmd.h"
-#include "modeled.h"
+#include "predicted.h"
 
 static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {

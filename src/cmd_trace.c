@@ -2,8 +2,8 @@
 #include "cmd.h"
 #include "holding.h"
 #include "grammar.h"
-#include "modeled.h"
-#include "tracing.h"
+#include "predicted.h"
+#include "traced.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* whatif: bytes, padding and predicted times of another format, parameters, precision or order, before converting. */
 #include "cmd.h"
-#include "modeled.h"
+#include "predicted.h"
 #include "reorder.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* why not: what keeps a format from being the one that is advised. */
 #include "cmd.h"
-#include "modeled.h"
+#include "predicted.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,23 +1,14 @@
-/* Kernels watched and their times predicted, for the commands that explain and advise. */
+/* Kernels watched on the emulator and their times predicted. */
 #include "modeled.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Accesses of lanes that are watched of a kernel, about: 0.1 s on a core. Blocks to try a large matrix on. */
-enum { ACCESSES = 250 * 1000, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
+/* Blocks to try a large matrix on. */
+enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
 
 /* Packings that are timed, as long as all of them have taken less than that. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
-
-bool modeled_machine(struct session *s, struct machine *g, struct err *e)
-{
-    struct device *d = session_device(s, NULL, e);
-    if (!d) return false;
-    if (d->kind == DEV_CUDA && !d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
-    *g = machine_of(d);
-    return true;
-}
 
 /* Blocks to watch of each launch; 0: all. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
@@ -42,7 +33,7 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     return true;
 }
 
-static bool can_be_watched(const struct kernel *k, const struct csr *A, struct err *e)
+bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
 {
     if (k->vendor)
         return fail(e, E_UNSUPPORTED, "%s is a library's: its source is not here to be watched; `bench` measures it",
@@ -55,14 +46,6 @@ static bool can_be_watched(const struct kernel *k, const struct csr *A, struct e
                     k->name);
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
     if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
-    return true;
-}
-
-bool modeled_matrix(const struct matrix *m, struct err *e)
-{
-    if (m->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
-    if (m->csr.nnz == 0) return fail(e, E_UNSUPPORTED, "%s has no entries: there is nothing to predict", m->name);
     return true;
 }
 
@@ -80,28 +63,21 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
 }
 
 /* The parameters that suit a GPU. */
-static const int64_t *params_for(const struct kernel *k, const struct format *f, const int64_t *param,
-                                 const struct machine *g, int64_t *own)
+const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
+                              int64_t own[PARAMS_MAX])
 {
+    const struct format *f = k->format;
     if (param || k->param || !f->suit) return param ? param : k->param;
     for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].usual : 0;
     f->suit(g->sms, own);
     return own;
 }
 
-bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
-                    const struct machine *g, struct modeled *out, struct err *e)
+bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
+                 const struct machine *g, struct watch *w, struct modeled *out, struct err *e)
 {
-    int64_t own[PARAMS_MAX];
-    const struct format *f = k->format;
-    *out = (struct modeled){.kernel = k, .real = real, .on = *g};
-    if (!can_be_watched(k, &m->csr, e)) return false;
-    struct device *emu = device_open("emu", e);
-    struct product *p = emu ? session_product(s, m, f, params_for(k, f, param, g, own), real, false, e) : NULL;
-    struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
-    if (!p) refusal_without_force(e, f->name, real, true);
-    if (!M || !watch_mat(&m->csr, M, &s->watch, out, e)) return false;
-    out->prep_us = p->prep_us;
+    *out = (struct modeled){.kernel = k, .real = M->of->real, .on = *g, .prep_us = packed_us};
+    if (!watch_mat(A, M, w, out, e)) return false;
     out->counts.scope.of = NULL;
     return true;
 }
@@ -148,28 +124,8 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
 {
     int64_t own[PARAMS_MAX];
     const struct format *f = k->format;
-    *out = (struct modeled){.kernel = k, .real = real, .on = *g};
-    if (!can_be_watched(k, A, e) || !pack(last, A, f, params_for(k, f, param, g, own), real, e)) return false;
-    out->prep_us = last->us;
-    bool ok = watch_mat(A, &last->M, w, out, e);
-    out->counts.scope.of = NULL;
-    return ok;
-}
-
-bool modeled_command(struct session *s, const struct args *a,
-                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
-                     struct err *e)
-{
-    int64_t param[PARAMS_MAX];
-    const struct kernel *k = kernel_find(arg(a, "kernel"));
-    struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct machine g;
-    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
-    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
-    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
-    ok = ok && say(s, m, t, e);
-    mem_free(t);
-    return ok;
+    if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, g, own), real, e)) return false;
+    return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
 }
 
 char *show_us(double us, char *out, size_t size)
@@ -183,57 +139,4 @@ char *show_us(double us, char *out, size_t size)
     double v = us / units[k].unit;
     snprintf(out, size, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[k].name);
     return out;
-}
-
-const char *reason_without_name(const char *name, const char *why)
-{
-    size_t n = strlen(name);
-    return !strncmp(why, name, n) && !strncmp(why + n, ": ", 2) ? why + n + 2 : why;
-}
-
-void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
-{
-    static const char ending[] = "`force` converts all the same";
-    char *at = e ? strstr(e->text, ending) : NULL;
-    if (!at) return;
-    snprintf(at, sizeof e->text - (size_t)(at - e->text), "`convert %s %sforce` %s", format,
-             real == T_F32 ? "f32 " : "", first ? "first" : "stores it all the same");
-}
-
-const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
-{
-    for (int i = 0; i < s->nruns && s->runs_of == m; i++)
-        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA) return &s->runs[i];
-    return NULL;
-}
-
-void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
-{
-    out_text(o, g->here ? "Predicted for %s, by its measured ceilings." : "Predicted for an %s; no GPU here.", g->name);
-    out_text(o, "Its error against an NVIDIA H200: within 6%% half of the time, 11%% on average (24 matrices, fp64).");
-    if (sampled)
-        out_text(o, "Blocks were sampled, and the longest row looked for: about %d accesses of lanes were watched.",
-                 +ACCESSES);
-}
-
-void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
-{
-    const struct run *r = modeled_run(s, m, k->kernel, k->real);
-    struct out *o = s->out;
-    out_str(o, "kernel", "kernel", k->kernel->name);
-    out_str(o, "matrix", "matrix", m->name);
-    out_str(o, "format", NULL, k->kernel->format->name);
-    out_str(o, "precision", "precision", type_name(k->real));
-    out_str(o, "machine", NULL, k->on.name);
-    out_bool(o, "machine_here", NULL, k->on.here);
-    out_time(o, "predicted_us", "predicted", k->time.us);
-    out_time(o, "launch_us", "of that to launch", k->time.launch_us);
-    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
-    out_bytes(o, "bytes", "bytes that must move", k->bytes);
-    out_bytes(o, "l2_bytes", "bytes from L2", (int64_t)k->time.l2_bytes);
-    out_bytes(o, "dram_bytes", "bytes from memory", (int64_t)k->time.dram_bytes);
-    out_num(o, "padding_percent", "padding %",
-            k->plan.slots ? 100 * (double)k->plan.padding / (double)k->plan.slots : 0, "%.1f");
-    out_bool(o, "sampled", NULL, k->work.sampled);
-    out_num(o, "measured_us", r ? "measured, us" : NULL, r ? r->us : NAN, "%.2f");
 }

@@ -1,4 +1,4 @@
-/* The trace of a warp that the session keeps: made once, summed up step by step, so that any step is told at once. */
+/* The trace of a warp: made once, summed up step by step, so that any step is shown at once. */
 #include "tracing.h"
 
 #include <string.h>
@@ -142,23 +142,6 @@ static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
 
 /* ---- making one ---- */
 
-static bool can_trace(const struct trace_wanted *w, const struct device *emu, struct err *e)
-{
-    const struct kernel *k = w->kernel;
-    char others[256] = "";
-    if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
-    if (!w->matrix->csr.rows) return fail(e, E_USAGE, "%s has no rows: %s launches nothing", w->matrix->name, k->name);
-    if (kernel_runs_on(k, emu)) return true;
-    for (int i = 0; kernels[i]; i++) {
-        size_t n = strlen(others);
-        if (kernels[i]->format == k->format && kernel_runs_on(kernels[i], emu))
-            snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
-    }
-    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, which traces; of %s there are %s", k->name,
-                k->format->name, *others ? others : "none");
-}
-
 /* About how many elements of global memory all lanes of the launch touch, if all warps do as much as this one. */
 static double work_of(const struct trace *t)
 {
@@ -170,14 +153,14 @@ static double work_of(const struct trace *t)
 }
 
 /* The first warp of the launch that has most to do. */
-static bool busiest_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
+static bool busiest_launch(const struct kernel *k, const struct mat *M, struct watch *watch, struct trace *t,
                            struct err *e)
 {
-    if (!trace_warp(w->kernel, M, -1, 0, 0, watch, t, e)) return false;
+    if (!trace_warp(k, M, -1, 0, 0, watch, t, e)) return false;
     for (int l = 0, largest = t->launch, n = t->scope.nlaunches; l < n; l++) {
         struct trace other;
         if (l == largest || !t->scope.launch[l].blocks) continue;
-        if (!trace_warp(w->kernel, M, l, 0, 0, watch, &other, e)) return trace_free(t), false;
+        if (!trace_warp(k, M, l, 0, 0, watch, &other, e)) return trace_free(t), false;
         bool better = work_of(&other) > work_of(t);
         trace_free(better ? t : &other);
         if (better) *t = other;
@@ -186,49 +169,30 @@ static bool busiest_launch(const struct trace_wanted *w, const struct mat *M, st
 }
 
 /* The warp; where no launch is named, of the one that has most to do. */
-static bool trace_launch(const struct trace_wanted *w, const struct mat *M, struct watch *watch, struct trace *t,
-                         struct err *e)
+static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
+                         struct trace *t, struct err *e)
 {
-    int launch = w->launch;
+    int launch = at->launch;
     if (launch < 0) {
-        if (!busiest_launch(w, M, watch, t, e)) return false;
-        if (!w->block && !w->warp) return true;
+        if (!busiest_launch(k, M, watch, t, e)) return false;
+        if (!at->block && !at->warp) return true;
         launch = t->launch;
         trace_free(t);
     }
-    return trace_warp(w->kernel, M, launch, w->block, w->warp, watch, t, e);
+    return trace_warp(k, M, launch, at->block, at->warp, watch, t, e);
 }
 
-static bool trace_it(struct session *s, const struct trace_wanted *w, struct tracing *v, struct err *e)
-{
-    struct device *emu = session_device(s, "emu", e);
-    if (!emu || !can_trace(w, emu, e)) return false;
-    const struct kernel *k = w->kernel;
-    const int64_t *param = w->param ? w->param : k->param;
-    struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
-    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
-    const struct mat *M = session_mat(s, p, emu, e);
-    if (!M || !trace_launch(w, M, &s->watch, &v->t, e)) return false;
-    v->matrix = w->matrix;
-    v->product = p;
-    v->kernel = k;
-    v->real = w->real;
-    return sum_up(v, &s->watch, e);
-}
-
-bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e)
+struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
+                            struct watch *w, struct err *e)
 {
     struct tracing *v = mem_zero(1, sizeof *v, "a trace", e);
-    if (!v) return false;
-    if (!trace_it(s, w, v, e)) {
-        tracing_free(v);
-        return false;
-    }
-    if (s->trace) v->lane = s->trace->lane;
-    tracing_open(v, 0);
-    tracing_free(s->trace);
-    s->trace = v;
-    return true;
+    if (!v) return NULL;
+    v->A = A;
+    v->kernel = k;
+    v->real = M->of->real;
+    if (trace_launch(k, M, at, w, &v->t, e) && sum_up(v, w, e)) return v;
+    tracing_free(v);
+    return NULL;
 }
 
 void tracing_free(struct tracing *v)
@@ -306,8 +270,8 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
     int64_t index = v->t.step[step].at[lane], row = works_on(v, step, lane).row;
     bool of_rows = scope_element(&v->t.scope, tracing_place(v, step)->array, 0).row >= 0; /* not of columns */
     if (row < 0 || !of_rows || a->role != ROLE_POINTERS) return here.row;
-    if (a->n == v->matrix->csr.rows + 1) return row == index - 1 ? row : here.row;
-    return a->n < v->matrix->csr.rows + 1 ? row : here.row;
+    if (a->n == v->A->rows + 1) return row == index - 1 ? row : here.row;
+    return a->n < v->A->rows + 1 ? row : here.row;
 }
 
 /* Likewise of columns, where there is a pointer to each. */
@@ -316,7 +280,7 @@ static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane
     const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
     struct place first = scope_element(&v->t.scope, tracing_place(v, step)->array, 0);
     int64_t end = v->t.step[step].at[lane] - 1;
-    bool of_columns = first.row < 0 && first.col >= 0 && a->n == v->matrix->csr.cols + 1;
+    bool of_columns = first.row < 0 && first.col >= 0 && a->n == v->A->cols + 1;
     return of_columns && end >= 0 && works_on(v, step, lane).col == end ? end : col;
 }
 
@@ -423,32 +387,4 @@ bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last)
         }
     }
     return n && n == *last - *first + 1;
-}
-
-/* ---- for the pictures of the matrix and of its formats ---- */
-
-int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES])
-{
-    const struct tracing *v = s->trace;
-    int n = 0;
-    if (!v || v->matrix != m || !v->t.nsteps) return 0;
-    for (int l = 0; l < LANES; l++) {
-        struct lane_at at = tracing_lane(v, v->at, l);
-        bool had = at.row < 0 || at.col < 0 || at.padding;
-        for (int k = 0; k < n && !had; k++) had = lit[k].row == at.row && lit[k].col == at.col;
-        if (!had) lit[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
-    }
-    return n;
-}
-
-bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i)
-{
-    const struct tracing *v = s->trace;
-    if (!v || !v->t.nsteps || &v->product->S != S) return false;
-    const struct request *r = &v->t.step[v->at];
-    int array = tracing_place(v, v->at)->array;
-    if (array < 0 || v->t.scope.array[array].stored != a) return false;
-    for (uint32_t left = r->mask; left; left &= left - 1)
-        if (r->at[__builtin_ctz(left)] == i) return true;
-    return false;
 }

@@ -3,7 +3,6 @@
 #define TRACING_H
 
 #include "microscope.h"
-#include "session.h"
 
 /* Of the steps up to one of them, that one included. */
 struct trace_sums {
@@ -25,11 +24,15 @@ struct trace_step {
     int32_t next[LANES]; /* the first one, this one included, that takes it to a matrix slot or to y; -1: none does */
 };
 
-/* The trace that the session keeps: what was traced, and which step and lane are looked at. */
+struct matrix;
+struct product;
+
+/* What was traced, and which step and lane are looked at. */
 struct tracing {
-    struct matrix *matrix;
-    const struct product *product;
+    const struct csr *A; /* not its own */
     const struct kernel *kernel;
+    struct matrix *matrix; /* for who fetched A: its matrix and how that is stored; not looked into here */
+    const struct product *product;
     enum type real;
     struct trace t;
     struct trace_step *step;            /* t.nsteps of them */
@@ -38,19 +41,15 @@ struct tracing {
     int lane;
 };
 
-struct trace_wanted {
-    struct matrix *matrix;
-    const struct kernel *kernel;
-    enum type real;
-    const int64_t *param; /* of the kernel's format; NULL: the usual ones */
-    int launch;           /* -1: the largest */
+struct warp_at {
+    int launch; /* -1: the largest */
     int64_t block;
     int warp;
 };
-
-/* Trace a warp on the emulator; s->trace is the new one, or as it was on failure. Errors: E_USAGE, no such block, warp
-   or launch; E_UNSUPPORTED, the kernel or the matrix is none for the emulator; memory; cancelled. */
-bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e);
+/* Trace a warp of k on A, which lies on the emulator as M. A must outlive the trace, and M->of too. NULL: no such
+   block, warp or launch (E_USAGE); memory; cancelled. */
+struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
+                            struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
 
 enum lane_state {
@@ -93,17 +92,5 @@ bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 bool tracing_has_row(const struct tracing *v, int64_t row);
 /* The first and last row of y that the warp writes, all between them too; false: it writes none, or with gaps. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
-
-/* ---- for the pictures of the matrix and of its formats ---- */
-
-/* The elements of m that the lanes are at in the step looked at, each once; how many, 0: none, or another matrix. */
-int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES]);
-/* Does a lane touch slot i of array a of S in that step? */
-bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i);
-
-/* ---- cmd_trace.c ---- */
-
-/* All its steps and totals, as the command says them. */
-void out_trace(struct out *o, const struct tracing *v);
 
 #endif

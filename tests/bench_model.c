@@ -5,7 +5,7 @@
 
    Measured here, on a GPU; or read from the lines of `bench` with --json that were saved elsewhere, by shape. */
 #include "../src/cmd.h"
-#include "../src/modeled.h"
+#include "../src/predicted.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What a step of a traced warp costs on the screen, and the trace itself, at 10^7 nonzeros: processor time of a redraw,
    the mean and the worst over the steps, in three sizes. bench_trace [KERNEL]...: of these kernels. */
 #include "../src/grammar.h"
-#include "../src/tracing.h"
+#include "../src/traced.h"
 #include "../ui/ui.h"
 
 #include <locale.h>

@@ -1,7 +1,7 @@
 /* The cost model: what it counts by hand, which way it moves, the cause it finds where one was planted, and the
    commands that explain and advise. */
 #include "talk.h"
-#include "../src/modeled.h"
+#include "../src/predicted.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator against its counts,
    keys forwards and backwards, what the other views light up, and what is refused. */
-#include "../src/tracing.h"
+#include "../src/traced.h"
 #include "../ui/ui.h"
 #include "talk.h"
 #include "../src/fmt_csr.h"

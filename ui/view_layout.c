@@ -2,7 +2,7 @@
 #include "cmd_view.h"
 #include "view_layout.h"
 
-#include "../src/tracing.h"
+#include "../src/traced.h"
 
 #include <string.h>
 

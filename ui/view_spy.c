@@ -3,7 +3,7 @@
 #include "paint.h"
 #include "view_spy.h"
 
-#include "../src/tracing.h"
+#include "../src/traced.h"
 
 #include <math.h>
 #include <string.h>

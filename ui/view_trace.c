@@ -2,7 +2,7 @@
    on, and the sectors it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
 
-#include "../src/tracing.h"
+#include "../src/traced.h"
 
 #include <stdlib.h>
 #include <string.h>
