@@ -31,6 +31,20 @@ bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, 
     return false;
 }
 
+void err_advise(struct err *e, const char *fmt, ...)
+{
+    if (!e || !e->code) return;
+    if (!e->advice) {
+        size_t used = strlen(e->text);
+        snprintf(e->text + used, sizeof e->text - used, "; ");
+        e->advice = (int)strlen(e->text);
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(e->text + e->advice, sizeof e->text - (size_t)e->advice, fmt, ap);
+    va_end(ap);
+}
+
 void err_clear(struct err *e)
 {
     memset(e, 0, sizeof *e);

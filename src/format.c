@@ -108,9 +108,10 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
     if (p->bytes > memory)
         return fail(e, E_LIMIT, "%s, but %s of memory are free; choose another format", needs,
                     show_bytes((double)memory, have, sizeof have));
-    if (!force && p->bytes > SMALL_BYTES && p->padding > PADDING_LIMIT * p->shape.nnz)
-        return fail(e, E_LIMIT, "%s; `force` converts all the same", needs);
-    return true;
+    if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
+    fail(e, E_LIMIT, "%s", needs);
+    err_advise(e, "`force` converts all the same");
+    return false;
 }
 
 /* ---- pack, unpack, free ---- */

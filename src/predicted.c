@@ -58,11 +58,9 @@ const char *reason_without_name(const char *name, const char *why)
 
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
 {
-    static const char ending[] = "`force` converts all the same";
-    char *at = e ? strstr(e->text, ending) : NULL;
-    if (!at) return;
-    snprintf(at, sizeof e->text - (size_t)(at - e->text), "`convert %s %sforce` %s", format,
-             real == T_F32 ? "f32 " : "", first ? "first" : "stores it all the same");
+    if (e && e->advice)
+        err_advise(e, "`convert %s %sforce` %s", format, real == T_F32 ? "f32 " : "",
+                   first ? "first" : "stores it all the same");
 }
 
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
