@@ -1,7 +1,7 @@
 /* The picture on the canvas: frame, axes, dots or elements, legend, cursor and status. */
 #include "view_spy.h"
 
-#include "../src/tracing.h"
+#include "../src/traced.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,6 @@
    on, and the sectors it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
 
-#include "../src/traced.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "draw.h"
 #include "view.h"
-#include "../src/tracing.h"
+#include "../src/traced.h"
 
 /* Columns: of a step's number with its mark, of what it does, of a lane in the table; lines from which there is room
    for all parts. */

@@ -1,0 +1,107 @@
+/* Shared memory, barriers and warp collectives of the emulator. */
+#include "simt_runner.h"
+#include "races.h"
+
+namespace simt
+{
+
+const char *const collective_names[COLLECTIVES] = {"__syncwarp",      "__ballot_sync",    "__any_sync",
+                                                   "__all_sync",      "__shfl_down_sync", "__shfl_up_sync",
+                                                   "__shfl_xor_sync", "__shfl_sync"};
+
+unsigned shared_bytes(unsigned bytes, const char *name, source here)
+{
+    lane *l = now.self;
+    unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
+    if (end > SHARED_MOST)
+        found(here, "%s takes the block's shared memory to %u bytes; at most %d are there", name, end, +SHARED_MOST);
+    l->shared_at = end;
+    if (end > m->shared_used) { /* the block's first thread here: what nobody wrote must not look like zero */
+        memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
+        m->shared_used = end;
+    }
+    return at;
+}
+
+void barrier(source at)
+{
+    if (now.watched) note_meeting(TOUCH_BARRIER, nullptr, 0, at);
+    now.self->wait = AT_BARRIER;
+    now.self->at = at;
+    give_way();
+}
+
+const char *why_gone(const lane *l, int k)
+{
+    return warp_start(l) + static_cast<unsigned>(k) >= m->threads ? "the block does not have" : "has returned";
+}
+
+static void check_mask(lane *l, source at)
+{
+    const exchange &x = l->x;
+    const char *name = collective_names[x.what];
+    unsigned gone = x.mask & m->warps[l->number / WARP].gone;
+    if (!(x.mask >> in_warp(l) & 1))
+        found(at, "%s: the mask %08x does not name the calling lane %u", name, x.mask, in_warp(l));
+    if (x.from >= 0 && !(x.mask >> x.from & 1))
+        found(at, "%s: lane %u reads lane %d, which the mask %08x does not name", name, in_warp(l), x.from, x.mask);
+    if (gone)
+        found(at, "%s: the mask %08x names lane %d, which %s", name, x.mask, __builtin_ctz(gone),
+              why_gone(l, __builtin_ctz(gone)));
+}
+
+bool same_place(source a, source b)
+{
+    return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
+}
+
+/* The number of the meeting that l comes to: one under way, or a new one. Each has a lane that waits in it alone, so
+   that there is always room. */
+static int meeting_of(const lane *l)
+{
+    auto &w = m->warps[l->number / WARP];
+    for (unsigned left = w.used; left; left &= left - 1) {
+        const exchange &x = w.open[__builtin_ctz(left)].x;
+        if (x.mask == l->x.mask && same_place(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
+    }
+    int k = __builtin_ctz(~w.used);
+    w.used |= 1u << k;
+    w.open[k] = {l->x, 0};
+    return k;
+}
+
+static void give_out(const lane *l)
+{
+    unsigned start = warp_start(l), ballot = 0;
+    uint64_t value[WARP];
+    for (unsigned left = l->x.mask; left; left &= left - 1) {
+        int k = __builtin_ctz(left);
+        const exchange &x = m->f[start + static_cast<unsigned>(k)].l.x;
+        value[k] = x.value;
+        if (x.says) ballot |= 1u << k;
+    }
+    for (unsigned left = l->x.mask; left; left &= left - 1) {
+        lane &o = m->f[start + static_cast<unsigned>(__builtin_ctz(left))].l;
+        o.x.ballot = ballot;
+        if (o.x.from >= 0) o.x.value = value[o.x.from];
+        o.wait = RUNS;
+    }
+    if (given.races) races_meet(l->number / WARP, l->x.mask, l->x.what == SYNC_WARP);
+}
+
+void exchange_with_warp(source at)
+{
+    lane *l = now.self;
+    check_mask(l, at);
+    if (now.watched) note_meeting(TOUCH_EXCHANGE, collective_names[l->x.what], l->x.mask, at);
+    int k = meeting_of(l);
+    meeting &o = m->warps[l->number / WARP].open[k];
+    o.arrived |= 1u << in_warp(l);
+    l->wait = AT_EXCHANGE;
+    l->at = at;
+    if (o.arrived != l->x.mask) return give_way();
+    m->warps[l->number / WARP].used &= ~(1u << k);
+    give_out(l);
+}
+
+} // namespace simt
