@@ -1,6 +1,8 @@
 /* The lines of a strip or a grid of slots. */
 #include "view_layout.h"
 
+#include "../src/traced.h"
+
 #include <string.h>
 
 /* Is a lane of the trace at this slot, or at the element that it holds? */

@@ -1,6 +1,8 @@
 /* How the arrays of a format lie on the screen: together in strips, or as grids of one matrix row per line. */
 #include "view_layout.h"
 
+#include "../src/traced.h"
+
 #include <string.h>
 
 struct place layout_slot(const struct stored *S, int k, int64_t i)
