@@ -76,9 +76,9 @@ template <typename T> static bool vector(const struct launch *L, struct err *)
 
 template <typename T> static bool cusp(const struct launch *L, struct err *)
 {
-    static const KERNEL_POINTER(csr_kernel<T>)
-        kernel[] = {KERNEL(csr_cusp<T, 2>), KERNEL(csr_cusp<T, 4>), KERNEL(csr_cusp<T, 8>), KERNEL(csr_cusp<T, 16>),
-                    KERNEL(csr_cusp<T, 32>)};
+    static KERNEL_POINTER(csr_kernel<T>)
+        const kernel[] = {KERNEL(csr_cusp<T, 2>), KERNEL(csr_cusp<T, 4>), KERNEL(csr_cusp<T, 8>),
+                          KERNEL(csr_cusp<T, 16>), KERNEL(csr_cusp<T, 32>)};
     int k = vector_choice(L->A->of->rows, L->A->of->nnz);
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }

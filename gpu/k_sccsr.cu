@@ -63,7 +63,7 @@ using sccsr_kernel = void(struct segment, GPTR(const int), GPTR(const T), GPTR(c
 
 template <typename T, bool SORTED> static void launch_segments(const struct launch *L, T beta, GPTR(T) y)
 {
-    static const KERNEL_POINTER(sccsr_kernel<T>) kernel[] = {KERNEL(sccsr<T, 32, SORTED>), KERNEL(sccsr<T, 16, SORTED>),
+    static KERNEL_POINTER(sccsr_kernel<T>) const kernel[] = {KERNEL(sccsr<T, 32, SORTED>), KERNEL(sccsr<T, 16, SORTED>),
                                                              KERNEL(sccsr<T, 8, SORTED>), KERNEL(sccsr<T, 4, SORTED>)};
     const struct stored *S = L->A->of;
     for (int number = 0; number < SCCSR_SEGMENTS; number++) {
