@@ -33,6 +33,18 @@ class Screen(pyte.Screen):
     def repeat(self, count=1):
         self.draw(getattr(self, "last", "") * (count or 1))
 
+    def scroll(self, act, count):
+        x, y = self.cursor.x, self.cursor.y
+        self.cursor.y = self.margins.top if self.margins else 0
+        act(count or 1)
+        self.cursor.x, self.cursor.y = x, y
+
+    def scroll_up(self, count=1):
+        self.scroll(self.delete_lines, count)
+
+    def scroll_down(self, count=1):
+        self.scroll(self.insert_lines, count)
+
 
 def in_last_column(name):
     def act(self, *args, **how):
@@ -47,8 +59,8 @@ for each in ("cursor_up", "cursor_down", "cursor_to_line", "cursor_forward", "er
 
 
 class Stream(pyte.ByteStream):
-    csi = dict(pyte.ByteStream.csi, b="repeat")
-    events = pyte.ByteStream.events | {"repeat"}
+    csi = dict(pyte.ByteStream.csi, b="repeat", S="scroll_up", T="scroll_down")
+    events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
 
 
 def mode(raw, number):
