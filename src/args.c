@@ -69,8 +69,8 @@ static bool unknown_param(const struct args *a, const struct param *list, const 
     offer_keywords(a, suggest_offer, &near);
     offer_params(list, message_list, &choices);
     offer_keywords(a, message_list, &keywords);
-    message_add(&t, "expected a parameter, found ");
     message_quote(&t, name);
+    message_add(&t, " is not a parameter");
     message_near(&t, &near);
     if (choices.items)
         message_add(&t, "; one of %s", choices.text);
@@ -84,9 +84,10 @@ static bool set_param(const struct param *p, const char *text, int64_t *v, struc
 {
     if (is_integer(text, v) && *v >= p->min && *v <= p->max) return true;
     struct message t = {0};
-    message_add(&t, "expected an integer from %lld to %lld for %s (%s), found ", (long long)p->min, (long long)p->max,
-                p->name, p->about);
-    message_quote(&t, *text ? text : NULL);
+    message_add(&t, "%s (%s) must be an integer from %lld to %lld, ", p->name, p->about, (long long)p->min,
+                (long long)p->max);
+    message_add(&t, *text ? "not " : "but is missing");
+    if (*text) message_quote(&t, text);
     return fail(e, E_USAGE, "%s", t.text);
 }
 
@@ -111,7 +112,7 @@ bool arg_params(const struct args *a, const struct param *list, int64_t *v, stru
             if (k < 0) return unknown_param(a, list, text, e);
             text = arg_at(a, "params", ++i);
         }
-        if (k >= n) return fail(e, E_USAGE, "expected nothing after the last parameter, found `%s`", text);
+        if (k >= n) return fail(e, E_USAGE, "`%s` is one parameter too many", text);
         if (given[k]) return fail(e, E_USAGE, "`%s` is given twice", list[k].name);
         given[k] = true;
         if (!set_param(&list[k], text, &v[k], e)) return false;

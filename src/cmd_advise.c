@@ -1,4 +1,4 @@
-/* advise: all kernels by predicted time, with what their format costs to make and after how many products it pays. */
+/* advise: all kernels by predicted time, with the cost of converting to their format and when that cost is repaid. */
 #include "cmd.h"
 #include "predicted.h"
 
@@ -62,7 +62,7 @@ struct advising {
     const struct matrix *m;
     const struct modeled *csr; /* the fastest that needs no conversion; NULL: none */
     enum type real;
-    int64_t products; /* 0: as many as you like */
+    int64_t products; /* SpMVs to plan for; 0: no limit */
 };
 
 static bool needs_no_conversion(const struct modeled *k)
@@ -76,7 +76,7 @@ static double cost_us(const struct modeled *k)
     return needs_no_conversion(k) ? 0 : k->prep_us;
 }
 
-/* Products after which k has overtaken the fastest of csr; infinite: never; NaN: it is of csr itself. */
+/* SpMVs after which k has overtaken the fastest csr kernel; infinite: never; NaN: k is a csr kernel itself. */
 static double pays_after(const struct advising *v, const struct modeled *k)
 {
     if (!v->csr || needs_no_conversion(k)) return NAN;
@@ -89,7 +89,7 @@ static double total_of(const struct advising *v, const struct modeled *k)
     return cost_us(k) + (double)v->products * k->time.us;
 }
 
-/* Fewest us in all, first. */
+/* Smallest total time first. */
 static void sort_for(const struct advising *v, struct advice *a, int *order)
 {
     for (int i = 0; i < a->n; i++) {
@@ -161,7 +161,7 @@ static bool say(const struct advising *v, struct advice *a, const struct machine
     }
     modeled_remarks(v->s->out, g, sampled);
     out_text(v->s->out,
-             "Conversion: on the host of this machine, from csr; a library's kernels cannot be watched: `bench`.");
+             "Conversion: on this machine's host, from csr. Library kernels (cuSPARSE) cannot be emulated: `bench`.");
     for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
     mem_free(order);
     return true;
@@ -191,12 +191,12 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
 const struct command command_advise = {
     .name = "advise",
     .grammar = "[MATRIX] [for N] [products] [top N] [f32|f64]",
-    .about = "all kernels by predicted time on a GPU, and after how many products their format pays",
-    .help =
-        "Every kernel whose format fits is watched on the emulator and its time predicted, fastest first. The\n"
-        "conversion is timed here, on the host; pays after: the products by which it has overtaken the fastest\n"
-        "kernel of csr, which needs none. With `for N products` the least total of conversion and products comes\n"
-        "first. What `bench` or `spmv` measured of the matrix on a GPU stands beside. top shows the first N alone.\n"
-        "    advise; advise A for 100 products f32; advise top 3",
+    .about = "rank all kernels by predicted GPU time, with the cost of converting to their format",
+    .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
+            "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
+            "overtaken the fastest csr kernel, which needs no conversion. With `for N products`, N SpMVs, kernels are\n"
+            "sorted by the total of conversion and SpMVs. Times that `bench` or `spmv` measured on a GPU are shown\n"
+            "too. `top N` shows only the first N.\n"
+            "    advise; advise A for 100 products f32; advise top 3",
     .run = run_advise,
 };

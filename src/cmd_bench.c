@@ -1,4 +1,4 @@
-/* bench: every kernel that a matrix fits, timed, in a table. */
+/* bench: time every kernel that fits a matrix, in a table. */
 #include "cmd.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void results_free(struct results *r)
     mem_free(r->refused);
 }
 
-/* Measure one kernel. What concerns it alone is noted; false when nothing more can be measured. */
+/* Measure one kernel. A failure of this kernel alone is noted; false when nothing more can be measured. */
 static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
@@ -58,7 +58,7 @@ static bool bench_all(struct session *s, const struct spmv_request *w, const cha
     return true;
 }
 
-/* Text says them below the table; JSON and CSV have rows that do not fit. */
+/* Text only, below the table; JSON and CSV have rows for the kernels that do not fit. */
 static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
@@ -74,7 +74,7 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     out_fitting(o, no->why);
 }
 
-/* The first `top` of the runs kept, 0 = all. */
+/* The first `top` of the runs; 0: all. */
 static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top)
 {
     const struct matrix *m = w->matrix;
@@ -110,9 +110,9 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
     if (!w.dev) return false;
     if (w.matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w.matrix->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
     bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
-    if (ok || r.nruns) { /* what was measured before a cancellation is worth showing */
+    if (ok || r.nruns) { /* show what was measured before a cancellation */
         bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
         if (kept) out_results(s, &w, &r, (int)top);
         ok &= kept;
@@ -125,14 +125,14 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 const struct command command_bench = {
     .name = "bench",
     .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
-    .about = "every kernel that fits on a device, checked and timed, fastest first",
+    .about = "check and time every kernel that fits on a device, fastest first",
     .help =
-        "us is the median of the repetitions, +- half the distance between the quartiles, prep us the packing on\n"
-        "the host. Bytes are those that must move at least; ceiling % is their rate in per cent of the\n"
-        "measured streaming read. Below the table: how balanced formats of diagonals are, kernels that prepare "
-        "something on\n"
-        "the device with the total of that and one product, and what does not fit, and why. using takes the kernels\n"
-        "of one format only; top shows the fastest N and no refusals. Ctrl-C keeps what was measured.\n"
+        "us is the median of the repetitions, +- half the interquartile range, prep us the packing time on the\n"
+        "host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured read\n"
+        "bandwidth. Below the table: the load balance of diagonal formats, kernels that prepare something on the\n"
+        "device with the total time of preparation and one SpMV, and the formats that do not fit, with the reason.\n"
+        "`using` limits it to the kernels of one format; `top N` shows only the fastest N. Ctrl-C keeps the results\n"
+        "so far.\n"
         "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,
 };

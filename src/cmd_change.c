@@ -26,7 +26,7 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
     if (!v) return false;
     if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
     if (v->iterations <= v->base)
-        return fail(e, E_USAGE, "there is nothing before iteration %lld to go back to", (long long)v->base);
+        return fail(e, E_USAGE, "cannot go back: there is nothing before iteration %lld", (long long)v->base);
     if (!solve_back(v, n, e)) return give_up(s, e);
     out_step(s->out, v);
     return true;
@@ -44,7 +44,7 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
     return true;
 }
 
-/* A block size alone is for the preconditioner there is. */
+/* A block size without a preconditioner applies to the current one. */
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
     c->change_pre = arg(a, "precond") || arg(a, "block");
@@ -53,7 +53,7 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
     if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the default) or more rows");
     return fail(e, E_USAGE,
-                "block is the size of a preconditioner's blocks, and there is none: name one after `precond`");
+                "block sets the block size of a preconditioner, and there is none: name one after `precond`");
 }
 
 static bool anything(const struct args *a, struct err *e)
@@ -61,18 +61,17 @@ static bool anything(const struct args *a, struct err *e)
     static const char *const keys[] = {"tol", "maxit", "omega", "m", "precond", "block"};
     for (int i = 0; i < COUNT(keys); i++)
         if (arg(a, keys[i])) return true;
-    return fail(e, E_USAGE,
-                "expected what to change: tol, maxit, omega, m, precond or block; such as `change tol 1e-12`");
+    return fail(e, E_USAGE, "change what? tol, maxit, omega, m, precond or block, for example `change tol 1e-12`");
 }
 
-/* The solve that waits, or one that ended and left its x. */
+/* The paused solve, or an ended one that kept its x. */
 static struct solve *changeable(struct session *s, struct err *e)
 {
     if (s->solve && s->solve->reason != RUNNING && s->solve->result.x) return s->solve;
     return solve_waiting(s, e);
 }
 
-/* In text, what was changed; else all that could have been. */
+/* Text shows the changed settings, JSON and CSV all of them. */
 static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
 {
     const char *pre = v->pre.method ? v->pre.method->name : NULL;
@@ -106,7 +105,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     }
     if (s->race) s->race->behind = true;
     say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
-    if (ended) out_text(s->out, "`continue` goes on");
+    if (ended) out_text(s->out, "`continue` resumes it");
     return v->reason == RUNNING || solve_finish(s, e);
 }
 

@@ -16,7 +16,7 @@ static void out_key(struct out *o, const struct card_row *r, int k)
         out_num(o, key->name, NULL, r->value[k].num, NULL);
 }
 
-/* The names of lines in a state, and how many. */
+/* The names of the lines in a given state, and their number. */
 static int lines_in(const struct card *c, enum card_state state, const char **name)
 {
     int n = 0;
@@ -30,7 +30,7 @@ static bool is_told(const struct card_row *r, const char *only)
     return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
 
-/* One record of all keys; those of lines that did not run are null. */
+/* One record with all keys; those of lines that did not run are null. */
 static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
     char(*text)[320] = mem_new(c->n, sizeof *text, "a report card", e);
@@ -82,7 +82,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     }
     if (!only) out_left(o, c);
     if (only || !A->imag) return;
-    out_text(o, "Complex: it can be reordered, scaled, cut, compared and saved, not multiplied.");
+    out_text(o, "Complex: you can reorder, scale, cut, compare and save it, but not multiply.");
 }
 
 static void out_about(struct out *o)
@@ -110,7 +110,7 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
         out_lines(s->out, m, &c, only);
     else
         ok = ok && out_keys(s->out, m, &c, only, e);
-    if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above were found before");
+    if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above were finished");
     card_free(&c);
     return ok;
 }
@@ -120,11 +120,11 @@ const struct command command_check = {
     .grammar = "[MATRIX] [all|lines] [only WORD]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
     .help =
-        "Lines that are costly on a large matrix (rank, parts, strong, weak, fill, definite, condition) are run for\n"
-        "up to 100,000 nonzeros, and with `all` for any; Ctrl-C keeps what was found. `only` runs one line; `lines`\n"
-        "tells what each is. Rows and columns are counted from 0; a stored zero is an entry. Where a Matrix Market\n"
-        "file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` names their lines,\n"
-        "counted from 1. In JSON every number has its key, and those of lines not run are null.\n"
+        "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run only\n"
+        "up to 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the lines that are finished. `only` runs\n"
+        "one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is an entry. If a\n"
+        "Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` gives their\n"
+        "line numbers, counted from 1. In JSON every number has a key; keys of lines that did not run are null.\n"
         "    check A\n"
         "    check A all\n"
         "    check A only fill\n"

@@ -1,4 +1,4 @@
-/* convert: store a matrix in a format, on the host or on a device, and what that costs and is worth. */
+/* convert: store a matrix in a format, on the host or on a device, and report the cost and the benefit. */
 #include "cmd.h"
 #include "packer.h"
 #include "measures.h"
@@ -8,13 +8,13 @@
 
 enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
 
-/* What a conversion for a device took, in us; NaN: not known, as on the emulator. */
+/* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
 struct cost {
-    struct device *dev;    /* NULL: none was named, and nothing was measured */
-    bool there;            /* by the device itself, else by the host */
-    double pack_us;        /* on a device the median of later runs, which have their memory */
-    double copy_us;        /* of the result to the device, where the host packed it */
-    double csr_us, own_us; /* one product with each */
+    struct device *dev;    /* NULL: none was named, so nothing was timed */
+    bool there;            /* packed by the device itself, else by the host */
+    double pack_us;        /* on a device the median of later runs, with memory allocated */
+    double copy_us;        /* of the host's result to the device */
+    double csr_us, own_us; /* one SpMV with each */
     const struct kernel *csr, *own;
 };
 
@@ -46,18 +46,18 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
              how_many(slots, "slot").text, slots ? 100 * (double)padding / (double)slots : 0.0, time);
 }
 
-/* In text, for a format of diagonals: how balanced it is. */
+/* In text, for a diagonal format: its load balance. */
 static void say_balance(struct out *o, const struct stored *S)
 {
     struct measures m;
     if (format_measures(S, &m, NULL))
-        out_text(o, "%s in %s for thread blocks, of variance %.4g", how_many(m.operands, "operand").text,
+        out_text(o, "%s in %s for thread blocks, variance %.4g", how_many(m.operands, "operand").text,
                  how_many(m.pieces, "piece").text, m.variance);
 }
 
 /* ---- the cost ---- */
 
-/* A few products by the usual kernel; NaN where there is none or it cannot. */
+/* A few SpMVs by the default kernel; NaN if there is none or it fails. */
 static double product_us(struct session *s, struct spmv_request w, const struct kernel *k)
 {
     struct run r;
@@ -67,7 +67,7 @@ static double product_us(struct session *s, struct spmv_request w, const struct 
     return r.us;
 }
 
-/* Packing by the device, with the parameters as asked for, into memory that it has. */
+/* Packing by the device, with the requested parameters, into memory that it has allocated. */
 static bool time_there(struct session *s, const struct spmv_request *w, const struct product *p, double *us,
                        struct err *e)
 {
@@ -80,7 +80,7 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
     return ok;
 }
 
-/* Packing by the host; once more where the product at hand was not packed by it. */
+/* Packing by the host; packed again if the stored result was packed by a device. */
 static bool time_host(const struct spmv_request *w, const struct product *p, double *us, struct err *e)
 {
     struct stored S;
@@ -93,8 +93,8 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     return true;
 }
 
-/* M, which is the product's on the device, may move when other matrices are put there: its time is read first. A device
-   with no room for a second result is left to the host's figures. */
+/* M, which is the product's on the device, may move when other matrices are uploaded, so its time is read first. If the
+   device has no room for a second result, the host's figures are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);
@@ -121,7 +121,7 @@ static void say_packing(struct out *o, const struct cost *c)
     char copy[64] = "";
     if (c->copy_us > 0) snprintf(copy, sizeof copy, ", copied to %s in %.2f ms", c->dev->name, c->copy_us / 1000);
     if (c->there)
-        out_text(o, "%s packs it from the csr there in %.3f ms once it has the memory", c->dev->name,
+        out_text(o, "%s packs it from the csr on the device in %.3f ms, with memory allocated", c->dev->name,
                  c->pack_us / 1000);
     else
         out_text(o, "the host packs it in %.2f ms%s", c->pack_us / 1000, copy);
@@ -136,12 +136,12 @@ static void say_cost(struct out *o, const struct cost *c, const struct product *
     }
     say_packing(o, c);
     if (isnan(after)) return;
-    out_text(o, "one product there: %.2f us by %s, %.2f us by %s; the conversion costs %.1f products with csr",
-             c->csr_us, c->csr->name, c->own_us, c->own->name, conversion_spmvs(all, c->csr_us));
+    out_text(o, "one SpMV there: %.2f us by %s, %.2f us by %s; the conversion costs %.1f SpMVs with csr", c->csr_us,
+             c->csr->name, c->own_us, c->own->name, conversion_spmvs(all, c->csr_us));
     if (isinf(after))
-        out_text(o, "it never pays for itself, as %s is not faster than csr here", p->S.format->name);
+        out_text(o, "it never pays for itself: %s is not faster than csr here", p->S.format->name);
     else
-        out_text(o, "it has paid for itself after %.0f products", after);
+        out_text(o, "it has paid for itself after %.0f SpMVs", after);
 }
 
 /* ---- the arrays ---- */
@@ -206,12 +206,11 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
 const struct command command_convert = {
     .name = "convert",
     .grammar = "FORMAT [PARAMS] [of MATRIX] [on DEVICE] [f32|f64] [force]",
-    .about = "store a matrix in a format and show its arrays; what that costs on a device",
-    .help =
-        "`help FORMAT` lists the parameters of a format. The result is kept and used by spmv, bench and solve.\n"
-        "With a device, a GPU packs most formats itself, from the csr that lies there; the others are packed on the\n"
-        "host and copied. A few products are timed: what the conversion costs, in products with csr, and after how\n"
-        "many products it has paid for itself.\n"
-        "    convert hyb width 2 of A f32; convert sell on cuda",
+    .about = "store a matrix in a format and show its arrays and, for a device, the cost",
+    .help = "`help FORMAT` lists the parameters of a format. spmv, bench and solve reuse the result. If a device is\n"
+            "named, a GPU packs most formats itself, from its copy of the csr; the host packs the others and copies\n"
+            "them. A few SpMVs are timed. The report gives the cost of the conversion in SpMVs with csr, and the\n"
+            "number of SpMVs after which it has paid for itself.\n"
+            "    convert hyb width 2 of A f32; convert sell on cuda",
     .run = run_convert,
 };

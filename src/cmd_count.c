@@ -1,4 +1,4 @@
-/* count: what whole kernels ask of memory, as the emulator saw it: requests and sectors, lanes at work, balance. */
+/* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
 #include "cmd.h"
 #include "microscope.h"
 #include "predicted.h"
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lane's access costs the emulator 20 to 50 ns: so many are watched at most if nothing else is asked for. */
+/* Watching one lane's access takes the emulator 20 to 50 ns: the default limit on accesses. */
 enum { ACCESSES_MOST = 30 * 1000 * 1000, PILOT = 32 };
 
 struct count_wanted {
     struct matrix *matrix;
     struct device *emu;
     enum type real;
-    const int64_t *param; /* NULL: the usual ones */
-    int64_t sample;       /* blocks of a launch; 0: all; -1: chosen */
+    const int64_t *param; /* NULL: the defaults */
+    int64_t sample;       /* blocks per launch; 0: all; -1: chosen */
 };
 
 /* ---- how many blocks to watch ---- */
 
-/* Accesses where `sample` blocks of each launch are watched, by what c has seen. */
+/* Accesses if `sample` blocks of each launch are watched, estimated from c. */
 static double accesses_of(const struct counts *c, double sample)
 {
     double sum = 0;
@@ -40,7 +40,7 @@ static int64_t most_blocks(const struct counts *c)
     return most;
 }
 
-/* Blocks to watch so that the accesses stay below what is bearable; a large matrix is tried on a few of them first. */
+/* Blocks to watch so that the accesses stay below the limit; for a large matrix estimated from a few blocks. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
                           int64_t *sample, struct err *e)
 {
@@ -58,13 +58,13 @@ static bool count_one(struct session *s, const struct count_wanted *w, const str
                       struct err *e)
 {
     const struct format *f = k->format;
-    int64_t sample = k->shares ? 0 : w->sample; /* a few of its blocks may have done nothing, or all of it */
+    int64_t sample = k->shares ? 0 : w->sample; /* a few of its blocks may have done nothing, or everything */
     if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
         return fail(e, E_UNSUPPORTED,
-                    "%s does not run on the emulator, so that nothing of it can be counted; "
-                    "`kernels` lists what does",
+                    "%s does not run on the emulator, so it cannot be counted; "
+                    "`kernels` lists the kernels that do",
                     k->name);
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
     if (!p) refusal_without_force(e, f->name, w->real, true);
@@ -74,7 +74,7 @@ static bool count_one(struct session *s, const struct count_wanted *w, const str
     return count_kernel(k, M, sample, NULL, &s->watch, c, e);
 }
 
-/* ---- what follows from the counts ---- */
+/* ---- results from the counts ---- */
 
 static double scale_of(const struct counts *c, int l)
 {
@@ -92,7 +92,7 @@ static void add(struct tally *to, struct tally t)
     tally_add(to, &t, 1);
 }
 
-/* Over all ways of touching from .. to; array -1: all arrays. */
+/* Over the kinds of access from .. to; array -1: all arrays. */
 static struct tally tally_of(const struct counts *c, enum touch from, enum touch to, int array)
 {
     struct tally sum = {0};
@@ -102,10 +102,10 @@ static struct tally tally_of(const struct counts *c, enum touch from, enum touch
 
 struct totals {
     int64_t blocks, seen, warps, steps;
-    double active;        /* mean lanes of a step */
+    double active;        /* mean active lanes per step */
     double longest_warp;  /* its steps, over those of the mean warp: of the launch with most steps */
     double largest_block; /* its sectors, over those of the mean block, of that launch */
-    double busy;          /* share of steps that warps are not at their end while their block goes on */
+    double busy;          /* share of steps in which a warp has not finished while its block runs */
     double gather;        /* sectors of x over nonzeros */
     bool sampled;
     struct tally global, shared;
@@ -120,7 +120,7 @@ static double gather_of(const struct counts *c)
     return ratio((double)sectors, (double)c->scope.of->nnz);
 }
 
-/* Of the launch with most steps; launches that only clean up tell nothing. */
+/* Of the launch with most steps; launches that only clean up say nothing. */
 static void balance_of(const struct counts *c, struct totals *t)
 {
     int most = 0;
@@ -225,7 +225,7 @@ static bool same_line(const struct scope_place *a, const struct scope_place *b)
            (a->what == b->what || (a->what && b->what && !strcmp(a->what, b->what)));
 }
 
-/* Most sectors first, then most turns of shared memory, then most requests. */
+/* Most sectors first, then most shared-memory wavefronts, then most requests. */
 static int worse(const void *a, const void *b)
 {
     const struct tally *x = &((const struct line_counts *)a)->t, *y = &((const struct line_counts *)b)->t;
@@ -253,7 +253,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_PLACES
     return n;
 }
 
-/* The line without the blanks it begins with. */
+/* The line without its leading blanks. */
 static char *source_text(const struct scope_place *p, char *out, size_t size)
 {
     int length = 0;
@@ -314,7 +314,7 @@ static void table_lines(struct out *o, const struct counts *c)
     out_keep(o, "source");
 }
 
-/* ---- one kernel, as a row or at length ---- */
+/* ---- one kernel, as a table row or as a record ---- */
 
 static const char *of_all(const struct totals *t, char *out, size_t size)
 {
@@ -326,7 +326,7 @@ static const char *of_all(const struct totals *t, char *out, size_t size)
 
 static void out_balance(struct out *o, const struct totals *t, bool at_length)
 {
-    out_num(o, "active_mean", at_length ? "lanes at work, of 32" : "lanes", t->active, "%.1f");
+    out_num(o, "active_mean", at_length ? "active lanes, of 32" : "lanes", t->active, "%.1f");
     out_num(o, "longest_warp", at_length ? "longest warp / mean" : NULL, t->longest_warp, "%.2f");
     out_num(o, "largest_block", at_length ? "largest block / mean" : "block", t->largest_block, "%.2f");
     out_num(o, "busy_percent", at_length ? "warps at work in their block %" : NULL, 100 * t->busy, "%.1f");
@@ -337,23 +337,23 @@ static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
     double asked = (double)t->global.sectors * SECTOR;
     int64_t useful = t->global.bytes - t->global.padding;
     out_int(o, "sectors", at_length ? NULL : "sectors", t->global.sectors);
-    out_bytes(o, "bytes_asked", at_length ? "bytes asked for" : NULL, t->global.sectors * SECTOR);
+    out_bytes(o, "bytes_asked", at_length ? "bytes fetched" : NULL, t->global.sectors * SECTOR);
     out_bytes(o, "bytes_useful", NULL, useful);
     out_bytes(o, "bytes_padding", NULL, t->global.padding);
     out_bytes(o, "bytes_again", NULL, t->global.again * SECTOR);
     out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, asked), "%.1f");
     out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, asked),
             "%.1f");
-    out_num(o, "again_percent", at_length ? "asked for before %" : "again %",
+    out_num(o, "again_percent", at_length ? "fetched before %" : "again %",
             100 * ratio((double)t->global.again * SECTOR, asked), "%.1f");
-    out_num(o, "gather_sectors", at_length ? "sectors of x a nonzero" : "x/nz", t->gather, "%.3f");
+    out_num(o, "gather_sectors", at_length ? "sectors of x per nonzero" : "x/nz", t->gather, "%.3f");
 }
 
 static void out_shared(struct out *o, const struct totals *t, bool at_length)
 {
     bool any = at_length && t->shared.requests;
-    out_int(o, "shared_requests", any ? "requests of shared memory" : NULL, t->shared.requests);
-    out_int(o, "shared_turns", any ? "their turns" : NULL, t->shared.turns);
+    out_int(o, "shared_requests", any ? "shared-memory requests" : NULL, t->shared.requests);
+    out_int(o, "shared_turns", any ? "shared-memory wavefronts" : NULL, t->shared.turns);
     out_int(o, "shared_turns_least", any ? "without bank conflicts" : NULL, t->shared.turns_least);
 }
 
@@ -362,7 +362,7 @@ static void out_error_of(struct out *o, double error, const char *heading)
     out_num(o, "error_percent", heading, 100 * error, "%.2f");
 }
 
-/* How a kernel is told of: in a table of its own; with its lines; in a table where some are samples. */
+/* How a kernel is reported: alone; with its lines; in a table where some are samples. */
 struct how {
     bool at_length, lines, sampled;
 };
@@ -399,7 +399,7 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     out_fitting(o, NULL);
 }
 
-/* Text and CSV: what is done to each array. */
+/* Text and CSV: the accesses to each array. */
 static void table_arrays(struct out *o, const struct counts *c)
 {
     bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
@@ -426,17 +426,19 @@ static void table_arrays(struct out *o, const struct counts *c)
         }
 }
 
-/* table: of all kernels, a row each. */
+/* table: of all kernels, one row each. */
 static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(
-        o, table ? "Lanes: at work in a step, of 32. Block: sectors of the largest over those of the mean one.\n"
-                   "Pad: padding. x/nz: sectors of x a nonzero. Again: in sectors asked for before.\n"
-                 : "Lanes: of a request. Each: sectors, of 32 bytes, a request. Used, pad (padding), again (in\n"
-                   "sectors that the launch had asked for before; a cache may hold them): of the bytes that came.\n");
+        o, table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/again:\n"
+                   "% of the bytes fetched that were used, were padding, had been fetched before; x/nz: sectors of x\n"
+                   "per nonzero.\n"
+                 : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/again: % of the\n"
+                   "bytes fetched that were used, were padding, had been fetched before in this launch (and may still\n"
+                   "be in a cache).\n");
     if (sampled)
-        out_prose(o, "Blocks were sampled, evenly: the numbers are estimates, again is a lower bound, and a block\n"
-                     "unlike all others may be missing. `all` behind a kernel watches every block.\n");
+        out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `again` is a lower bound, and an\n"
+                     "atypical block may be missed; `count KERNEL all` covers every block.\n");
 }
 
 static bool count_named(struct session *s, const struct count_wanted *w, const struct kernel *k, bool lines,
@@ -450,7 +452,7 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
         if (counts_of(c, TOUCH_ATOMIC, -1, -1).contended)
-            out_prose(s->out, "Atomics of several lanes to one address take turns; each turn asks for its sectors\n"
+            out_prose(s->out, "Atomics of several lanes at one address are serialised; each one requests its sectors\n"
                               "again.\n");
     }
     mem_free(c);
@@ -483,7 +485,7 @@ static void out_refused(struct out *o, const struct count_wanted *w, const struc
     out_fitting(o, no->why);
 }
 
-/* What concerns one kernel alone is noted; false when nothing more can be counted. */
+/* A failure of one kernel alone is noted; false when nothing more can be counted. */
 static bool count_next(struct session *s, const struct count_wanted *w, const struct kernel *k, struct all_counts *all,
                        struct err *e)
 {
@@ -511,7 +513,7 @@ static bool count_all(struct session *s, const struct count_wanted *w, bool line
     int n = 0;
     bool sampled = false;
     if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", w->matrix->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w->matrix->name);
     while (kernels[n]) n++;
     struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
     all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
@@ -538,13 +540,12 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
     struct count_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
     if (!w.matrix) return false;
     if (arg(a, "sample") && sample < 1)
-        return fail(e, E_USAGE, "expected 1 or more blocks after `sample`, found %lld; `all` watches all",
+        return fail(e, E_USAGE, "expected 1 or more blocks after `sample`, found %lld; `all` counts all blocks",
                     (long long)sample);
-    if (arg(a, "sample") && arg_flag(a, "all"))
-        return fail(e, E_USAGE, "expected either `sample` or `all`: all blocks are no sample");
+    if (arg(a, "sample") && arg_flag(a, "all")) return fail(e, E_USAGE, "give either `sample` or `all`, not both");
     if (arg_flag(a, "all") && k) w.sample = 0;
     if (k && !arg_params(a, k->format->params, param, e)) return false;
-    if (!k && arg_count(a, "params")) return fail(e, E_USAGE, "parameters follow the kernel whose format has them");
+    if (!k && arg_count(a, "params")) return fail(e, E_USAGE, "parameters need a kernel: name it before them");
     if (k && arg_count(a, "params")) w.param = param;
     if (!(w.emu = session_device(s, "emu", e))) return false;
     return k ? count_named(s, &w, k, arg_flag(a, "lines"), e) : count_all(s, &w, arg_flag(a, "lines"), e);
@@ -553,15 +554,16 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
 const struct command command_count = {
     .name = "count",
     .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
-    .about = "what a kernel asks of memory: requests, sectors, idle lanes, balance; without one: of all kernels",
-    .help = "The emulator runs the kernel's real source and counts what its warps do together: requests, the 32-byte\n"
-            "sectors they ask for, what of them is used, is padding, or had been asked for before; lanes at work in a\n"
-            "step; how much longer the longest warp and the largest block are than the mean; bank conflicts (turns of\n"
-            "shared memory) and atomics at one address (contended). `lines` gives the lines of the source instead of\n"
-            "the arrays, the worst first. Of a large matrix blocks are sampled, so that it takes about 2 s, and the\n"
-            "error of the estimate is told; sample N takes N blocks of a launch, all every one. Kernels whose blocks\n"
-            "share out the work as they go (csr-light) are watched whole, which takes longer. Without a kernel each\n"
-            "that fits is counted, fewest sectors first; parameters are those of the kernel's format.\n"
+    .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without a kernel, of all",
+    .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
+            "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
+            "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
+            "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
+            "most expensive first. Blocks of a large matrix are sampled, so that it takes about 2 s, and the error\n"
+            "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
+            "blocks share out the work dynamically (csr-light) are counted in full, which takes longer. Without a\n"
+            "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"
+            "format.\n"
             "    count csr-scalar; count csr-vector of A f32 lines\n"
             "    count; count sell 4 of A; count ell sample 100",
     .run = run_count,

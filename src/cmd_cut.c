@@ -1,4 +1,4 @@
-/* scale, extract and prune: new matrices with another's entries, scaled or only some of them. */
+/* scale, extract and prune: new matrices from scaled or selected entries of another. */
 #include "cmd.h"
 #include "derived.h"
 #include "extract.h"
@@ -23,7 +23,7 @@ static int read_way(const struct args *a, struct err *e)
     char safe[64];
     for (int i = 0; i < COUNT(ways); i++)
         if (!name || !strcmp(ways[i].name, name)) return i;
-    fail(e, E_USAGE, "expected what to scale after `by`, found `%s`; one of rows, cols, both",
+    fail(e, E_USAGE, "scale by what? rows, cols or both; found `%s`",
          print_safe(name, strlen(name), 40, safe, sizeof safe));
     return -1;
 }
@@ -47,8 +47,8 @@ static void report_scale(struct out *o, const struct matrix *made, const char *o
     out_num(o, "smallest", "after", v->after.low, "%.4g");
     out_num(o, "largest_before", "largest |a| before", v->before.high, "%.4g");
     out_num(o, "largest", "after", v->after.high, "%.4g");
-    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows left as they were" : NULL, v->left.rows);
-    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns left" : NULL, v->left.cols);
+    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows unchanged" : NULL, v->left.rows);
+    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns unchanged" : NULL, v->left.cols);
     out_time(o, "time_us", "time", v->us);
 }
 
@@ -73,10 +73,11 @@ const struct command command_scale = {
     .name = "scale",
     .grammar = "[MATRIX] [by WORD] [as NAME]",
     .about = "a new matrix: rows or columns divided by their largest |a|",
-    .help = "by rows or by cols: each row or column is divided by its largest |a|, which becomes 1. by both (usual):\n"
-            "rows and columns together by the square roots of theirs, 10 times over, so that all come near 1 and a\n"
-            "symmetric matrix stays so (Ruiz 2001). Rows and columns of zeros alone, or with an infinite value, are\n"
-            "left as they are. The new matrix is the current one, called A-scaled if no name is given.\n"
+    .help = "by rows, by cols: each row or column is divided by its largest |a|, which becomes 1. by both (the\n"
+            "default): rows and columns together are divided by the square roots of their largest |a|, 10 times, so\n"
+            "that all come near 1 and a symmetric matrix stays symmetric (Ruiz 2001). Rows and columns that are all\n"
+            "zero or hold an infinite value stay unchanged. The new matrix becomes the current one, named A-scaled\n"
+            "if no name is given.\n"
             "    scale A; scale A by rows as R",
     .run = run_scale,
 };
@@ -105,7 +106,7 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     if (arg(a, "n3") && !arg(a, "n4"))
-        return fail(e, E_USAGE, "expected the column after the last after `%s`, found the end", arg(a, "n3"));
+        return fail(e, E_USAGE, "the end of the column range is missing: COL1 after `%s`", arg(a, "n3"));
     struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
     double begin = now_us();
     if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
@@ -118,9 +119,9 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
 const struct command command_extract = {
     .name = "extract",
     .grammar = "N N [N] [N] [MATRIX] [as NAME]",
-    .about = "a new matrix: some rows and columns of another",
-    .help = "ROW0 ROW1 [COL0 COL1]: the rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. They\n"
-            "are counted from 0 in the new matrix again, which is the current one, called A-part if no name is given.\n"
+    .about = "a new matrix: a range of rows and columns of another",
+    .help = "ROW0 ROW1 [COL0 COL1]: rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. The new\n"
+            "matrix counts them from 0 again. It becomes the current one, named A-part if no name is given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",
     .run = run_extract,
 };
@@ -158,11 +159,11 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
 const struct command command_prune = {
     .name = "prune",
     .grammar = "[MATRIX] [below R] [as NAME]",
-    .about = "a new matrix: without the zeros that are stored, and what is smaller than wanted",
+    .about = "a new matrix: without stored zeros, and optionally without small entries",
     .help =
-        "A file may store zeros; they are entries then, for every kernel and for the structural rank, the parts and\n"
-        "the components that `check` tells. With below, entries whose |a| is less are left out too. NaN stays.\n"
-        "The new matrix is the current one, called A-pruned if no name is given.\n"
+        "A file may store zeros. They are entries then, for every kernel and for the structural rank, the parts and\n"
+        "the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
+        "The new matrix becomes the current one, named A-pruned if no name is given.\n"
         "    prune A; prune below 1e-12 as B",
     .run = run_prune,
 };

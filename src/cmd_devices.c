@@ -1,4 +1,4 @@
-/* devices, device and ceilings: what can multiply here, which is used, and how fast its memory is. */
+/* devices, device and ceilings: the devices, the one in use, and its memory bandwidth. */
 #include "grammar.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static const char *kind_name(enum device_kind k)
     return k == DEV_CPU ? "cpu" : k == DEV_EMU ? "emu" : "cuda";
 }
 
-/* One that does not open has its error in the place of its description. */
+/* A device that does not open shows its error in place of its description. */
 static void out_device(void *user, const char *name)
 {
     struct session *s = user;
@@ -83,7 +83,7 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
 const struct command command_devices = {
     .name = "devices",
     .grammar = "",
-    .about = "the devices: what they are and their memory, the one in use marked",
+    .about = "list the devices and their memory; the one in use is marked",
     .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
             "    devices",
     .run = run_devices,
@@ -92,8 +92,8 @@ const struct command command_devices = {
 const struct command command_device = {
     .name = "device",
     .grammar = "[DEVICE]",
-    .about = "choose the device that commands use, or say which it is",
-    .help = "Without a choice it is the first GPU, or the host where there is none.\n"
+    .about = "choose the device that commands use, or show it",
+    .help = "The default is the first GPU, or the host if there is none.\n"
             "    device emu",
     .run = run_device,
 };
@@ -101,9 +101,9 @@ const struct command command_device = {
 const struct command command_ceilings = {
     .name = "ceilings",
     .grammar = "[on DEVICE]",
-    .about = "measure a device's memory: what no kernel can be faster than",
-    .help = "Streaming reads and copies, reads from the cache, random gathers, and the cost of an empty launch;\n"
-            "measured once in a session. `bench` shows its bandwidth as a share of the streaming read.\n"
+    .about = "measure a device's memory bandwidth, the upper limit for kernels that do not run from cache",
+    .help = "Streaming reads and copies, reads from the cache, random gathers, and the cost of an empty launch,\n"
+            "measured once per session. `bench` shows bandwidth as a percentage of the streaming read.\n"
             "    ceilings on cpu",
     .run = run_ceilings,
 };

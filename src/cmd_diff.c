@@ -1,18 +1,18 @@
-/* diff: which entries two matrices have in common and where they differ; the difference as a new matrix if wanted. */
+/* diff: the entries that two matrices share and where they differ; the difference as a new matrix on request. */
 #include "cmd.h"
 #include "derived.h"
 
 #include <limits.h>
 #include <math.h>
 
-enum { SLICE = 1 << 14 }; /* rows between two looks at the watch */
+enum { SLICE = 1 << 14 }; /* rows between two checks for cancellation */
 
 /* ---- one walk over the entries of both ---- */
 
 struct two {
     const struct csr *A, *B;
 };
-/* An entry that A has (at a), B has (at b) or both; -1: it has not. */
+/* An entry that A has (at a), B has (at b) or both; -1: not in that matrix. */
 typedef void visit_both(void *to, const struct two *t, int64_t row, int col, int64_t a, int64_t b);
 
 static int64_t larger(int64_t a, int64_t b)
@@ -34,7 +34,7 @@ static void walk_row(const struct two *t, int64_t row, visit_both *visit, void *
     }
 }
 
-/* `ends`: where each row's entries end is kept there, as *n says it; may be NULL. */
+/* `ends`: receives the position *n after each row's entries; may be NULL. */
 static bool walk(const struct two *t, visit_both *visit, void *to, const int64_t *n, int *ends, struct watch *w,
                  struct err *e)
 {
@@ -47,7 +47,7 @@ static bool walk(const struct two *t, visit_both *visit, void *to, const int64_t
     return true;
 }
 
-/* ---- values; what is not stored is 0 ---- */
+/* ---- values; elements that are not stored are 0 ---- */
 
 struct value {
     double re, im;
@@ -58,7 +58,7 @@ static struct value value_at(const struct csr *A, int64_t k)
     return (struct value){k < 0 ? 0 : A->val[k], k < 0 || !A->imag ? 0 : A->imag[k]};
 }
 
-/* Two NaN are the same here. */
+/* Two NaN count as equal. */
 static bool same(double x, double y)
 {
     return x == y || (isnan(x) && isnan(y));
@@ -74,12 +74,12 @@ static bool equal(struct value x, struct value y)
     return same(x.re, y.re) && same(x.im, y.im);
 }
 
-/* ---- what they have in common ---- */
+/* ---- comparison ---- */
 
 struct found {
     int64_t only_a, only_b, equal, different;
     long double largest, difference2, norm2; /* squares of double values overflow, these do not */
-    int64_t row, col;                        /* of the largest, the first of several; -1: there is none */
+    int64_t row, col;                        /* of the largest, the first of several; -1: none */
     struct value in_a, in_b;
 };
 
@@ -110,7 +110,7 @@ static double relative(const struct found *f)
     return f->difference2 == 0 ? 0 : (double)sqrtl(f->difference2 / f->norm2);
 }
 
-/* ---- A - B, entries that are equal left out ---- */
+/* ---- A - B without equal entries ---- */
 
 struct filling {
     struct csr *to;
@@ -170,9 +170,9 @@ static void report_shape(struct out *o, const struct matrix *A, const struct mat
 
 static const char *verdict(const struct found *f, bool shape)
 {
-    if (f->only_a || f->only_b) return f->different || f->difference2 != 0 ? "pattern and values" : "the pattern alone";
-    if (f->different) return "values alone";
-    return shape ? "nothing" : "the shape alone";
+    if (f->only_a || f->only_b) return f->different || f->difference2 != 0 ? "pattern and values" : "only the pattern";
+    if (f->different) return "only values";
+    return shape ? "nothing" : "only the shape";
 }
 
 static void report(struct out *o, const struct matrix *A, const struct matrix *B, const struct found *f)
@@ -209,11 +209,11 @@ const struct command command_diff = {
     .name = "diff",
     .grammar = "MATRIX MATRIX [as NAME]",
     .about = "compare two matrices, entry by entry",
-    .help = "Entries that only one has, and those of both with equal values (two NaN are equal, and so are 0 and -0)\n"
-            "or others; the largest difference, its row and column, counted from 0, and both values there; and how\n"
-            "large the difference is in the Frobenius norm. What is not stored counts as 0, rows and columns that\n"
-            "the smaller matrix lacks too. With a name the difference A - B, equal entries left out, becomes the\n"
-            "current matrix: `spy` draws where the two differ.\n"
+    .help = "Counts entries that only one matrix has, and entries that both have with equal or different values (two\n"
+            "NaN are equal, and so are 0 and -0). Shows the largest difference, its row and column, counted from 0,\n"
+            "and both values there, and the Frobenius norm of the difference. Elements that are not stored count as\n"
+            "0, also in rows and columns that the smaller matrix lacks. With `as`, the difference A - B without equal\n"
+            "entries becomes the current matrix: `spy` then draws where the two differ.\n"
             "    diff A B; diff A B as D; spy",
     .run = run_diff,
 };

@@ -1,4 +1,4 @@
-/* explain: what costs a kernel time, in plain words with numbers, and what would help; most important first. */
+/* explain: what costs a kernel time, in words and numbers, and the remedy; most important first. */
 #include "cmd.h"
 #include "predicted.h"
 
@@ -37,7 +37,7 @@ static int faster(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The kernels that remedies name, watched on the same matrix; those that cannot be are left out. */
+/* The kernels that remedies name, predicted for the same matrix; those that cannot be are left out. */
 static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
                    struct err *e)
 {
@@ -71,7 +71,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
         out_modeled(s, m, k);
     }
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
-    out_text(s->out, "The time of each cause is what the model predicts less without it; they overlap.");
+    out_text(s->out, "Each time is how much the model's prediction drops without that cause; causes overlap.");
     modeled_remarks(s->out, &k->on, k->work.sampled);
     return true;
 }
@@ -84,13 +84,12 @@ static bool run_explain(struct session *s, const struct args *a, struct err *e)
 const struct command command_explain = {
     .name = "explain",
     .grammar = "KERNEL [PARAMS] [of MATRIX] [f32|f64]",
-    .about = "what costs a kernel time, in plain words with numbers, and what would help",
-    .help =
-        "The kernel is watched on the emulator, and its time on a GPU predicted with and without each cause:\n"
-        "padding, long rows, unequal blocks, idle lanes, loads far apart, the gather of x, atomics, bank conflicts,\n"
-        "launches, waits for loads that need one another, bytes. What makes a difference of 3% is told, the most\n"
-        "expensive first. A remedy names kernels only where they are predicted to be faster. Parameters are those of "
-        "the kernel's format.\n"
-        "    explain csr-scalar; explain ell of A f32",
+    .about = "what costs a kernel time, in words and numbers, and what would help",
+    .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
+            "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
+            "launches, chains of dependent loads, bytes. Causes of 3% or more are shown, the most expensive first. A\n"
+            "remedy names other kernels only if they are predicted to be faster. Parameters are those of the kernel's\n"
+            "format.\n"
+            "    explain csr-scalar; explain ell of A f32",
     .run = run_explain,
 };

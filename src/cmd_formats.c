@@ -1,4 +1,4 @@
-/* formats: how a matrix can be stored, and at what cost. */
+/* formats: the storage formats of a matrix and their cost. */
 #include "cmd.h"
 #include "fit.h"
 #include "output_run.h"
@@ -16,11 +16,11 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
     if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
 }
 
-/* In text, below the others: how balanced the formats of diagonals are. */
+/* In text, below the table: the load balance of the diagonal formats. */
 static void out_balance(struct out *o, const struct fit *fit)
 {
     if (out_mode(o) != OUT_TEXT) return;
-    out_text(o, "Stored as diagonals; variance of the operands over the pieces that thread blocks process:");
+    out_text(o, "Diagonal formats; operands are the stored slots per thread block, with their variance:");
     for (int i = 0; formats[i]; i++) {
         if (!fit[i].diagonals) continue;
         out_row(o);
@@ -61,8 +61,8 @@ static bool run_formats(struct session *s, const struct args *a, struct err *e)
 const struct command command_formats = {
     .name = "formats",
     .grammar = "[MATRIX] [f32|f64]",
-    .about = "the storage formats; of a matrix: size, padding, time to pack, or why it does not fit",
-    .help = "A format that would waste memory on padding is not packed; `convert FORMAT force` insists.\n"
+    .about = "the storage formats; for a matrix: size, padding, packing time, or why it does not fit",
+    .help = "A format that would be mostly padding is not packed; `convert FORMAT force` packs it anyway.\n"
             "    formats A f32",
     .run = run_formats,
 };

@@ -1,4 +1,4 @@
-/* gen: matrices made by generators, the same for the same seed. */
+/* gen: generated matrices, the same for the same seed. */
 #include "session.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static void out_generated(struct out *o, const struct matrix *m, const struct ge
     out_num(o, "time_ms", "ms", m->info.ms, "%.1f");
 }
 
-/* What a file would have said of the matrix. */
+/* What a file would have said about the matrix. */
 static struct load_info info_of(const struct generator *g, const struct csr *A, double ms)
 {
     struct load_info info = {
@@ -41,9 +41,9 @@ static bool run_gen(struct session *s, const struct args *a, struct err *e)
 const struct command command_gen = {
     .name = "gen",
     .grammar = "GENERATOR [PARAMS] [seed N] [as NAME]",
-    .about = "make a matrix: a grid, a graph, a band, random rows",
-    .help = "Parameters are given in their order or by name. The same seed (1 when none is given) makes the same\n"
-            "matrix on every machine; it may be any integer.\n"
+    .about = "generate a matrix: a grid, a graph, a band, random rows",
+    .help = "Give parameters in order or by name. The same seed (default 1; any integer) gives the same matrix on\n"
+            "every machine.\n"
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7",
     .run = run_gen,
 };

@@ -1,4 +1,4 @@
-/* help: the commands by group, and what is known of one of them, or of anything that a command can name. */
+/* help: the commands by group, or an explanation of one of them or of anything that a command can name. */
 #include "card.h"
 #include "device_sorts.h"
 #include "grammar.h"
@@ -40,14 +40,14 @@ static void help_all(struct out *o)
     }
     out_text(o, "%s", "");
     out_prose(
-        o, "`help COMMAND` explains one, also a format, kernel, solver, preconditioner or generator; `help sources`\n"
-           "names the works that they come from. Commands are separated by `;`, # begins a comment, !COMMAND goes\n"
-           "to the shell with the rest of the line. Quotes and backslashes keep blanks and make a word a name\n"
-           "rather than a keyword. A line or script stops at its first failure; of lines read from a pipe the next\n"
-           "goes on, and the exit status tells.");
+        o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
+           "lists the publications they come from. Separate commands with `;`. # begins a comment. !COMMAND passes\n"
+           "the rest of the line to the shell. Quote names that contain spaces or look like keywords. A line or a\n"
+           "script stops at its first failure; when input is a pipe, execution continues with the next line and the\n"
+           "exit status is 1.");
 }
 
-/* What the sources of formats, kernels and solvers stand for. */
+/* The abbreviations of sources in formats, kernels and solvers. */
 static const struct {
     const char *name, *work;
 } sources[] = {
@@ -60,7 +60,7 @@ static const struct {
     {"LU", "CUDA parallel LU for dense linear systems, 2025"},
     {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
     {"[ours]", "written for this program"},
-    {"another name and year", "a work that those cite"},
+    {"another name and year", "a publication that those cite"},
 };
 
 static void help_sources(struct out *o)
@@ -74,15 +74,15 @@ static void help_sources(struct out *o)
     }
 }
 
-/* What may stand for the words of a usage. */
+/* The placeholders of a usage line. */
 static void out_params(struct out *o, const struct param *p)
 {
     for (; p->name; p++)
-        out_text(o, "  %-8s %s (usually %lld%s)", p->name, p->about, (long long)p->usual,
-                 p->usual ? "" : ", that is, chosen to suit");
+        out_text(o, "  %-8s %s (default %lld%s)", p->name, p->about, (long long)p->usual,
+                 p->usual ? "" : ", chosen automatically");
 }
 
-/* ---- what the values in a command's grammar are ---- */
+/* ---- the kinds of values in a command's grammar ---- */
 
 static void say_choices(struct out *o, const struct registry *r)
 {
@@ -112,7 +112,7 @@ static const struct {
     {"OPTION", "Options:", &option_registry},
 };
 
-/* Is it a word of the grammar, and no part of one? */
+/* Is it a whole word of the grammar? */
 static bool names(const char *grammar, const char *kind)
 {
     size_t n = strlen(kind);
@@ -191,7 +191,7 @@ static bool help_kernel(struct session *s, const char *name)
     return true;
 }
 
-/* What an iteration on the current matrix cannot go without; of one that restarts with a usual m. */
+/* The least that an iteration on the current matrix must move; for restarted solvers with a typical m. */
 static void out_moved(struct session *s, const struct solver *v)
 {
     enum { USUAL_M = 30 };
@@ -199,7 +199,7 @@ static void out_moved(struct session *s, const struct solver *v)
     const struct matrix *m = s->current;
     bool fits = m && !m->csr.imag && m->csr.rows == m->csr.cols;
     double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), USUAL_M) : NAN;
-    snprintf(text, sizeof text, "%s an iteration at least, in fp64%s", show_bytes(bytes, size, sizeof size),
+    snprintf(text, sizeof text, "at least %s per iteration, in fp64%s", show_bytes(bytes, size, sizeof size),
              v->restarts ? ", for an m of 30" : "");
     out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
     out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
@@ -216,10 +216,10 @@ static bool help_solver(struct session *s, const char *name)
     if (!v) return false;
     out_topic(o, "solver", "solver", v->name, v->about);
     out_str(o, "needs", "needs", v->needs);
-    out_str(o, "when", "when to take it", v->when);
+    out_str(o, "when", "when to use it", v->when);
     out_str(o, "cost", "an iteration", v->cost);
     out_moved(s, v);
-    out_bool(o, "precond", "takes a precond", !v->no_precond);
+    out_bool(o, "precond", "preconditioned", !v->no_precond);
     out_str(o, "source", "source", v->source);
     return true;
 }
@@ -231,8 +231,8 @@ static bool help_precond(struct session *s, const char *name)
     if (!p) return false;
     out_topic(o, "precond", "preconditioner", p->name, p->about);
     out_str(o, "needs", "needs", p->needs);
-    out_bool(o, "cg", "cg takes it", p->symmetric);
-    out_bool(o, "blocks", "of blocks", p->blocks);
+    out_bool(o, "cg", "works with cg", p->symmetric);
+    out_bool(o, "blocks", "has blocks", p->blocks);
     out_str(o, "source", "source", p->source);
     return true;
 }
@@ -242,7 +242,7 @@ static bool help_method(struct session *s, const char *name)
     struct out *o = s->out;
     const struct lu_method *m = lu_find(name);
     if (!m) return false;
-    out_topic(o, "method", "method of LU", m->name, m->about);
+    out_topic(o, "method", "LU method", m->name, m->about);
     out_str(o, "source", "source", m->source);
     out_words(o, "devices", "runs on", m->vendor ? "cuda" : m->host ? "cpu" : "cuda emu");
     out_str(o, "lesson", NULL, m->lesson);
@@ -264,7 +264,7 @@ static bool help_symmethod(struct session *s, const char *name)
 {
     const struct sym_method *m = sym_find(name);
     if (!m) return false;
-    out_topic(s->out, "symmetrize", "way to symmetrize", m->name, m->about);
+    out_topic(s->out, "symmetrize", "symmetrize method", m->name, m->about);
     out_str(s->out, "source", "source", m->source);
     return true;
 }
@@ -273,7 +273,7 @@ static bool help_symmode(struct session *s, const char *name)
 {
     int k = sym_mode_find(name);
     if (k < 0) return false;
-    out_topic(s->out, "mode", "mode of symmetrize", sym_modes[k].name, sym_modes[k].about);
+    out_topic(s->out, "mode", "symmetrize mode", sym_modes[k].name, sym_modes[k].about);
     return true;
 }
 
@@ -313,7 +313,7 @@ static bool help_option(struct session *s, const char *name)
     out_topic(s->out, "option", "option", o->name, o->about);
     out_words(s->out, "values", "one of", values);
     out_str(s->out, "usual", "usually", o->usual);
-    out_text(s->out, "`set %s` shows it, `set %s VALUE` sets and keeps it.", o->name, o->name);
+    out_text(s->out, "`set %s` shows it, `set %s VALUE` changes it for good.", o->name, o->name);
     return true;
 }
 
@@ -322,7 +322,7 @@ static bool help_device(struct session *s, const char *name)
     const struct named *d = registry_find(&device_sort_registry, name);
     if (!d) return false;
     out_topic(s->out, "device", "device", d->name, d->about);
-    out_text(s->out, "`devices` lists those there are.");
+    out_text(s->out, "`devices` lists the devices of this machine.");
     return true;
 }
 
@@ -332,7 +332,7 @@ static bool help_card_line(struct session *s, const char *name)
     if (!l) return false;
     out_topic(s->out, "line", "line of `check`", l->name, l->about);
     out_bool(s->out, "costly", "costly", l->costly);
-    out_bool(s->out, "square", "of square matrices alone", l->square);
+    out_bool(s->out, "square", "only square matrices", l->square);
     return true;
 }
 
@@ -350,14 +350,14 @@ static bool help_source_list(struct session *s, const char *name)
     return true;
 }
 
-/* The same that kinds.c lets TOPIC be. */
+/* The same things that kinds.c accepts as TOPIC. */
 static bool (*const topics[])(struct session *s, const char *name) = {
     help_source_list, help_name,      help_view,   help_format,   help_kernel,
     help_solver,      help_precond,   help_method, help_ordering, help_symmethod,
     help_symmode,     help_generator, help_option, help_device,   help_card_line,
 };
 
-/* A name may be that of several things, as ell is a format and a kernel: say all. */
+/* A name may mean several things, as ell is a format and a kernel: explain all. */
 static bool run_help(struct session *s, const struct args *a, struct err *e)
 {
     const char *name = arg(a, "topic");
@@ -370,8 +370,8 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
 const struct command command_help = {
     .name = "help",
     .grammar = "[TOPIC]",
-    .about = "the commands, or one command, view, format, kernel, solver or the like",
-    .help = "In a usage, UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives.\n"
+    .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
+    .help = "In a usage line, UPPER CASE is a value to fill in, [...] is optional, | separates alternatives.\n"
             "    help spmv; help ell; help rcm; help sources",
     .run = run_help,
 };

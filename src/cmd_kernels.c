@@ -1,4 +1,4 @@
-/* kernels: the multiplications there are, and which a matrix fits. */
+/* kernels: the SpMV kernels, and which ones fit a matrix. */
 #include "cmd.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_str(o, "source", fit ? NULL : "source", k->source);
 }
 
-/* A kernel may refuse what its format can hold; it judges by the shape, before anything is packed. */
+/* A kernel may refuse a matrix that its format can hold; it decides by the shape, before anything is packed. */
 static struct fit narrowed(const struct kernel *k, const struct matrix *m, struct fit fit)
 {
     struct err why = {0};
@@ -47,7 +47,7 @@ const struct command command_kernels = {
     .name = "kernels",
     .grammar = "[MATRIX]",
     .about = "the kernels: format, device, one thread's work, and whether a matrix fits",
-    .help = "A deterministic kernel gives the same bits every run. `help KERNEL` says more of one.\n"
+    .help = "A deterministic kernel gives the same bits in every run. `help KERNEL` explains one kernel.\n"
             "    kernels",
     .run = run_kernels,
 };

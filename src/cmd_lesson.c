@@ -1,20 +1,20 @@
-/* lesson: a text that is read aloud, its commands run as it goes, its questions asked, its tables of papers answered by
-   our numbers. What it says of itself is checked, so that it is a test too.
+/* lesson: read a text, run its commands, ask its questions, and fill in our own numbers beside those of papers in its
+   tables. A lesson is also a test: what it states about itself is checked.
 
-   The first byte of a line tells what it is:
+   The first byte of a line gives its kind:
      %        a comment
      #        a title
      >        a command, which is shown and run
-     @        a line that the command above must say, in this order: * is any text, blanks count once
-     @!       the command above must be refused, with such an error
+     @        a line that the command above must print, in this order: * is any text, repeated blanks count once
+     @!       the command above must fail with such an error
      ?        a question; lines of the form "?  a  this" are its choices
-     =        its answer, as lesson_answer.c says; more of them are alternatives, and what is computed must agree with
-              what is written. With "of it" it is a guess at what the commands say that follow at once. Without an
-              answer it is a question to think about
-     !        what is said once the question was answered
+     =        its answer, see lesson_answer.c; more of them are alternatives, and a computed one must agree with a
+              written one. With "of it" it is a guess at the output of the commands that follow at once. A question
+              without an answer is one to think about
+     !        text shown after the answer
      |        a row of a paper's table (cmd_paper.c)
-     blank    shown as it stands; an empty line parts paragraphs
-   All else is prose, filled to the width of the screen. A question reaches as far as its lines follow one another:
+     blank    shown unchanged; an empty line separates paragraphs
+   All other lines are prose, filled to the width of the screen. A question ends at the first line of another kind:
 
      ? How many iterations will cg need?
      = iterations[solver=cg] +- 20% of it
@@ -22,8 +22,8 @@
      @ * jacobi  converged *
      ! About as many as there are points along two sides.
 
-   At a terminal questions are asked; elsewhere the answers are told. A line with @ that nothing is like, and a written
-   answer that is no longer true, end the lesson as a failure. */
+   At a terminal questions are asked; otherwise they are printed with their answers. A line with @ that matches nothing,
+   or a written answer that is no longer true, ends the lesson as a failure. */
 #include "cmd.h"
 #include "lesson.h"
 
@@ -39,9 +39,9 @@ struct lesson {
     char line[LINE_LIMIT + 2]; /* of prose, so far */
     struct question question;
     struct score score;
-    struct heard heard;                           /* the commands that were run, while lines follow that may need it */
-    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last of them did; a line with @! makes it right */
-    const struct mark *last;                      /* of the line before */
+    struct heard heard;                           /* the commands that were run, while later lines may need them */
+    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last of them ended; a line with @! accepts a refusal */
+    const struct mark *last;                      /* of the previous line */
 };
 
 /* ---- prose ---- */
@@ -52,7 +52,7 @@ static void end_line(struct lesson *L)
     *L->line = 0;
 }
 
-/* Put the words of text behind those of the line, and begin a new one where it is full. */
+/* Append the words of text to the line, and begin a new line when it is full. */
 static bool prose(struct lesson *L, char *text, struct err *e)
 {
     (void)e;
@@ -99,7 +99,7 @@ static bool settle(struct lesson *L, struct err *e)
     return question_settle(L->session, &L->question, it, &L->score, e);
 }
 
-/* A command that fails has said so. What it changes may be what a table has measured; tables end before. */
+/* A failed command has reported its error. A command may change what a table has measured, so tables end before it. */
 static bool command(struct lesson *L, char *text, struct err *e)
 {
     struct session *s = L->session;
@@ -113,16 +113,16 @@ static bool command(struct lesson *L, char *text, struct err *e)
     return !e->code;
 }
 
-/* The text of tables is what is held against it. */
+/* Compare an expected line with the text of the command's tables. */
 static bool expected(struct lesson *L, char *text, struct err *e)
 {
     bool error = text[1] == '!';
     text += 1 + error;
     if (!L->heard.text_file) return fail(e, E_INPUT, "expected a command in the line above");
-    if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "expected a part of what the command says, found nothing");
-    if (error && L->ended == RAN) return fail(e, E_INPUT, "expected the command to be refused, found that it is not");
+    if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "the expected line is empty: give a part of the output");
+    if (error && L->ended == RAN) return fail(e, E_INPUT, "the command succeeded, but it should have been refused");
     if (error) L->ended = REFUSED_RIGHTLY;
-    bool any = error || out_mode(L->session->out) == OUT_TEXT; /* else it says rows */
+    bool any = error || out_mode(L->session->out) == OUT_TEXT; /* JSON and CSV have rows instead */
     return !any || heard_says(&L->heard, text, e);
 }
 
@@ -156,20 +156,20 @@ static bool answer(struct lesson *L, char *text, struct err *e)
 
 static bool explanation(struct lesson *L, char *text, struct err *e)
 {
-    if (!L->question.line) return fail(e, E_INPUT, "expected a question before what is said of its answer");
+    if (!L->question.line) return fail(e, E_INPUT, "expected a question before the text on its answer");
     return settle(L, e) && (L->score.left || prose(L, text + 1, e));
 }
 
 /* ---- lines ---- */
 
-/* Lines that belong to one question, or to the commands above. */
+/* Lines that belong to the same question, or to the commands above. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
     const char *first; /* bytes that such a line may begin with */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
-    int after;  /* it goes on with what the line before belongs to, if that was one of these */
-    bool flows; /* with a line before of the same kind */
+    int after;  /* it continues what the previous line belongs to, if that was one of these */
+    bool flows; /* into the previous line if that is of the same kind */
 } marks[] = {
     {"%", comment, NOTHING, 0, false},
     {"#", title, NOTHING, 0, false},
@@ -190,10 +190,10 @@ static const struct mark *mark_of(const char *line)
     return m;
 }
 
-/* What the lines above belong to is over. */
+/* Finish what the lines above belong to. */
 static bool close_part(struct lesson *L, struct err *e)
 {
-    bool ok = L->ended != REFUSED && settle(L, e); /* what was refused has been said */
+    bool ok = L->ended != REFUSED && settle(L, e); /* a refusal has been reported */
     question_free(&L->question);
     heard_free(&L->heard);
     L->ended = RAN;
@@ -229,14 +229,14 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
-/* Of prose: the terminal's, or what the front says where there is none. */
+/* Width of prose: the terminal's, or the front end's if there is no terminal. */
 static int width_of(const struct session *s)
 {
     int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_USUAL;
     return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
 }
 
-/* Read f as the session's script, in the folder of `path`; an error without a place is given that of the line. */
+/* Read f as a script of the session, in the folder of `path`; an error without a place gets that of the line. */
 static bool teach(struct session *s, FILE *f, const char *path, int reps, struct err *e)
 {
     char folder[4096];
@@ -262,7 +262,7 @@ static bool teach(struct session *s, FILE *f, const char *path, int reps, struct
     return ok;
 }
 
-/* What an earlier lesson left behind, so that one can be read again. */
+/* Remove what an earlier lesson left, so that one can be read again. */
 static void drop_earlier(struct session *s)
 {
     for (struct matrix *m = s->matrices, *next; m; m = next) {
@@ -275,10 +275,10 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 {
     const char *path = arg(a, "file");
     int64_t reps = arg_int(a, "reps", 0);
-    if (s->folder) return fail(e, E_USAGE, "a lesson is being read; it cannot hold another");
+    if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
     if (reps < 0 || reps > 1000000)
         return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
-    if (strlen(path) >= 4096) return fail(e, E_LIMIT, "expected a path of at most 4095 bytes");
+    if (strlen(path) >= 4096) return fail(e, E_LIMIT, "the path is too long: at most 4095 bytes");
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
     drop_earlier(s);
@@ -290,20 +290,19 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 const struct command command_lesson = {
     .name = "lesson",
     .grammar = "FILE [reps N]",
-    .about = "read a lesson: prose, commands, and the tables of papers beside our own numbers",
-    .help = "Its commands are run, its rows of papers measured on the device in use. Its matrices are kept to go on\n"
-            "with, until the next lesson. Its questions are asked at the prompt of a terminal, and told with their\n"
-            "answers elsewhere: Enter alone shows an answer, Ctrl-C leaves the lesson.\n"
-            "A lesson is a text file, which names files from its own folder. The first byte of a line tells what it\n"
-            "is:\n"
+    .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
+    .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
+            "kept until the next lesson. Questions are interactive at a terminal: Enter alone shows the answer,\n"
+            "Ctrl-C leaves the lesson. Otherwise they are printed with their answers. A lesson is a text file; file\n"
+            "names in it are relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
-            "    @  a line it has to say, with * for what depends on the machine; @! if it has to be refused\n"
+            "    @  a line that it must print, * matches any text; @! an error that it must report\n"
             "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
             "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
             "       computed from the JSON of a command, or of the one below: = iterations[solver=cg] of it\n"
-            "    !  what is said once it was answered\n"
-            "and all else is prose. What a command does not say, or an answer that is no longer true, is an error.\n"
+            "    !  text shown after the answer\n"
+            "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
             "    device cuda:0; lesson samples/lessons/drm.txt",
     .run = run_lesson,
 };

@@ -12,7 +12,7 @@ static int64_t bytes_of(const struct matrix *m)
     return bytes;
 }
 
-/* "csr ell/fp32": the formats held, the oldest last. */
+/* "csr ell/fp32": the formats kept, the oldest last. */
 static const char *formats_of(const struct matrix *m, char *out, size_t size)
 {
     size_t n = 0;
@@ -43,7 +43,7 @@ static void out_listed(struct session *s, const struct matrix *m)
 static bool run_list(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
-    if (!s->matrices) out_text(s->out, "no matrix is loaded; `load FILE` or `gen poisson2d 100` makes one");
+    if (!s->matrices) out_text(s->out, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
     for (const struct matrix *m = s->matrices; m; m = m->next) out_listed(s, m);
     return true;
 }
@@ -56,11 +56,11 @@ static bool run_use(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* A name may be given twice, so each is looked up anew. */
+/* A name may be given twice, so look each one up again. */
 static bool run_drop(struct session *s, const struct args *a, struct err *e)
 {
     if (arg_flag(a, "all") == (arg_count(a, "matrix") > 0))
-        return fail(e, E_USAGE, "expected the names of matrices, or `all`; `list` shows them");
+        return fail(e, E_USAGE, "drop which matrices? name them, or `all`; `list` shows them");
     while (arg_flag(a, "all") && s->matrices) session_drop(s, s->matrices);
     for (int i = 0; i < arg_count(a, "matrix"); i++) {
         struct matrix *m = session_matrix(s, arg_at(a, "matrix", i), e);
@@ -73,8 +73,8 @@ static bool run_drop(struct session *s, const struct args *a, struct err *e)
 const struct command command_list = {
     .name = "list",
     .grammar = "",
-    .about = "the matrices there are, their memory, the current one marked",
-    .help = "Memory counts the matrix and every format it was converted to, on the host.\n"
+    .about = "list the matrices and their memory; the current one is marked",
+    .help = "Memory counts the matrix and all formats it was converted to, on the host.\n"
             "    list",
     .run = run_list,
 };
@@ -91,10 +91,10 @@ const struct command command_use = {
 const struct command command_drop = {
     .name = "drop",
     .grammar = "[MATRIX...] [all]",
-    .about = "forget matrices and all that was made of them",
+    .about = "remove matrices and everything derived from them",
     .help =
-        "Frees its memory on every device and all its formats. The oldest one left becomes current. The matrix itself\n"
-        "stays for `undo` while there is memory to spare.\n"
+        "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo` can\n"
+        "bring the matrix itself back while memory allows.\n"
         "    drop A B; drop all",
     .run = run_drop,
 };

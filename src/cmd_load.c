@@ -1,4 +1,4 @@
-/* load and save: files of matrices in and out. */
+/* load and save: read and write matrix files. */
 #include "file.h"
 
 #include <string.h>
@@ -82,16 +82,16 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
 const struct command command_load = {
     .name = "load",
     .grammar = "FILE... [as NAME] [variable WORD]",
-    .about = "read matrices from files of many kinds, also compressed or in an archive",
+    .about = "read matrices from files of many formats, also compressed or in an archive",
     .help =
-        "The content says which kind it is, not the name:\n"
+        "The format is detected from the content, not from the name:\n"
         "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
         "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, and compressed\n"
         "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable, or the one named, Problem.A too\n"
-        "    .wsb        what `save A.wsb` wrote: the fastest to load\n"
-        "Symmetric matrices are expanded, duplicates summed, explicit zeros kept; what had to be read leniently is\n"
-        "said in notes. Each becomes the current matrix, under the name of its file or the one given.\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named one, also Problem.A\n"
+        "    .wsb        written by `save A.wsb`: the fastest to load\n"
+        "Symmetric matrices are expanded, duplicates summed, explicit zeros kept. Notes report deviations from the\n"
+        "format that were accepted. Each matrix becomes the current one, named after its file or as given.\n"
         "    load samples/thesis4.mtx as A\n"
         "    load west0479.mat variable Problem.A",
     .run = run_load,
@@ -100,11 +100,11 @@ const struct command command_load = {
 const struct command command_save = {
     .name = "save",
     .grammar = "FILE [MATRIX]",
-    .about = "write a matrix to a file, of the kind that its name ends in",
-    .help = "The same values come back to the bit from each kind.\n"
+    .about = "write a matrix to a file; the ending of its name selects the format",
+    .help = "All formats restore the same values bit for bit.\n"
             "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
             "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
-            "    .wsb            a binary cache with checksums, loaded at the speed of memory\n"
+            "    .wsb            a binary cache with checksums, loaded at memory speed\n"
             "    save copy.mtx A",
     .run = run_save,
 };

@@ -52,7 +52,7 @@ static void say_determinant(struct out *o, const struct lu *v)
 
 static const char *says_singular(const struct lu *v, char *out, size_t size)
 {
-    snprintf(out, size, "yes: column %lld (counted from 0) has no pivot but 0", (long long)v->singular);
+    snprintf(out, size, "yes: column %lld (counted from 0) has no nonzero pivot", (long long)v->singular);
     return v->singular < 0 ? "no" : out;
 }
 
@@ -90,7 +90,7 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_num(o, "error_known", "error in x", v->error, "%.3e");
 }
 
-/* Factor, time, measure. parts: also where the time goes. */
+/* Factor, time, measure. parts: also the time per phase. */
 static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
                     struct err *e)
 {
@@ -125,12 +125,12 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_bool(o, "singular", NULL, v->singular >= 0);
 }
 
-/* Why there are no errors in the table. */
+/* Why the table shows no errors. */
 static void say_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
 {
     for (int i = 0; i < n; i++)
         if (t[i].sum.singular >= 0) {
-            out_text(o, "%s is singular: column %lld (counted from 0) has no pivot but 0", m->name,
+            out_text(o, "%s is singular: column %lld (counted from 0) has no nonzero pivot", m->name,
                      (long long)t[i].sum.singular);
             return;
         }
@@ -246,11 +246,11 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
     return true;
 }
 
-/* On a terminal the screen takes over; a script is shown every column. */
+/* At a terminal the screen takes over; a script prints every column. */
 static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     if (!lu_steps_begin(s, m, force, e)) return false;
-    out_note(s->out, "steps are those of the textbook's algorithm, on a copy on the host");
+    out_note(s->out, "the steps are those of the textbook algorithm, on a copy on the host");
     if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
     for (int64_t k = 0; k <= s->lu->n; k++) {
         lu_steps_to(s->lu, k);
@@ -258,7 +258,7 @@ static bool run_steps(struct session *s, struct matrix *m, bool force, struct er
         if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
     }
     if (s->lu->singular >= 0)
-        out_text(s->out, "singular: column %lld (counted from 0) has no pivot but 0", (long long)s->lu->singular);
+        out_text(s->out, "singular: column %lld (counted from 0) has no nonzero pivot", (long long)s->lu->singular);
     lu_steps_to(s->lu, 0);
     return true;
 }
@@ -271,7 +271,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
-        return fail(e, E_USAGE, "`step` is the textbook's algorithm: it takes no method, b, reps or all");
+        return fail(e, E_USAGE, "`step` is the textbook algorithm: it takes no method, b, reps or all");
     if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
     if (reps < 0 || reps > 1000)
         return fail(e, E_USAGE, "expected 0 to 1000 after `reps`, found %lld", (long long)reps);
@@ -296,14 +296,14 @@ const struct command command_lu = {
     .about = "factor a matrix as a dense one, P A = L U, by one method or all",
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
-        "columns, on cuda and emu; lu-cusolver on cuda. None named: the fastest of ours on the device. `help METHOD`\n"
+        "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
         "explains how each works. Then b = A * ones is solved for, so that the error in x is known; the backward "
         "error\n"
         "is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the median of reps\n"
-        "factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. A singular matrix is named with\n"
-        "its column. all: every method that runs here, in one table; the emulator takes part for small matrices\n"
-        "where there is no GPU. step: a column at a time, by the textbook's algorithm, for matrices of up to 512\n"
-        "rows: full screen at a terminal (`view lu`), else printed. force takes NaN and inf as well.\n"
+        "factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is singular, the\n"
+        "column is reported. all: every method that runs here, in one table; without a GPU the emulator takes part\n"
+        "for small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to 512 rows:\n"
+        "full screen at a terminal (`view lu`), else printed. force accepts NaN and inf.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",
     .run = run_lu,

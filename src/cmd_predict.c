@@ -1,4 +1,4 @@
-/* predict: how long a kernel would take on a GPU, by the model; to be held against what spmv measures. */
+/* predict: a kernel's GPU time by the cost model, to be compared with spmv's measurement. */
 #include "cmd.h"
 #include "predicted.h"
 
@@ -19,12 +19,12 @@ static bool run_predict(struct session *s, const struct args *a, struct err *e)
 const struct command command_predict = {
     .name = "predict",
     .grammar = "KERNEL [PARAMS] [of MATRIX] [f32|f64]",
-    .about = "how long a kernel would take on a GPU, by the model, and what holds it up",
+    .about = "predicted time of a kernel on a GPU, and its bottleneck",
     .help =
-        "The emulator watches the kernel's real source over the matrix, or over a sample of its blocks; its chains\n"
-        "of waits, the sectors that the caches do not hold and the atomics are held against the ceilings of the\n"
-        "GPU: the one of the session, or an NVIDIA H200 where there is none. `spmv` measures; `explain` tells why.\n"
-        "Parameters are those of the kernel's format.\n"
+        "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
+        "combines its chains of dependent loads, the sectors that miss the caches, and its atomics with the measured\n"
+        "ceilings of the session's GPU, or of an NVIDIA H200 if there is none. `spmv` measures; `explain` gives the\n"
+        "reasons. Parameters are those of the kernel's format.\n"
         "    predict csr-scalar; predict sell 32 of A f32",
     .run = run_predict,
 };

@@ -19,9 +19,9 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     const struct solver *solver = solver_find(word);
     const struct kernel *kernel = kernel_find(word);
     if (r->n == RACERS_MOST)
-        return fail(e, E_USAGE, "expected at most %d to race, found `%s` beyond", RACERS_MOST, word);
+        return fail(e, E_USAGE, "too many racers: at most %d, so `%s` is one too many", RACERS_MOST, word);
     if (r->n && r->kernels != (kernel != NULL))
-        return fail(e, E_USAGE, "expected %s as before, found the %s %s", r->kernels ? "kernels" : "solvers",
+        return fail(e, E_USAGE, "only %s can race here: the %s %s cannot join them", r->kernels ? "kernels" : "solvers",
                     kernel ? "kernel" : "solver", word);
     r->kernels = kernel != NULL;
     struct racer *x = &r->racer[r->n++];
@@ -31,7 +31,7 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     return true;
 }
 
-/* The m of a solver that restarts, the omega of one that has it. */
+/* m for a solver that restarts, omega for one that has it. */
 static bool set_number(struct race *r, const char *word, struct err *e)
 {
     struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
@@ -59,7 +59,7 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
     return true;
 }
 
-/* What is for solvers alone, and what for kernels. */
+/* Options for solvers only, and for kernels only. */
 static bool check_options(const struct race *r, const struct args *a, struct err *e)
 {
     static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
@@ -68,7 +68,7 @@ static bool check_options(const struct race *r, const struct args *a, struct err
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
     for (int i = 0; i < n; i++)
         if (arg(a, not_for[i]))
-            return fail(e, E_USAGE, "`%s` means nothing when %s race", not_for[i], r->kernels ? "kernels" : "solvers");
+            return fail(e, E_USAGE, "`%s` is not for a race of %s", not_for[i], r->kernels ? "kernels" : "solvers");
     int64_t reps = arg_int(a, "reps", 0);
     if (reps >= 0 && reps <= 1000000) return true;
     return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
@@ -112,7 +112,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
     r->matrix = session_matrix(s, arg(a, "of"), e);
     if (!r->matrix || !read_racers(r, a, e) || !check_options(r, a, e)) return false;
     if (r->kernels && r->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", r->matrix->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", r->matrix->name);
     r->dev = session_device(s, arg(a, "on"), e);
     if (!r->dev) return false;
     return r->kernels ? race_kernels(s, r, e) : begin_solvers(s, r, a, e);
@@ -120,11 +120,11 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 
 /* ---- running ---- */
 
-/* Let the screen and the keyboard have their turn. */
+/* Serve the screen and the keyboard. */
 static enum turn go_on(struct session *s, const struct race *r)
 {
-    const char *what = r->kernels ? "race (Ctrl-C stops it): products" : "race (Ctrl-C stops it): iterations";
-    bool watched = s->interactive && !s->folder; /* a lesson goes on by itself */
+    const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
+    bool watched = s->interactive && !s->folder; /* a lesson continues by itself */
     enum turn turn = watched && s->front && s->front->live_view ? s->front->live_view(s, "race") : TURN_ON;
     if (turn != TURN_ON) return turn;
     return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
@@ -203,7 +203,7 @@ static void out_kernel(struct out *o, const struct race *r, const struct racer *
     out_num(o, "error", "error", *x->why ? NAN : x->run.error.relative, "%.1e");
 }
 
-/* Below the table: why those that did not converge ended, and what was refused. */
+/* Below the table: why solvers ended without convergence, and what was refused. */
 static void out_reasons(struct out *o, const struct race *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -216,7 +216,7 @@ static void out_reasons(struct out *o, const struct race *r)
     }
     if (r->dev->kind != DEV_EMU) return;
     if (r->kernels)
-        out_text(o, "The emulator models accesses, not time: the products are checked, nobody wins.");
+        out_text(o, "The emulator models accesses, not time: the results are checked, there is no winner.");
     else
         out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
 }
@@ -270,7 +270,7 @@ static bool finish(struct session *s, struct err *e)
     }
     if (s->front && s->front->calm) s->front->calm(s);
     out_race(s->out, r);
-    if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; what each has reached is above");
+    if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; the results so far are above");
     return check_results(r, e);
 }
 

@@ -16,10 +16,10 @@ static bool run_record(struct session *s, const struct args *a, struct err *e)
 {
     const char *name = arg(a, "file");
     bool off = arg_flag(a, "off");
-    if (name && off) return fail(e, E_USAGE, "expected the name of a file or `off`, found both");
-    if (name && s->record) return fail(e, E_USAGE, "%s is being recorded; `record off` ends that", s->record->name);
+    if (name && off) return fail(e, E_USAGE, "give either a file name or `off`, not both");
+    if (name && s->record) return fail(e, E_USAGE, "already recording to %s; `record off` ends that", s->record->name);
     if (name) return record_begin(s, name, e);
-    if (!s->record) return fail(e, E_USAGE, "nothing is being recorded; `record FILE` begins");
+    if (!s->record) return fail(e, E_USAGE, "nothing is being recorded; `record FILE` starts a recording");
     tell(s, off ? "ended" : "goes on");
     if (off) record_end(s);
     return true;
@@ -28,12 +28,11 @@ static bool run_record(struct session *s, const struct args *a, struct err *e)
 const struct command command_record = {
     .name = "record",
     .grammar = "[FILE] [off]",
-    .about = "write the commands to a file as they run, to be replayed",
-    .help =
-        "Each command is a line of the file, between comments with the time and how it ended; one that failed is a\n"
-        "comment itself, so that `replay FILE` repeats what worked. The file must be new. `record` alone says how\n"
-        "far it is; `record off`, or the end of the session, ends it.\n"
-        "    record monday.wsp",
+    .about = "write the commands to a file as they run, for `replay`",
+    .help = "Each command is one line of the file, between comments with its time and result. A failed command is\n"
+            "itself a comment, so that `replay FILE` repeats only what worked. The file must be new. `record` alone\n"
+            "shows the progress; `record off`, or the end of the session, ends the recording.\n"
+            "    record monday.wsp",
     .run = run_record,
     .unrecorded = true,
 };

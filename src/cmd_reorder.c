@@ -1,4 +1,4 @@
-/* reorder: rows and columns of a square matrix in another order, P A P', as a new matrix. */
+/* reorder: a square matrix with rows and columns in another order, P A P', as a new matrix. */
 #include "cmd.h"
 #include "derived.h"
 #include "reorder.h"
@@ -61,12 +61,12 @@ const struct command command_reorder = {
     .name = "reorder",
     .grammar = "ORDERING [MATRIX] [as NAME]",
     .about = "a new matrix: rows and columns in another order",
-    .help = "rcm (reverse Cuthill-McKee) brings the entries near the diagonal; degree puts rows with few neighbours\n"
-            "first; amd (approximate minimum degree) and metis (nested dissection, if libmetis is there) leave a\n"
-            "Cholesky factor little fill. All look at the pattern of A + A' and move rows and columns alike, P A P',\n"
-            "so the matrix must be square. The profile counts the columns between each row's first entry and the\n"
-            "diagonal, and the rows between each column's. The new matrix is the current one, called A-rcm and so\n"
-            "on if no name is given.\n"
+    .help = "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
+            "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) give a\n"
+            "Cholesky factor little fill. All use the pattern of A + A' and permute rows and columns alike, P A P',\n"
+            "so the matrix must be square. The profile is the sum of the distances from each row's first entry to the\n"
+            "diagonal and from each column's. The new matrix becomes the current one, named after the ordering\n"
+            "(A-rcm) if no name is given.\n"
             "    reorder rcm A; reorder amd A as B",
     .run = run_reorder,
 };

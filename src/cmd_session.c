@@ -5,19 +5,18 @@
 #include <errno.h>
 #include <string.h>
 
-/* Run the commands of a file up to the first that fails; that has said why, and where. */
+/* Run the commands of a file up to the first failure, which has reported its reason and place. */
 static bool run_script(struct session *s, const char *name, struct err *e)
 {
     if (s->depth >= SOURCE_DEPTH)
-        return fail(e, E_LIMIT, "expected at most %d scripts within one another; does %s source itself?", SOURCE_DEPTH,
-                    name);
+        return fail(e, E_LIMIT, "more than %d scripts source one another; does %s source itself?", SOURCE_DEPTH, name);
     char path[4096];
     if (!session_path(s, name, path, sizeof path, e)) return false;
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, name, "cannot open: %s", strerror(errno));
     if (record_is(s, f)) {
         fclose(f);
-        return fail(e, E_USAGE, "%s is being recorded; `record off` ends that", name);
+        return fail(e, E_USAGE, "%s is still being recorded; `record off` ends that", name);
     }
     s->depth++;
     bool ok = run_file(s, f, name);
@@ -68,7 +67,7 @@ static bool run_quit(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* What other programs call it. */
+/* The name that other programs use. */
 const struct command command_exit = {
     .name = "exit",
     .grammar = "",
@@ -82,7 +81,7 @@ const struct command command_source = {
     .name = "source",
     .grammar = "FILE",
     .about = "run the commands of a file, up to the first that fails",
-    .help = "Lines are what one would type; scripts may source others.\n"
+    .help = "Lines are as you would type them; scripts may source others.\n"
             "    source session.ws",
     .run = run_source,
     .runs_script = true,
@@ -92,8 +91,8 @@ const struct command command_replay = {
     .name = "replay",
     .grammar = "FILE",
     .about = "run a recorded session again, up to the first command that fails",
-    .help = "The commands run as `source` runs them, in the folder and session that there are now; the one that fails\n"
-            "is named by its line. `record` says what a recording holds.\n"
+    .help = "The commands run as with `source`, in the current folder and session; an error gives the line of the\n"
+            "command that failed. `help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,
@@ -102,7 +101,7 @@ const struct command command_replay = {
 const struct command command_version = {
     .name = "version",
     .grammar = "",
-    .about = "which version this is, and whether it was built with CUDA",
+    .about = "the version, and whether it was built with CUDA",
     .help = "    version",
     .run = run_version,
 };
@@ -110,8 +109,8 @@ const struct command command_version = {
 const struct command command_quit = {
     .name = "quit",
     .grammar = "",
-    .about = "leave; so does the end of the input",
-    .help = "Nothing is saved that was not saved by `save`.\n"
+    .about = "quit (end of input does too)",
+    .help = "Nothing is saved unless you used `save`.\n"
             "    quit",
     .run = run_quit,
     .unrecorded = true,

@@ -1,4 +1,4 @@
-/* set: the options of the program, kept from one session to the next. */
+/* set: the options of the program, kept between sessions. */
 #include "options.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void out_option(struct session *s, const struct setting *o)
     out_str(s->out, "about", "which is", o->about);
 }
 
-/* What was set holds for the session also where it cannot be kept. */
+/* The value applies to this session even if it cannot be kept. */
 static bool set(struct session *s, const struct setting *o, const char *value, struct err *e)
 {
     struct err why = {0};
@@ -41,7 +41,7 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     char where[256];
     const char *name = arg(a, "option"), *value = arg(a, "value");
     const struct setting *o = name ? option_find(name) : NULL;
-    /* What is no option is taken for a value. */
+    /* A word that is not an option is taken as a value. */
     if (value && !o) return kind_check("OPTION", s, "set", value, e);
     if (value) return set(s, o, value, e);
     for (const struct setting *each = options; each->name; each++)
@@ -53,12 +53,12 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
 const struct command command_set = {
     .name = "set",
     .grammar = "[OPTION] [VALUE]",
-    .about = "options that are kept: device, precision, colours and the like",
+    .about = "persistent settings: device, precision, colours, ...",
     .help =
-        "Alone it lists the options with their values, with a name it shows one, with a value it sets and keeps it,\n"
-        "in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
-        "of the command line go before, and `device` holds for one session only. --plain means colours none and\n"
-        "ascii on, whatever is kept.\n"
+        "`set` lists the options with their values, `set OPTION` shows one, `set OPTION VALUE` changes it and keeps\n"
+        "it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
+        "of the command line take precedence, and the command `device` applies to one session only. --plain means\n"
+        "colours none and ascii on, whatever the file says.\n"
         "    set precision f32; set colours",
     .run = run_set,
 };

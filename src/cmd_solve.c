@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double slice_us = 8000; /* between two looks at the keyboard: half a frame of the screen */
+static const double slice_us = 8000; /* between two checks of the keyboard: half a frame of the screen */
 
 /* ---- what is printed ---- */
 
@@ -51,10 +51,10 @@ static void say_phases(struct out *o, const struct solve *v)
 static void say_bound(struct out *o, const struct solve *v, double bound, double queued)
 {
     char text[160];
-    snprintf(text, sizeof text, "%.2f us an iteration, for its bytes at %.0f GB/s; queued without waiting: %.2f us",
-             bound, v->dev->ceilings.read_gbs, queued);
+    snprintf(text, sizeof text, "%.2f us per iteration: its bytes at %.0f GB/s; queued without waiting: %.2f us", bound,
+             v->dev->ceilings.read_gbs, queued);
     if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU) return;
-    if (!isfinite(bound)) out_str(o, NULL, "at best", "not known; `ceilings` measures what this device can do");
+    if (!isfinite(bound)) out_str(o, NULL, "at best", "not measured, run `ceilings`");
     if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
 }
 
@@ -155,7 +155,7 @@ bool solve_finish(struct session *s, struct err *e)
         drop_solve(s);
         return false;
     }
-    if (s->front && s->front->calm) s->front->calm(s); /* what is said now is not for the screen */
+    if (s->front && s->front->calm) s->front->calm(s); /* the following text is not for the screen */
     out_solve(s->out, s->solve);
     return true;
 }
@@ -174,7 +174,7 @@ static bool waits(const struct session *s)
     return s->solve->paused && !(s->interactive && s->front && s->front->live);
 }
 
-/* A stopped solve keeps its x and is reported; in a script, having been stopped is a failure all the same. */
+/* A stopped solve keeps its x and is reported; in a script, being stopped is still a failure. */
 bool solve_drive(struct session *s, struct err *e)
 {
     struct solve *v = s->solve;
@@ -302,18 +302,18 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* The solve that waits for a command. */
+/* The paused solve that waits for a command. */
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
     bool there = s->solve && s->solve->reason == RUNNING;
     if (there && s->race) s->race->behind = true;
     if (there) return s->solve;
     if (s->race && !s->race->behind)
-        fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` begins another",
+        fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` starts another",
              s->race->matrix->name);
     else
-        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts one that is%s",
-             s->solve && s->solve->result.x ? ", and `change` goes on with the one that ended" : "");
+        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused one%s",
+             s->solve && s->solve->result.x ? ", and `change` resumes the one that ended" : "");
     return NULL;
 }
 
@@ -353,7 +353,7 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
-/* In text a line for each, which wraps on a terminal; a table would have to cut what they are. */
+/* In text one line each, which wraps on a terminal; a table would have to cut them off. */
 static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
                        const char *source)
 {
@@ -396,25 +396,25 @@ const struct command command_solve = {
                "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
                "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
-    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is\n"
-            "zero, ones, random or a file. It stops when ||r|| / ||b|| <= tol (1e-8, in f32 1e-5), after maxit\n"
-            "iterations (10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps. omega,\n"
+    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+            "ones, random or a file. It stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
+            "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
             "between 0 and 2, is the relaxation factor of wjacobi and sor (0: 2/3 and 1.5); gmres restarts after\n"
-            "m iterations (0: estimated from five) and makes its vectors orthogonal by Gram-Schmidt, orth classical\n"
-            "(twice) or modified, with the sums of its inner products added up on the device or, as in 2012, by the\n"
-            "host (sums host). precond takes a preconditioner, of blocks of `block` rows where it has some;\n"
-            "`solvers` lists them. The true residual b - A x is computed in double at the end: converged means that\n"
+            "restarts after m iterations (0: estimated from five). It orthogonalises by Gram-Schmidt, orth classical\n"
+            "(twice) or modified, and adds up inner products on the device or, with sums host, on the host (as in\n"
+            "2012). precond selects a preconditioner, and block its block size if it has blocks; `solvers` lists\n"
+            "them. At the end the true residual b - A x is computed in double: converged means that it is at most\n"
             "it is at most twice tol. A solve ends when its residual has grown by 1e5 or improved by less than 1%\n"
             "over many iterations (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, "
             "within 100\n"
-            "and 2000; gmres: 1 for each row, within 100 and 500); force goes on, and takes NaN and inf as well.\n"
+            "gmres: 1 per row, between 100 and 500). force continues beyond that, and accepts NaN and inf. step\n"
             "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends\n"
             "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to\n"
             "one that ended, which then continues from its x. view shows the residual full screen. save writes x as a "
             "Matrix Market\n"
             "file. time is all the time spent iterating, waits of the host included; an iteration is that divided\n"
             "by the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
-            "and scripts read converged and status in --json or --csv. seed is any integer.\n"
+            "scripts read converged and status in --json or --csv. seed is any integer.\n"
             "    solve cg tol 1e-10\n"
             "    solve bicgstab precond ilu0\n"
             "    solve gmres m 30 orth modified\n"
@@ -426,14 +426,14 @@ const struct command command_step = {
     .name = "step",
     .grammar = "[N]",
     .about = "do iterations of a paused solve",
-    .help = "Prints the residual of each.\n    solve cg step; step 5; continue",
+    .help = "Prints the residual of each iteration.\n    solve cg step; step 5; continue",
     .run = run_step,
 };
 
 const struct command command_continue = {
     .name = "continue",
     .grammar = "",
-    .about = "let a paused solve or race run on",
+    .about = "resume a paused solve or race",
     .help = "Resumes whichever was started or left most recently.\n    solve cg step; step 5; continue",
     .run = run_continue,
 };
@@ -441,7 +441,7 @@ const struct command command_continue = {
 const struct command command_stop = {
     .name = "stop",
     .grammar = "",
-    .about = "end a paused solve and keep x as it is, or end a paused race",
+    .about = "end a paused solve and keep its x, or end a paused race",
     .help = "Prints the same report as a finished one.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The device for k when none was asked for: the usual one if k runs there, else one on which it does. */
+/* The device for k if none was given: the default one if k runs there, else one on which it does. */
 static struct device *device_for(struct session *s, const struct kernel *k, const char *on, struct err *e)
 {
     struct device *d = session_device(s, on, e);
@@ -16,13 +16,13 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
     return session_device(s, other, e);
 }
 
-/* The kernel that was named, or the usual one of the format on the device. */
+/* The named kernel, or the default one of the format on the device. */
 static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
     const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), A, d);
     if (!k)
-        fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists those there are", format ? format : "csr",
+        fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", format ? format : "csr",
              d->name);
     if (!k || !format || !strcmp(k->format->name, format)) return k;
     fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format->name);
@@ -57,10 +57,10 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 const struct command command_spmv = {
     .name = "spmv",
     .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
-    .about = "multiply by one kernel: checked against the reference, then timed",
-    .help = "Without a kernel it takes the usual one of the format (csr if none is named) on the device. Kernel,\n"
-            "packing and copying are timed apart; the error is the relative 2-norm, and the worst row's error is\n"
-            "held against what rounding allows. Parameters follow the format.\n"
+    .about = "multiply by one kernel: check it against the reference, then time it",
+    .help = "The default kernel is that of the format (csr if none is named) on the device. Kernel, packing and\n"
+            "copying are timed separately. The error is the relative 2-norm; the worst row's error is compared with\n"
+            "its rounding-error bound. Parameters follow the format.\n"
             "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
     .run = run_spmv,
 };

@@ -1,4 +1,4 @@
-/* stats: what a matrix looks like, in numbers. */
+/* stats: the numbers that describe a matrix. */
 #include "session.h"
 
 static void out_shape(struct out *o, const struct matrix *m)
@@ -31,8 +31,8 @@ static void out_pattern(struct out *o, const struct stats *t, bool moduli)
     out_bool(o, "value_symmetric", "symmetric values", t->value_symmetric);
     out_int(o, "zero_diagonal", "zeros on the diagonal", t->zero_diagonal);
     out_int(o, "dominant_rows", "diagonally dominant rows", t->dominant_rows);
-    out_num(o, "value_min", moduli ? "least modulus" : "least value", t->value_min, "%.6g");
-    out_num(o, "value_max", moduli ? "greatest modulus" : "greatest value", t->value_max, "%.6g");
+    out_num(o, "value_min", moduli ? "smallest modulus" : "smallest value", t->value_min, "%.6g");
+    out_num(o, "value_max", moduli ? "largest modulus" : "largest value", t->value_max, "%.6g");
 }
 
 static bool run_stats(struct session *s, const struct args *a, struct err *e)
@@ -51,8 +51,8 @@ const struct command command_stats = {
     .name = "stats",
     .grammar = "[MATRIX]",
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
-    .help = "Bandwidth is the greatest |row - column| of an entry. A row is dominant when its diagonal entry is not 0\n"
-            "and at least the sum of the others, in absolute value. Complex values are ordered by their moduli.\n"
+    .help = "The bandwidth is the largest |row - column| of an entry. A row is diagonally dominant when |a_ii| > 0\n"
+            "and |a_ii| >= the sum of the other |a_ij|. Complex values are ordered by modulus.\n"
             "    stats A",
     .run = run_stats,
 };

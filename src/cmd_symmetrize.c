@@ -19,8 +19,8 @@ static bool go(void *ctx, struct err *e)
     return sym_run(ctx, e);
 }
 
-/* Run it so that the result can be fetched. A GPU loads its kernels at the first run and is timed in later ones; its
-   steps are waited for in one of their own. */
+/* Run it so that the result can be fetched. A GPU loads its kernels in the first run and is timed in later ones; the
+   times of its steps come from a separate run that waits after each. */
 static bool timed_run(struct sym *v, struct took *t, struct err *e)
 {
     struct device *d = v->o.dev;
@@ -80,7 +80,7 @@ static void out_times(struct out *o, const struct sym *v, const struct took *t)
     out_time(o, "time_us", emu ? NULL : v->copied ? "copying" : "method", t->run_us);
     out_time(o, "get_us", back ? "copied back in" : NULL, back ? t->get_us : NAN);
     out_time(o, "spmv_us", NULL, t->spmv_us);
-    out_num(o, "spmvs", isfinite(t->spmv_us) ? "in products A x" : NULL, emu ? NAN : all / t->spmv_us, "%.1f");
+    out_num(o, "spmvs", isfinite(t->spmv_us) ? "in SpMVs with A" : NULL, emu ? NAN : all / t->spmv_us, "%.1f");
 }
 
 static void report(struct session *s, const struct matrix *m, const char *from, int64_t before, const struct sym *v,
@@ -124,7 +124,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     return ok;
 }
 
-/* Make the matrix on the device after `on`, or the session's; there on cpu where that has no room for it. */
+/* Make the matrix on the device after `on`, or the session's; on cpu if that device is out of memory. */
 typedef bool make_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e);
 
 static bool make_somewhere(struct session *s, const struct args *a, struct matrix *m, make_on *makes, struct err *e)
@@ -134,7 +134,7 @@ static bool make_somewhere(struct session *s, const struct args *a, struct matri
     if (!d || makes(s, a, m, d, &why)) return d != NULL;
     if (why.code != E_MEMORY || arg(a, "on") || d->kind == DEV_CPU)
         return fail_at(e, why.code, why.where, "%s", why.text);
-    out_note(s->out, "%s; it is made on cpu", why.text);
+    out_note(s->out, "%s; using cpu", why.text);
     return (d = session_device(s, "cpu", e)) && makes(s, a, m, d, e);
 }
 
@@ -155,7 +155,7 @@ static bool run_symmetrize(struct session *s, const struct args *a, struct err *
 const struct command command_symmetrize = {
     .name = "symmetrize",
     .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
-    .about = "a new matrix whose pattern is that of A and of its transpose together",
+    .about = "a new matrix with the combined pattern of A and its transpose",
     .help =
         "mode selects the value at (p, q): union (default) the stored entry, or where there is none its mirror\n"
         "image's value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of "
@@ -201,7 +201,7 @@ const struct command command_transpose = {
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
     .help =
-        "On cuda and emu by kernels and a stable sort on the columns, on cpu by counting, on all threads; a complex\n"
+        "On cuda and emu kernels sort stably by column; on cpu all threads count, but only one for a complex matrix,\n"
         "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. If\n"
         "the device has too little memory, cpu makes it.\n"
         "    transpose A; transpose A on cuda as T",

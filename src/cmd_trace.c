@@ -1,4 +1,4 @@
-/* trace: what the lanes of one warp do, step by step, as the emulator saw it: a table, numbers, or the whole screen. */
+/* trace: what the lanes of one warp do, step by step, on the emulator: a table, numbers, or the whole screen. */
 #include "cmd.h"
 #include "holding.h"
 #include "grammar.h"
@@ -17,7 +17,7 @@ static const char *const state_names[] = {
 
 enum { ELEMENTS_WIDE = 19 }; /* beside the other columns, on a screen of 100 */
 
-/* Behind "x[": "0, 7, 2, ...", as many as fit. */
+/* After "x[": "0, 7, 2, ...", as many as fit. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
 {
     for (uint32_t left = r->mask; left; left &= left - 1) {
@@ -32,7 +32,7 @@ static size_t list_elements(const struct request *r, char *out, size_t size, siz
     return used;
 }
 
-/* "x[3]" for one or all at the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in their order. */
+/* "x[3]" for one or all the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in lane order. */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];
@@ -119,7 +119,7 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     out_nums(o, "sector_offsets", f.nsectors, at);
 }
 
-/* JSON: an array of 32 for each of what a lane is at. */
+/* JSON: an array of 32 for each property of a lane's access. */
 static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
 {
     const char *state[LANES];
@@ -139,7 +139,7 @@ static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
     out_nums(o, "lane_padding", LANES, padding);
 }
 
-/* CSV: a line for each lane that takes part. */
+/* CSV: one line for each lane that takes part. */
 static void out_lines(struct out *o, const struct tracing *v, int64_t k)
 {
     for (int l = 0; l < LANES; l++) {
@@ -174,7 +174,7 @@ static void out_step_of(struct out *o, const struct tracing *v, int64_t k)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "elements", text);
 }
 
-/* ---- all of them ---- */
+/* ---- all steps ---- */
 
 static double share(int64_t a, int64_t b)
 {
@@ -210,10 +210,10 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
 static void say_totals(struct out *o, const struct trace_sums *t)
 {
     char a[32], b[32], d[32], f[32], g[32];
-    out_text(o, "%s, %.1f of 32 lanes active on average; in %s some wait because ways parted",
-             how_many(t->steps, "step").text, share(t->lanes, t->steps), show_count(t->apart, a, sizeof a));
+    out_text(o, "%s, %.1f of 32 lanes active on average; %s divergent", how_many(t->steps, "step").text,
+             share(t->lanes, t->steps), show_count(t->apart, a, sizeof a));
     if (t->requests)
-        out_text(o, "%s to global memory, %s, %.2f each; what they asked for would fill %s",
+        out_text(o, "%s to global memory, %s, %.2f per request (%s in all if perfectly coalesced)",
                  how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,
                  share(t->sectors, t->requests), show_count(t->least, a, sizeof a));
     if (t->requests)
@@ -222,16 +222,16 @@ static void say_totals(struct out *o, const struct trace_sums *t)
                  show_count(t->padding, d, sizeof d), show_count(t->unused, f, sizeof f),
                  show_count(t->again * SECTOR, g, sizeof g));
     if (t->turns)
-        out_text(o, "shared memory: %s turns of its banks, %s without conflicts", show_count(t->turns, a, sizeof a),
+        out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->turns, a, sizeof a),
                  show_count(t->turns_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s behind another at the same address", how_many(t->contended, "lane").text);
+        out_text(o, "atomics: %s serialised after another at the same address", how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
-        out_text(o, "atomics take turns, which a GPU counts as %s more: %s in all",
+        out_text(o, "serialised atomics, which a GPU counts as %s more: %s in all",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
-/* "block 3 of 0..39", counted from 0 as in the table; of one alone "block 0". */
+/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one. */
 static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);
@@ -257,15 +257,16 @@ static void say_head(struct out *o, const struct tracing *v)
         out_text(o, "%s", what);
         out_text(o, "%s", where);
     }
-    if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes touches memory");
-    if (v->t.cut) out_text(o, "it goes on: the first %lld steps were kept", (long long)v->t.nsteps);
+    if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes accesses memory");
+    if (v->t.cut) out_text(o, "it continues: only the first %lld steps were kept", (long long)v->t.nsteps);
 }
 
 static void say(struct out *o, const struct tracing *v, int64_t from, int64_t to)
 {
     say_head(o, v);
     for (int64_t k = from; k <= to; k++) out_step_of(o, v, k);
-    if (to + 1 < v->t.nsteps) out_text(o, "... step %lld and on: `step N to N`, `view trace`", (long long)to + 1);
+    if (to + 1 < v->t.nsteps)
+        out_text(o, "... steps %lld onwards: add `step N to N`, or `view trace`", (long long)to + 1);
     if (v->t.nsteps && out_mode(o) == OUT_JSON) out_totals(o, v, &v->step[v->t.nsteps - 1].sums);
     if (v->t.nsteps && out_mode(o) == OUT_TEXT) say_totals(o, &v->step[v->t.nsteps - 1].sums);
 }
@@ -275,7 +276,7 @@ void out_trace(struct out *o, const struct tracing *v)
     say(o, v, 0, v->t.nsteps - 1);
 }
 
-/* ---- what is asked for ---- */
+/* ---- arguments ---- */
 
 static bool not_negative(const struct args *a, const char *key, int64_t most, int64_t *v, struct err *e)
 {
@@ -286,7 +287,7 @@ static bool not_negative(const struct args *a, const char *key, int64_t most, in
     return true;
 }
 
-/* The steps to be shown; none at all is no error where there are none. */
+/* The steps to show; an empty trace is not an error. */
 static bool range_of(const struct args *a, struct out *o, const struct tracing *v, int64_t *from, int64_t *to,
                      struct err *e)
 {
@@ -338,13 +339,13 @@ const struct command command_trace = {
     .grammar = "KERNEL [PARAMS] [of MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
     .help =
-        "The emulator runs the kernel's real source and notes what each lane touches; a step is what a warp's lanes\n"
-        "do together: one load, store, atomic, shuffle or barrier. The table tells of each where in the source it\n"
-        "is, which lanes take part (mask, lane 0 the lowest bit), the 32-byte sectors it asks for, how many of\n"
-        "them this warp had fetched before (again), and which elements. Without numbers it is warp 0 of block 0\n"
-        "of the launch with most to do. step and to choose what is printed. Parameters are the format's.\n"
-        "view (or `view trace` afterwards) shows it full screen, to step through forwards and backwards; spy and\n"
-        "layout light up the elements that the lanes are at. warpspy --json has every lane's element, row and column.\n"
+        "The emulator runs the kernel's real source and records each lane's accesses. A step is what the lanes of a\n"
+        "warp do together: one load, store, atomic, shuffle or barrier. For each step the table shows the source\n"
+        "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
+        "of them this warp had fetched before (again), and the elements. The default is warp 0 of block 0 of the\n"
+        "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are the\n"
+        "format's. view (or `view trace` afterwards) opens a full screen, to step forwards and backwards; spy and\n"
+        "layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"
         "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
         "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,

@@ -1,4 +1,4 @@
-/* transfer: what copying to a device costs, in all the ways a program may copy, and what overlapping it hides. */
+/* transfer: the cost of copying to a device, by every method, and how much of it overlapping hides. */
 #include "cmd.h"
 #include "transfer.h"
 
@@ -16,7 +16,7 @@ static bool in_range(const struct args *a, const char *key, int64_t usual, int64
                 key[1] ? key : "MB", (long long)n);
 }
 
-/* A band of about so many bytes as CSR, 17 entries a row. */
+/* A band of about so many bytes as CSR, 17 entries per row. */
 static bool make_matrix(struct session *s, int mb, enum type real, struct csr *A, struct err *e)
 {
     int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(real)) + 4;
@@ -57,28 +57,26 @@ static void conclude(struct out *o, const struct transfer_plan *p, const struct 
     double streamed = t->way[WAY_EXECUTION_STREAMS].us;
     out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
-    out_text(o, "By the rule execution + transfer / streams (Liang 2012) they would take %.3f ms overlapped.",
+    out_text(o, "By the rule execution + transfer / streams (Liang 2012) it would take %.3f ms overlapped.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
-        out_text(o, "One piece does not fill the device: in %d streams, several at a time, execution takes %.3f ms.",
+        out_text(o, "One piece does not fill the device: with %d streams at a time, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)
-        out_text(o, "Overlapped they take %.3f ms: all of the shorter of the two is hidden.", overlapped);
+        out_text(o, "Overlapped it takes %.3f ms: all of the shorter time is hidden.", overlapped);
     else if (t->hidden > 0)
-        out_text(o,
-                 "Overlapped they take %.3f ms: %.0f %% of the shorter of the two is hidden, at best %.3f ms are left.",
+        out_text(o, "Overlapped it takes %.3f ms: %.0f %% of the shorter time is hidden, at best %.3f ms would remain.",
                  overlapped, 100 * t->hidden, least);
     else
-        out_text(o, "Overlapped they take %.3f ms: nothing is hidden; at best %.3f ms would be left.", overlapped,
-                 least);
+        out_text(o, "Overlapped it takes %.3f ms: nothing is hidden; at best %.3f ms would remain.", overlapped, least);
     out_text(o, "Page-locking the matrix's memory took %.3f ms, once.", t->pin_us / 1000);
 }
 
 static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
     char in[32], back[32];
-    out_text(o, "%s in, %s back, %s, %d product%s of each piece by %s, on %s (%s)",
+    out_text(o, "%s in, %s back, %s, %d SpMV%s with each piece by %s, on %s (%s)",
              show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
              type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);
@@ -89,13 +87,13 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
 /* On a device that works in the host's memory. */
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
-    out_text(o, "%s works in the host's own memory: there is nothing to copy.", d->name);
-    out_text(o, "On a GPU: copies from pageable and page-locked memory, and what streams hide of them.");
+    out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
+    out_text(o, "On a GPU: copies from pageable and page-locked memory, and how much of them streams hide.");
     if (out_mode(o) == OUT_TEXT) return true;
     out_row(o);
     out_str(o, "device", NULL, d->name);
     out_bool(o, "copies", NULL, false);
-    out_str(o, "reason", NULL, "the device works in the host's own memory: there is nothing to copy");
+    out_str(o, "reason", NULL, "the device uses the host's own memory: there is nothing to copy");
     return true;
 }
 
@@ -117,13 +115,13 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
     int mb;
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     if ((arg(a, "matrix") && !m) || !read_plan(a, &p, &mb, e)) return false;
-    if (m && arg(a, "n")) return fail(e, E_USAGE, "expected a size or a matrix, found both: %d and %s", mb, m->name);
+    if (m && arg(a, "n")) return fail(e, E_USAGE, "give a size or a matrix, not both: %d and %s", mb, m->name);
     p.dev = session_device(s, arg(a, "on"), e);
     p.ops = p.dev ? transfer_ops_of(p.dev) : NULL;
     if (!p.dev) return false;
     if (!p.ops) return nothing_to_copy(s->out, p.dev);
     if (m && (m->csr.imag || !m->csr.nnz))
-        return fail(e, E_UNSUPPORTED, "expected a real matrix with nonzeros, %s has none", m->name);
+        return fail(e, E_UNSUPPORTED, "%s cannot be used: a real matrix with nonzeros is needed", m->name);
     if (!m && !make_matrix(s, mb, p.real, &made, e)) return false;
     p.A = m ? &m->csr : &made;
     bool ok = transfer_measure(&p, &t, e);
@@ -135,14 +133,15 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
 const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
-    .about = "what copying to a GPU costs, and what streams hide of it",
+    .about = "the cost of copying to a GPU, and how much of it streams hide",
     .help =
-        "Copies so many MB (64) of a band, or a matrix, as CSR, in pieces of rows (16), from pageable and from\n"
-        "page-locked memory, and back; multiplies each piece once it is there (1 time, or `products`), and brings\n"
-        "the results back: one by one in one stream, then in several (4), where the copy of one piece and the\n"
-        "product of another overlap. Every way is checked before it is timed, warm, from its first call until all\n"
-        "has arrived; times are medians. hidden is the share of the shorter of transfer and execution (by streams)\n"
-        "that overlapping saves: at 100 % only the longer of the two is left. cpu and emu have nothing to copy.\n"
+        "Copies N MB (default 64) of a band, or a matrix, as CSR, in pieces of rows (default 16), from pageable and\n"
+        "from page-locked memory, and back. Each piece is multiplied once it has arrived (`products N`: N times) and\n"
+        "the result copied back: first piece by piece in one stream, then in several (default 4), where the copy of\n"
+        "one piece and the SpMV of another overlap. Every method is checked before it is timed; it is timed warm,\n"
+        "from its first call until everything has arrived; times are medians. hidden is the percentage of the\n"
+        "shorter of transfer and execution (with streams) that overlapping saves: at 100 % only the longer time\n"
+        "remains. cpu and emu have nothing to copy.\n"
         "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

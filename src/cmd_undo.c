@@ -11,12 +11,12 @@ static bool run_undo(struct session *s, const struct args *a, struct err *e)
 const struct command command_undo = {
     .name = "undo",
     .grammar = "",
-    .about = "take back the last change: a matrix made, loaded or dropped, use, device",
+    .about = "undo the last change (gen, load, drop, use, device, ...)",
     .help =
-        "Again takes back the change before it, up to sixteen. Of a script the last of its changes counts. What was\n"
-        "made is freed; what was dropped comes back under its name, and its formats are packed anew when they are\n"
-        "used. A dropped matrix is kept for this in its own memory (undo says how much that is) and given up as\n"
-        "soon as memory gets short. Files, solves and options are not taken back.\n"
+        "Repeat to undo earlier changes, up to sixteen. For a script only its last change can be undone. New matrices\n"
+        "are freed; a dropped matrix comes back under its name, and its formats are packed again when needed. A\n"
+        "dropped matrix is kept in memory for this (undo shows how much) and is freed when memory runs low. Files,\n"
+        "solves and options are not undone.\n"
         "    drop A; undo",
     .run = run_undo,
 };

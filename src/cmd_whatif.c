@@ -1,4 +1,4 @@
-/* whatif: bytes, padding and predicted times of another format, parameters, precision or order, before converting. */
+/* whatif: bytes, padding and predicted times for another format, parameters, precision or order, before converting. */
 #include "cmd.h"
 #include "predicted.h"
 #include "reorder.h"
@@ -10,17 +10,17 @@ struct whatif {
     struct session *s;
     struct matrix *m;
     const struct format *format;
-    const struct ordering *order; /* NULL: as it is */
-    const int64_t *param;         /* NULL: the usual ones */
+    const struct ordering *order; /* NULL: unchanged */
+    const int64_t *param;         /* NULL: the defaults */
     enum type real;
     struct machine on;
-    double now_us; /* of the fastest kernel of csr, as the matrix is, in double precision */
+    double now_us; /* of the fastest csr kernel, for the matrix as it is, in double precision */
     const struct kernel *now;
     bool sampled;
     struct packed last;
 };
 
-/* k NULL: the kernel that cannot be watched, and why. */
+/* k NULL: the kernel that cannot be emulated, and why. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
 {
@@ -41,7 +41,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_str(o, "bound", "bound by", k ? bound_names[k->time.bound] : NULL);
     out_str(o, "now_kernel", NULL, w->now->name);
     out_num(o, "now_us", NULL, w->now_us, NULL);
-    out_num(o, "times", "times now", k ? k->time.us / w->now_us : NAN, "%.2f");
+    out_num(o, "times", "x of now", k ? k->time.us / w->now_us : NAN, "%.2f");
     out_bool(o, "sampled", NULL, k && k->work.sampled);
     out_fitting(o, why);
     if (why) out_text(o, "%s", why);
@@ -82,7 +82,7 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
     return ok;
 }
 
-/* What the matrix takes as it is, to hold the rest against. */
+/* The time for the matrix as it is, to compare with. */
 static bool look_at_now(struct whatif *w, struct err *e)
 {
     struct advice csr;
@@ -109,14 +109,14 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     struct csr B = {0};
     if (!w.m || !arg_params(a, w.format->params, param, e)) return false;
     if (!arg(a, "format") && arg_count(a, "params"))
-        return fail(e, E_USAGE, "parameters follow the format that has them: `whatif format sell 32`");
+        return fail(e, E_USAGE, "parameters need a format before them: `whatif format sell 32`");
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
     bool ok = look_at_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
-    out_text(s->out, "Now, as csr in fp64: %s predicted of %s, its fastest kernel. Nothing was kept.",
+    out_text(s->out, "Now, as csr in fp64: %s predicted for %s, its fastest kernel. Nothing was kept.",
              show_us(w.now_us, us, sizeof us), w.now->name);
     modeled_remarks(s->out, &w.on, w.sampled);
     return true;
@@ -125,11 +125,11 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 const struct command command_whatif = {
     .name = "whatif",
     .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
-    .about = "what another format, parameters, precision or order would store and take, before converting",
-    .help = "Sizes come from the plan of the format, times from its kernels under the microscope on a copy that is\n"
-            "thrown away; times now is the share of what the fastest kernel of csr takes\n"
-            "as the matrix is. What would pad too much is told\n"
-            "with its size, and not made. Without a format it is csr, as after `reorder`.\n"
+    .about = "size and predicted time of another format, parameters, precision or order, before converting",
+    .help = "Sizes come from the plan of the format, times from its kernels on the emulator, on a copy that is thrown\n"
+            "away. `x of now` is the time divided by that of the fastest csr kernel on the matrix as it is. A format\n"
+            "with too much padding is listed with its size, but not made. The default format is csr, for example with\n"
+            "`reorder`.\n"
             "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

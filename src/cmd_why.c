@@ -1,4 +1,4 @@
-/* why not: what keeps a format from being the one that is advised. */
+/* why not: what keeps a format from being the advised one. */
 #include "cmd.h"
 #include "predicted.h"
 
@@ -9,13 +9,13 @@ struct answer {
     const struct format *format;
     const struct matrix *matrix;
     enum type real;
-    const struct modeled *best, *own; /* of all kernels; of the format's, NULL: there is none */
+    const struct modeled *best, *own; /* of all kernels; of the format's kernels, NULL: none */
     const char *reason;               /* why there is none */
     bool has_cause;
     struct finding cause; /* what costs its kernel most */
 };
 
-/* Beyond that much longer it is slower. A cause that makes less than that share of the difference is none. */
+/* Slower means longer by more than this factor. A cause below that share of the difference is ignored. */
 #define AS_FAST 1.03
 #define CAUSE_LEAST 0.2
 
@@ -23,7 +23,7 @@ static const char *reason_of(const struct advice *a, const struct format *f)
 {
     for (int i = 0; i < a->nno; i++)
         if (a->no[i].kernel->format == f) return a->no[i].why;
-    return "no kernel of it can be watched";
+    return "none of its kernels can be emulated";
 }
 
 static double us_of(const struct finding *f, int n, const char *cause)
@@ -33,7 +33,7 @@ static double us_of(const struct finding *f, int n, const char *cause)
     return 0;
 }
 
-/* What costs the format's kernel most beyond what it costs the best: both may pay for launches. */
+/* The main extra cost of the format's kernel over the best kernel: both may pay for launches. */
 static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
 {
     struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
@@ -92,13 +92,13 @@ static void say_answer(struct out *o, const struct answer *w)
     const char *name = w->format->name, *matrix = w->matrix->name;
     char own[32], best[32];
     if (!w->own) {
-        out_text(o, "%s cannot be taken for %s: %s", name, matrix, w->reason);
+        out_text(o, "%s does not fit %s: %s", name, matrix, w->reason);
         return;
     }
     show_us(w->own->time.us, own, sizeof own);
     show_us(w->best->time.us, best, sizeof best);
     if (w->own == w->best) {
-        out_text(o, "%s is what is advised for %s: %s is predicted to be fastest, %s", name, matrix,
+        out_text(o, "%s is the advised format for %s: %s is predicted to be fastest, %s", name, matrix,
                  w->own->kernel->name, own);
         return;
     }
@@ -108,15 +108,15 @@ static void say_answer(struct out *o, const struct answer *w)
     else
         out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), w->best->kernel->format->name,
                  w->own->kernel->name, own, w->best->kernel->name, best);
-    out_text(o, "It stores %s where %s stores %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
+    out_text(o, "It takes %s of memory, %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
              w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;
-    out_text(o, "What costs it most beyond what %s pays, %s, is %s: %s.", w->best->kernel->name,
-             show_us(w->cause.us, own, sizeof own), w->cause.cause, w->cause.text);
+    out_text(o, "Main extra cost over %s: %s, %s: %s.", w->best->kernel->name, w->cause.cause,
+             show_us(w->cause.us, own, sizeof own), w->cause.text);
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
 
-/* Told at once, before anything is watched: false, and why, where the format cannot be packed. */
+/* Checked before anything is emulated: false, and why, if the format cannot be packed. */
 static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
 {
     struct plan p;
@@ -151,9 +151,9 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 const struct command command_why = {
     .name = "why",
     .grammar = "not FORMAT [of MATRIX] [f32|f64]",
-    .about = "why a format is not advised: it does not fit, pads, or is slower, by how much and what for",
-    .help = "All kernels are ranked as by `advise`, and the best of the format is held against the best of all: its\n"
-            "predicted time, what it stores, and what costs it most beyond what that pays, as `explain` finds it.\n"
+    .about = "why a format is not advised: it does not fit, has too much padding, or is slower, and why",
+    .help = "All kernels are ranked as by `advise`. The best kernel of the format is compared with the best of all:\n"
+            "predicted times, memory, and the main extra cost, as found by `explain`.\n"
             "    why not ell; why not dia of A",
     .run = run_why,
 };

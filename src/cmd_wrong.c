@@ -1,4 +1,4 @@
-/* wrong: kernels that break a rule on purpose, what the emulator says of them, and the right ones beside them. */
+/* wrong: kernels that break a rule on purpose, what the emulator reports, and the correct kernels. */
 #include "cmd.h"
 #include "wrong.h"
 
@@ -13,10 +13,10 @@ static void list_rules(struct out *o)
         out_str(o, "says", "what it says", r->rule);
         out_str(o, "task", NULL, r->task);
     }
-    out_text(o, "`wrong RULE` runs a kernel that breaks it, and shows what is found.");
+    out_text(o, "`wrong RULE` runs a kernel that breaks the rule, and shows what the emulator finds.");
 }
 
-/* The lines of a kernel, that at `marked` with a mark. */
+/* The source lines of a kernel; the line `marked` has a mark. */
 static void show_kernel(struct out *o, const char *kernel, int marked)
 {
     int first, last, length;
@@ -27,14 +27,14 @@ static void show_kernel(struct out *o, const char *kernel, int marked)
     }
 }
 
-/* The line of "k_wrong.cu:31"; 0: it is in another file. */
+/* The line number in "k_wrong.cu:31"; 0: another file. */
 static int line_of(const struct err *found)
 {
     const char *colon = strrchr(found->where, ':');
     return colon && !strncmp(found->where, "k_wrong.cu:", 11) ? atoi(colon + 1) : 0;
 }
 
-/* "reverse_wrong: block 0, thread 32: writes s[32], which ...", in lines of what, who and why. */
+/* Split "reverse_wrong: block 0, thread 32: writes s[32], which ..." into lines: where, what, why. */
 static void show_finding(struct out *o, const struct err *found)
 {
     const char *who = strstr(found->text, ": "), *what = who ? strstr(who + 2, ": ") : NULL;
@@ -65,7 +65,7 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
         out_text(o, " ");
         out_prose(o, r->why);
         out_text(o, " ");
-        out_text(o, "Right, and the emulator finds nothing:");
+        out_text(o, "Correct, and the emulator finds nothing:");
         show_kernel(o, r->right, 0);
         return;
     }
@@ -100,11 +100,11 @@ static bool run_wrong(struct session *s, const struct args *a, struct err *e)
 const struct command command_wrong = {
     .name = "wrong",
     .grammar = "[RULE]",
-    .about = "kernels that break a rule on purpose: what the emulator finds, and the right ones",
-    .help = "Without a name it lists the rules. With one it runs a kernel that breaks it on the emulator, and shows\n"
-            "its source, the line and threads where it was found out, what a GPU might do, and the right kernel.\n"
-            "Races are looked for in these kernels: two threads of a block that touch an element, at least one of\n"
-            "them writing, with no __syncthreads() between, nor __syncwarp() if they are of one warp.\n"
+    .about = "kernels that break a rule on purpose: what the emulator finds, and the correct versions",
+    .help = "Without a name it lists the rules. With one it runs a kernel that breaks the rule on the emulator, and\n"
+            "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. These\n"
+            "kernels are also checked for races: two threads of a block access an element, at least one of them\n"
+            "writes, and there is no __syncthreads() in between, nor __syncwarp() if they are in the same warp.\n"
             "    wrong; wrong lockstep",
     .run = run_wrong,
 };

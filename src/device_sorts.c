@@ -2,9 +2,9 @@
 #include "device_sorts.h"
 
 static const struct named device_sorts[] = {
-    {"cpu", "plain loops on the host, on one thread or all"},
-    {"emu", "the GPU's kernels lane by lane in an emulator, every access checked; it has no time"},
-    {"cuda", "a GPU by CUDA; cuda:N is the one of that number, cuda the first"},
+    {"cpu", "plain loops on the host, with one thread or all"},
+    {"emu", "the GPU kernels in an emulator, lane by lane; every access is checked, nothing is timed"},
+    {"cuda", "a GPU through CUDA; cuda:N is GPU number N, cuda the first one"},
     {0},
 };
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Failures of one format that the others do not share. */
+/* Failures of one format that do not affect the others. */
 static bool is_refusal(enum code c)
 {
     return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;

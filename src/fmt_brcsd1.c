@@ -1,6 +1,6 @@
 /* BRCSD-I: rows are cut where a diagonal enters or leaves the matrix, so that each block has its diagonals from its
-   first row to its last; it keeps those that have an entry in it. brcsd1_offsets holds a record a block, its start row
-   and then its offsets; record b is brcsd1_ptr[b] .. brcsd1_ptr[b+1]-1. The block's values, diagonal by diagonal,
+   first row to its last; it keeps those that have an entry in it. brcsd1_offsets holds one record per block: its start
+   row, then its offsets; record b is brcsd1_ptr[b] .. brcsd1_ptr[b+1]-1. The block's values, diagonal by diagonal,
    begin at slot brcsd1_start[b].
 
      row 0   * * . *         cut at row 3, where offset 3 ends and -3 begins:
@@ -10,9 +10,9 @@
          4   . *     *
          5   . . *     *
 
-   A thread block takes a piece of BRCSD1_ROWS rows at most: rows brcsd1_row[k] .. brcsd1_row[k+1]-1 of block
-   brcsd1_block[k]. Cuts that would leave a block of less than `min` rows are dropped: the
-   usual 64 is the size that the paper cuts blocks down to. */
+   A thread block takes a piece of at most BRCSD1_ROWS rows: rows brcsd1_row[k] .. brcsd1_row[k+1]-1 of block
+   brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the size
+   to which the paper cuts blocks. */
 #include "fmt_brcsd1.h"
 
 #include "csr.h"
@@ -23,7 +23,7 @@
 
 struct layout {
     struct blocks blocks;
-    int *start, *dnum; /* rows of the blocks; the diagonals of those before each */
+    int *start, *dnum; /* first row of each block; number of diagonals before it */
     struct brcsd1_numbers of;
 };
 
@@ -67,7 +67,7 @@ int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int 
     return blocks;
 }
 
-/* Marks become the numbers of the marked rows, in place, as there are never more of these than rows before. */
+/* Replace the marks by the numbers of the marked rows, in place: there are never more of these than rows before. */
 static int64_t list_marks(int *marks, int64_t rows)
 {
     int64_t n = 0;
@@ -76,7 +76,7 @@ static int64_t list_marks(int *marks, int64_t rows)
     return n;
 }
 
-/* Where the blocks start, to be freed; how many there are. */
+/* The first rows of the blocks, which the caller frees, and their number. */
 static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
@@ -179,7 +179,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's head and a block's pointers name the block's first row; a piece's, the piece's. */
+/* A record's head and a block's pointers refer to the block's first row; a piece's to that of the piece. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;
@@ -195,7 +195,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
 }
 
-/* The paper cuts blocks down to 64 rows, a thread block each: such a piece it is. */
+/* The paper cuts blocks down to 64 rows, one thread block each: that is a piece here. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;
@@ -207,7 +207,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_brcsd1 = {
     .name = "brcsd1",
-    .about = "BRCSD-I: diagonals of blocks cut where one enters or leaves the matrix",
+    .about = "BRCSD-I: diagonals in blocks of rows, cut where a diagonal enters or leaves the matrix",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .params = {{"min", 64, 1, INT32_MAX, "rows of the shortest block"}},
     .zeros_fade = true,

@@ -1,12 +1,12 @@
 /* BRCSD-II: blocks of `nrows` rows, each with the diagonals that have an entry in it; neighbouring blocks with the same
-   offsets share one record of them. brcsd2_offsets holds, a record, the number of its blocks and then its offsets.
+   offsets share one record of them. A record in brcsd2_offsets is the number of its blocks, then its offsets.
 
      row 0   * * . *         nrows 2: brcsd2_offsets = 2 | 0 1 3, 1 | -3 0
          1     * * . *       brcsd2_ptr  = 0 0 4     where each block's record begins
          2       * * . *     brcsd2_dnum = 0 3 6 8   diagonals of the blocks before each
          3         * *
          4   . *     *       Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last
-         5   . . *     *     block is stored as if it were whole.                                                */
+         5   . . *     *     block is stored with full height.                                                        */
 #include "fmt_brcsd2.h"
 
 #include "diagonals.h"
@@ -26,14 +26,14 @@ static void layout_free(struct layout *L)
     mem_free(L->ptr);
 }
 
-/* Does the block need no diagonal that the one before it lacks, as far as that one's entries go? */
+/* Does the block need only diagonals that the one before it has? */
 static void compare(void *to, const struct csr *A, struct block *B)
 {
     const struct layout *L = to;
     L->ptr[B->at] = B->at > 0 && block_holds(B, A, B->first - L->blocks.height, B->first);
 }
 
-/* A block that holds the diagonals of the one before it, and as many, has the same. */
+/* A block that has all diagonals of the one before it, and as many, has the same ones. */
 static void share_records(struct layout *L)
 {
     int diagonals = -1;
@@ -106,7 +106,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's count names the first row of its first block, and its offsets start there; pointers name their block's. */
+/* A record's count refers to the first row of its first block, where its offsets start; pointers refer to their
+ * block's. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD2_OFFSETS].data, *ptr = S->a[BRCSD2_PTR].data, *dnum = S->a[BRCSD2_DNUM].data;
@@ -131,9 +132,9 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_brcsd2 = {
     .name = "brcsd2",
-    .about = "BRCSD-II: diagonals of equal blocks of rows; neighbours with the same offsets share them",
+    .about = "BRCSD-II: diagonals in blocks of equal height; neighbours with the same offsets share them",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
-    .params = {{"nrows", 32, 1, 1024, "rows a block"}},
+    .params = {{"nrows", 32, 1, 1024, "rows per block"}},
     .zeros_fade = true,
     .value = BRCSD2_DATA,
     .plan = plan,

@@ -1,7 +1,7 @@
 /* BSR: compressed rows of b x b blocks. Block k of val is b*b values, row by row; block row I holds the blocks
-   ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries and what hangs over the edges are 0.
+   ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries, and elements beyond the matrix's edges, are 0.
 
-   The usual b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns a node), and two 4 x 4 blocks
+   The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
    fill a warp. */
 #include "fmt_bsr.h"
 
@@ -17,13 +17,13 @@ static int64_t block_rows(const struct csr *A, int64_t b)
     return (A->rows + b - 1) / b;
 }
 
-/* The block column of entry k of a row that ends at `end`; none is beyond all. */
+/* The block column of entry k of a row that ends at `end`; past the end, a value larger than all. */
 static int block_of(const struct csr *A, int k, int end, int b)
 {
     return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
 }
 
-/* How many block columns block row I occupies; they go to list, ascending, unless it is NULL. Merges the rows. */
+/* The number of block columns of block row I; unless list is NULL, it receives them, ascending. Merges the rows. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {
     int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;
@@ -91,7 +91,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A pointer names the first row of its block row; a block column names the first place of its block. */
+/* A pointer refers to the first row of its block row; a block column to the first column of its block. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *ptr = S->a[BSR_PTR].data, *col = S->a[BSR_COL].data;
@@ -106,7 +106,7 @@ const struct format format_bsr = {
     .name = "bsr",
     .about = "compressed rows of small dense blocks",
     .source = "peakcrosser7/spmv-samples",
-    .params = {{"block", 4, 1, BLOCK_MAX, "rows and columns of a block"}},
+    .params = {{"block", 4, 1, BLOCK_MAX, "rows and columns per block"}},
     .zeros_fade = true,
     .value = BSR_VAL,
     .plan = plan,

@@ -25,7 +25,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A pointer names the column that it starts. */
+/* A pointer refers to the column that it starts. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *ptr = S->a[CSC_PTR].data, *row = S->a[CSC_ROW].data;
@@ -35,7 +35,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_csc = {
     .name = "csc",
-    .about = "compressed columns: one pointer a column, row and value an entry",
+    .about = "compressed columns: one pointer per column, row and value per entry",
     .source = "Liang 2012, ch. 2",
     .raw = true,
     .value = CSC_VAL,

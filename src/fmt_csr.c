@@ -1,4 +1,4 @@
-/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. The interchange form, in the precision chosen. */
+/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from it. */
 #include "fmt_csr.h"
 
 #include "csr.h"
@@ -32,7 +32,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_csr = {
     .name = "csr",
-    .about = "compressed rows: one pointer a row, column and value an entry",
+    .about = "compressed rows: one pointer per row, column and value per entry",
     .source = "Liang 2012, fig. 2.1",
     .raw = true,
     .interchange = true,

@@ -1,4 +1,4 @@
-/* Dense: every place of the matrix, column by column: slot j*rows + i is row i, column j. */
+/* Dense: every element of the matrix, column by column: slot j*rows + i is row i, column j. */
 #include "fmt_dense.h"
 
 #include "csr.h"
@@ -29,7 +29,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_dense = {
     .name = "dense",
-    .about = "every place of the matrix, column by column",
+    .about = "every element of the matrix, column by column",
     .source = "CUDA parallel LU for dense linear systems, 2025",
     .zeros_fade = true,
     .value = DENSE_VAL,

@@ -1,5 +1,5 @@
 /* DIA: the occupied diagonals, ascending, each stored whole: slot d*rows + i is row i of the diagonal whose column is
-   i + offsets[d]. Places outside the matrix and absent entries are 0. */
+   i + offsets[d]. Elements outside the matrix and absent entries are 0. */
 #include "fmt_dia.h"
 
 #include "diagonals.h"
@@ -40,7 +40,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, row, row + offsets[i / S->rows]);
 }
 
-/* The paper leaves DIA uncut: its pieces here are the rows that a thread block takes. */
+/* The paper does not cut DIA into pieces; here a piece is the rows of one thread block. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     int64_t rows = S->rows - k * DIA_ROWS;
@@ -50,7 +50,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_dia = {
     .name = "dia",
-    .about = "whole diagonals and their offsets; no column is stored",
+    .about = "whole diagonals and their offsets; no column indices",
     .source = "Liang 2012, fig. 2.2; Wang et al. 2024",
     .zeros_fade = true,
     .value = DIA_DATA,

@@ -1,5 +1,5 @@
-/* DIA-Adaptive: DIA where that pads little, else BRCSD-I where its cuts alone take the padding away, else BRCSD-II.
-   The arrays are those of the format chosen, at its positions; the parameter `as`, once resolved, says which it is. */
+/* DIA-Adaptive: DIA if that has little padding, else BRCSD-I if its cuts alone remove the padding, else BRCSD-II.
+   The arrays are those of the chosen format; the parameter `as`, once resolved, is the choice. */
 #include "fmt_dia_adaptive.h"
 
 #include "fmt_brcsd1.h"
@@ -38,7 +38,7 @@ bool adaptive_pads_less(const struct stored *S, int64_t percent)
     return 100.0 * (double)(stored_slots(S) - S->nnz) < (double)percent * (double)S->nnz;
 }
 
-/* Gao et al.'s rule is not known to us; this one goes by the padding that each format would have. */
+/* We do not know Gao et al.'s rule; this one uses the padding that each format would have. */
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[ADAPTIVE_AS]) return plan_as(A, S, S->param[ADAPTIVE_AS], e);
@@ -69,10 +69,10 @@ const struct format format_dia_adaptive = {
     .name = "dia-adaptive",
     .about = "DIA, BRCSD-I or BRCSD-II, chosen by the padding that each would have",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
-    .params = {{"nrows", 32, 1, 1024, "rows a block of BRCSD-II"},
+    .params = {{"nrows", 32, 1, 1024, "rows per block of BRCSD-II"},
                {"min", 64, 1, INT32_MAX, "rows of the shortest block of BRCSD-I"},
-               {"dia", 10, 0, INT32_MAX, "% of padding, of the entries, below which DIA is chosen"},
-               {"brcsd1", 25, 0, INT32_MAX, "% of padding below which BRCSD-I is chosen, else BRCSD-II"},
+               {"dia", 10, 0, INT32_MAX, "DIA is chosen if its padding is below this % of the entries"},
+               {"brcsd1", 25, 0, INT32_MAX, "else BRCSD-I if its padding is below this %, else BRCSD-II"},
                {"as", 0, 0, 3, "1 = DIA, 2 = BRCSD-I, 3 = BRCSD-II; 0 = chosen from the matrix"}},
     .zeros_fade = true,
     .value = ADAPTIVE_DATA,

@@ -1,11 +1,11 @@
 /* DRM, divide - rearrange - merge: segments of `nrows` rows, each with the diagonals that have an entry in it, are
-   merged to sub-blocks of as equal work as possible, one thread block each.
+   merged into sub-blocks of nearly equal work, one thread block each.
 
-   Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The one at position s is rows
-   drm_index[s]*nrows and on, its diagonals are drm_dnum[s] .. drm_dnum[s+1]-1, their offsets drm_off, and slot
-   d*nrows + t is its row t on diagonal d. The last segment of the matrix is stored as if it were whole.
+   Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The one at position s begins at row
+   drm_index[s]*nrows, its diagonals are drm_dnum[s] .. drm_dnum[s+1]-1, their offsets drm_off, and slot
+   d*nrows + t is its row t on diagonal d. The last segment of the matrix is stored with full height.
 
-   Four segments of 8, 6, 4 and 2 operands: 8 > 2*2, but not 8 > 2*4, so no two are merged for being small;
+   Example: four segments of 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so none are merged for being small;
    the largest is paired with the smallest: {0, 3} and {1, 2}, of 10 operands each.                             */
 #include "fmt_drm.h"
 
@@ -14,7 +14,7 @@
 #include "mem.h"
 #include "search.h"
 
-/* The sub-blocks in the making. Each goes by the number of its first segment; the others are chained to it. */
+/* The sub-blocks during the merge. Each is named by its first segment; the others are chained to it. */
 struct merge {
     int64_t n;    /* sub-blocks left */
     int *heap;    /* [n] the sub-blocks, a heap with the least operands at its root */
@@ -42,7 +42,7 @@ static void merge_free(struct merge *M)
     mem_free(M->tail);
 }
 
-/* Equals go by number, so that the result is the same everywhere. */
+/* Ties are broken by number, so that the result is the same everywhere. */
 static bool less(const struct merge *M, int64_t i, int64_t j)
 {
     int a = M->heap[i], b = M->heap[j];
@@ -73,7 +73,7 @@ static void join(struct merge *M, int a, int b)
     M->ope[a] += M->ope[b];
 }
 
-/* The second smallest stands below the root. */
+/* The second smallest is directly below the root. */
 static int64_t second(const struct merge *M)
 {
     return M->n > 2 && less(M, 2, 1) ? 2 : 1;
@@ -88,7 +88,7 @@ static void merge_two_smallest(struct merge *M)
     sift(M, 0, M->n);
 }
 
-/* A heap with the smallest at its root, taken apart from the root, lies sorted by size, the largest first. */
+/* Removing the root of a min-heap repeatedly leaves the array sorted by size, the largest first. */
 static void sort(struct merge *M)
 {
     for (int64_t n = M->n - 1; n > 0; n--) {
@@ -97,7 +97,7 @@ static void sort(struct merge *M)
     }
 }
 
-/* The paper's procedure. Two that are less than half of the largest sum up to less than it: it stays the largest. */
+/* The paper's procedure. Two sub-blocks below half of the largest add up to less than it, so it stays the largest. */
 static void rearrange(struct merge *M)
 {
     int64_t max = 0;
@@ -121,7 +121,7 @@ void drm_layout_free(struct drm_layout *L)
     *L = (struct drm_layout){0};
 }
 
-/* Write the chains one after the other; one of more than `most` segments becomes several, as equal as can be. */
+/* Write the chains one after the other; a chain of more than `most` segments becomes several, as equal as possible. */
 static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
 {
     int64_t at = 0;
@@ -133,7 +133,7 @@ static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
     }
 }
 
-/* dnum by position, from the counts before each segment. */
+/* Number of diagonals by position, from the counts before each segment. */
 static void place_counts(const int *before, struct drm_layout *L)
 {
     for (int64_t s = 0; s < L->segments; s++) {
@@ -222,7 +222,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A segment's pointers name its first row, a sub-block's that of its first segment. */
+/* A segment's pointers refer to its first row, a sub-block's to that of its first segment. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *dnum = S->a[DRM_DNUM].data, *index = S->a[DRM_INDEX].data;
@@ -248,9 +248,9 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_drm = {
     .name = "drm",
-    .about = "diagonals of row segments, merged to sub-blocks of like work for thread blocks",
+    .about = "diagonals of row segments, merged into sub-blocks of equal work for thread blocks",
     .source = "Wang et al. 2024",
-    .params = {{"nrows", 32, 1, DRM_ROWS, "rows a segment"}},
+    .params = {{"nrows", 32, 1, DRM_ROWS, "rows per segment"}},
     .zeros_fade = true,
     .value = DRM_VAL,
     .plan = plan,

@@ -34,7 +34,7 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
     if (S->param[0] < longest)
         return fail(e, E_USAGE,
                     "ell: width %lld is less than the longest row, which has %s; use width 0 (the longest "
-                    "row) or the format hyb, which keeps what overflows",
+                    "row) or the format hyb, which stores the overflow separately",
                     (long long)S->param[0], how_many(longest, "entry").text);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
     plan_array(S, "val", ROLE_VALUES, S->real, S->rows * S->param[0]);
@@ -63,7 +63,7 @@ const struct format format_ell = {
     .name = "ell",
     .about = "rows padded to the longest, stored column by column",
     .source = "Liang 2012, fig. 2.2",
-    .params = {{"width", 0, 0, INT32_MAX, "slots a row; 0 = the longest row"}},
+    .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the longest row"}},
     .value = ELL_VAL,
     .plan = plan,
     .pack = pack,

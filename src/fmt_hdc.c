@@ -1,6 +1,6 @@
-/* HDC: a DIA of the diagonals that are full enough, and compressed rows of all other entries. A diagonal's fill is its
-   entries over the slots that storing it takes, one a row, so that padding is bounded: at `fill` 50% no diagonal
-   brings more padding than entries, however short it is inside the matrix. */
+/* HDC: a DIA part for diagonals that are full enough, and compressed rows of all other entries. The fill of a diagonal
+   is its entries divided by the slots it needs, one per row. That bounds the padding: at `fill` 50% no diagonal has
+   more padding than entries, however short it is inside the matrix. */
 #include "fmt_hdc.h"
 
 #include "csr.h"
@@ -16,13 +16,13 @@ int64_t hdc_least(const struct stored *S)
     return (S->param[0] * S->rows + 99) / 100;
 }
 
-/* Diagonals that DIA keeps have a number. */
+/* Diagonals in the DIA part are numbered. */
 static int *choose(const struct csr *A, const struct stored *S, int64_t *count, struct err *e)
 {
     return number_diagonals(A, hdc_least(S), count, e);
 }
 
-/* How many entries of a row no diagonal keeps. */
+/* The number of entries of a row outside the DIA part. */
 static int rest_of(const struct csr *A, const int *number, int64_t row)
 {
     int rest = 0;
@@ -79,7 +79,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A stored zero fades in the compressed rows too, so that its fate does not hang on how full its diagonal is. */
+/* A stored zero is shaded in the compressed rows too, so that its shade does not depend on how full its diagonal is. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
@@ -89,7 +89,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, HDC_VAL, i, span_of(ptr, S->rows, i), col[i]);
 }
 
-/* The paper leaves HDC uncut, as DIA: its pieces here are as many rows, with the entries of both parts. */
+/* The paper does not cut HDC into pieces; here a piece is as many rows as for DIA, with the entries of both parts. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[HDC_PTR].data;
@@ -101,9 +101,9 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_hdc = {
     .name = "hdc",
-    .about = "DIA of the diagonals that are full enough, compressed rows of the rest",
+    .about = "DIA for diagonals that are full enough, compressed rows for the rest",
     .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
-    .params = {{"fill", 50, 1, 100, "% of its slots that a diagonal must fill to be stored whole"}},
+    .params = {{"fill", 50, 1, 100, "% of its slots that a diagonal must fill to be stored in the DIA part"}},
     .zeros_fade = true,
     .value = -1,
     .values = {HDC_DATA, HDC_VAL, -1},

@@ -1,6 +1,6 @@
 /* HDIA: hacks of `hack` rows, each a DIA of its own. Hack h keeps the diagonals hackOffsets[h] .. hackOffsets[h+1]-1
-   that have an entry in its rows; slot d*hack + t is row t of its hack on diagonal d. The last hack is stored as if
-   it were whole. */
+   that have an entry in its rows; slot d*hack + t is row t of its hack on diagonal d. The last hack is stored with full
+   height. */
 #include "fmt_hdia.h"
 
 #include "diagonals.h"
@@ -44,7 +44,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return visit_blocks(A, &hacks, put_hack, S, e);
 }
 
-/* A hack's pointer names its first row. */
+/* A hack's pointer refers to its first row. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *dnum = S->a[HDIA_HACKOFFSETS].data, *offsets = S->a[HDIA_OFFSETS].data;
@@ -66,9 +66,9 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_hdia = {
     .name = "hdia",
-    .about = "hacks of a few rows, each with the diagonals that it needs",
+    .about = "hacks of a few rows, each with only the diagonals that it needs",
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
-    .params = {{"hack", 32, 1, 1024, "rows a hack"}},
+    .params = {{"hack", 32, 1, 1024, "rows per hack"}},
     .zeros_fade = true,
     .value = HDIA_DATA,
     .plan = plan,

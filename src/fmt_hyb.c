@@ -1,4 +1,4 @@
-/* HYB: an ELL part of some width for the bulk of the rows, and a COO part, sorted by row, for what overflows it. */
+/* HYB: an ELL part of some width for most entries, and a COO part, sorted by row, for the overflow. */
 #include "fmt_hyb.h"
 
 #include "csr.h"
@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "threads.h"
 
-/* The largest width at which at least a third of the rows still have an element. */
+/* The largest width that at least a third of the rows fill. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 {
     int64_t longest = csr_longest_row(A), rows = 0, w;
@@ -74,9 +74,9 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_hyb = {
     .name = "hyb",
-    .about = "ELL of a width that most rows fill, and COO of the overflow",
+    .about = "ELL of a width that many rows fill, and COO for the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
-    .params = {{"width", 0, 0, INT32_MAX, "slots a row in the ELL part; 0 = what a third of the rows still fill"}},
+    .params = {{"width", 0, 0, INT32_MAX, "slots per row in the ELL part; 0 = the most that a third of the rows fill"}},
     .spills = true,
     .value = -1,
     .values = {HYB_ELL_VAL, HYB_VAL, -1},

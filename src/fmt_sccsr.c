@@ -1,18 +1,19 @@
-/* SC-CSR, segmented and combined: rows sorted by length, shortest first, cut in four segments by length, and in each
-   segment c neighbouring rows folded into one SC-row that a warp processes.
+/* SC-CSR, segmented and combined: rows sorted by length, shortest first, divided into four segments by length. In each
+   segment c neighbouring rows are folded into one SC-row, which a warp processes.
 
      segment   0        1         2          3
      length    0..7     8..15     16..31     32..
      c         32       16        8          4
 
    An SC-row holds the first elements of its c rows, then their second ones, and so on up to the longest: slot
-   row_ptr[s] + k*c + r is element k of its row r; missing ones have column -1 and value 0. length and row_index tell
-   of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. Segment g's rows
-   are segment[g] .. segment[g+1]-1 of them.
+   row_ptr[s] + k*c + r is element k of its row r; missing ones have column -1 and value 0. length and row_index are in
+   the order of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. The rows
+   of segment g are segment[g] .. segment[g+1]-1 in that order.
 
-   A segment that would not keep the device busy, with less than nw SC-rows, moves whole to the next one. The paper's
-   rule is nw = 0.5 * multiprocessors * active blocks of each * warps of a block, 480 on its GTX 295. A multiprocessor
-   holds 8 blocks of 256 threads (8 warps); the usual value is that of 80 of them: 0.5 * 80 * 8 * 8 = 2560, a V100. */
+   A segment with fewer than nw SC-rows would not keep the device busy: all its rows move to the next one. The paper's
+   rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, 480 on its GTX 295. A
+   multiprocessor holds 8 blocks of 256 threads (8 warps); the default is for 80 of them: 0.5 * 80 * 8 * 8 = 2560, a
+   V100. */
 #include "fmt_sccsr.h"
 
 #include "csr.h"
@@ -34,7 +35,7 @@ static int64_t rows_folded(int g)
     return 32 >> g;
 }
 
-/* Sort by counting, stable. NULL on failure; to be freed. */
+/* Counting sort, stable. NULL on failure; the caller frees the result. */
 static int *sort_rows(const struct csr *A, struct err *e)
 {
     int64_t longest = csr_longest_row(A);
@@ -121,7 +122,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sccsr_sizes(S, &L.of, slots, e);
 }
 
-/* The row at this place goes to slots `slot` and on, c apart; row -1 fills up with padding. */
+/* The row at this position goes to slots `slot` and on, c apart; row -1 is all padding. */
 static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t width, int64_t c, struct stored *S)
 {
     int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[place], *col = S->a[SCCSR_COL_IND].data;
@@ -159,7 +160,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* The place in row_index of the first row of SC-row s, and how many rows that has. */
+/* The position in row_index of the first row of SC-row s, and the number of its rows. */
 static int64_t place_of_sc_row(const struct stored *S, int64_t s, int64_t *c)
 {
     const int *segment = S->a[SCCSR_SEGMENT].data;
@@ -171,7 +172,7 @@ static int64_t place_of_sc_row(const struct stored *S, int64_t s, int64_t *c)
     }
 }
 
-/* A pointer of a segment or SC-row names its first row. */
+/* A pointer of a segment or SC-row refers to its first row. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *index = S->a[SCCSR_ROW_INDEX].data, *ptr = S->a[SCCSR_ROW_PTR].data, *col = S->a[SCCSR_COL_IND].data;
@@ -193,7 +194,7 @@ static void suit(int multiprocessors, int64_t *param)
 
 const struct format format_sccsr = {
     .name = "sc-csr",
-    .about = "rows sorted by length, in four segments, 4 to 32 rows of a segment folded into one",
+    .about = "rows sorted by length, in four segments; 4 to 32 rows of a segment folded into one",
     .source = "Liang 2012, sec. 2.2",
     .params = {{"nw", NW_USUAL, 0, INT32_MAX, "SC-rows that a segment needs to keep a device busy"}},
     .value = SCCSR_VAL,

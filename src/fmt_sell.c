@@ -1,7 +1,7 @@
-/* SELL-C-sigma: rows sorted by length, longest first, in windows of sigma rows; then cut in slices of C rows, each
-   slice an ELL of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
+/* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows,
+   each slice an ELL of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
 
-   The usual C is the warp; the usual sigma is 32 slices, which levels most lengths while rows stay near their
+   The default C is the warp; the default sigma is 32 slices, which evens out most lengths while rows stay near their
    neighbours, so that x is still read from the cache. The last slice is filled up with rows -1. */
 #include "fmt_sell.h"
 
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* Ascending keys are longest rows first, equal lengths in the order of the rows. */
+/* Ascending keys mean longest rows first, equal lengths in the order of the rows. */
 static int64_t key_of(const struct csr *A, int64_t row)
 {
     return (INT32_MAX - csr_row_length(A, row)) << 32 | row;
@@ -36,7 +36,7 @@ static void sort_window(const struct csr *A, int64_t first, int64_t last, int64_
     if (!sorted) qsort(key + first, (size_t)(last - first), sizeof *key, by_key);
 }
 
-/* The keys of all rows in sorted order, or NULL; to be freed. */
+/* The keys of all rows in sorted order, or NULL; the caller frees them. */
 static int64_t *sort_rows(const struct csr *A, int64_t sigma, struct err *e)
 {
     int64_t *key = mem_new(A->rows, sizeof *key, "rows sorted by length", e);
@@ -52,7 +52,7 @@ static int64_t row_of(const int64_t *key, int64_t k)
     return key[k] & INT32_MAX;
 }
 
-/* The longest of the rows of slice s, which may reach over the border of two windows. */
+/* The longest of the rows of slice s, which may extend over two windows. */
 static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
 {
     int64_t longest = 0;
@@ -87,7 +87,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sell_sizes(S, slots, e);
 }
 
-/* Row -1 is a filler: padding alone. */
+/* Row -1 is a filler: all padding. */
 static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
 {
     int *col = S->a[SELL_COL].data;
@@ -125,7 +125,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A slice pointer names the first row of its slice. */
+/* A slice pointer refers to the first row of its slice. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data, *col = S->a[SELL_COL].data;
@@ -140,8 +140,8 @@ const struct format format_sell = {
     .name = "sell",
     .about = "SELL-C-sigma: slices of C rows sorted by length, each padded to its own width",
     .source = "Kreutzer et al. 2014",
-    .params = {{"C", 32, 1, 1024, "rows a slice"},
-               {"sigma", 1024, 1, INT32_MAX, "rows in the window of the sort; 1 = no sort"}},
+    .params = {{"C", 32, 1, 1024, "rows per slice"},
+               {"sigma", 1024, 1, INT32_MAX, "rows per sorting window; 1 = no sorting"}},
     .value = SELL_VAL,
     .plan = plan,
     .pack = pack,

@@ -1,12 +1,12 @@
-/* VAB, vertically aligned blocks: rows cut in pieces of 4 elements, one thread a piece, dealt to thread blocks of
-   `block` threads and stored so that the threads of a warp read neighbouring slots.
+/* VAB, vertically aligned blocks: rows cut into pieces of 4 elements, one thread per piece, distributed over thread
+   blocks of `block` threads and stored so that the threads of a warp read neighbouring slots.
 
    Row i has the pieces row_piece[i] .. row_piece[i+1]-1. Element e of piece p is slot
 
        p/block * 4*block  +  e*block  +  p%block
 
-   A row's last piece is filled up with its last column and value 0: columns ascend in a row, so a column that repeats
-   is padding. The last block is filled up with pieces of column 0 and value 0, which no row claims. */
+   A row's last piece is filled up with its last column and value 0: columns ascend in a row, so a repeated column is
+   padding. The last block is filled up with pieces of column 0 and value 0, which belong to no row. */
 #include "fmt_vab.h"
 
 #include "csr.h"
@@ -15,7 +15,7 @@
 #include "search.h"
 #include "threads.h"
 
-/* Warps are 32 threads; the paper wants blocks of two at least. */
+/* A multiple of two warps; the paper uses blocks of at least two. */
 enum { BLOCK_STEP = 64, BLOCK_MAX = 1024 };
 
 static int64_t pieces_of(const struct csr *A, int64_t row)
@@ -84,9 +84,9 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_vab = {
     .name = "vab",
-    .about = "rows in pieces of 4, one thread a piece, laid out so that a warp's reads coalesce",
+    .about = "rows in pieces of 4, one thread per piece, stored so that a warp's reads coalesce",
     .source = "Liang 2012, sec. 2.3",
-    .params = {{"block", 256, BLOCK_STEP, BLOCK_MAX, "threads a block, a multiple of 64"}},
+    .params = {{"block", 256, BLOCK_STEP, BLOCK_MAX, "threads per block, a multiple of 64"}},
     .value = VAB_VAL,
     .plan = plan,
     .pack = pack,

@@ -1,4 +1,4 @@
-/* The kinds of values that grammars name: how one is checked and which there are to choose from. */
+/* The kinds of values in grammars: how a value is checked, and the values to choose from. */
 #include "card.h"
 #include "device_sorts.h"
 #include "grammar.h"
@@ -29,7 +29,7 @@ static bool check_real(const struct session *s, const char *text)
     return is_real(text, NULL);
 }
 
-/* A name can be typed as a word: safe to print, not too long, nothing in it that quoting is for. */
+/* A name can be typed as a word: safe to print, not too long, nothing that needs quotes. */
 static bool check_name(const struct session *s, const char *text)
 {
     char safe[sizeof((struct matrix *)0)->name * 4];
@@ -52,7 +52,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-/* May k come after `using FORMAT` and `on DEVICE`, where these were given? */
+/* May k follow `using FORMAT` and `on DEVICE`, if these were given? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
     const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
@@ -80,7 +80,7 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     }
 }
 
-/* A name that begins as a GPU's does is left to device_open, which says what is wrong with that GPU. */
+/* A name that begins like a GPU's is left to device_open, which reports what is wrong with that GPU. */
 static bool check_device(const struct session *s, const char *text)
 {
     (void)s;
@@ -101,7 +101,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* For a race: once one was named, the others are of its sort. */
+/* For a race: after the first racer, only others of its sort. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;
@@ -124,7 +124,7 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
 
-/* Those of the option that was named; `set` itself checks one. */
+/* The values of the option that was named; `set` itself checks one. */
 static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *name = a ? arg(a, "option") : NULL;
@@ -147,7 +147,7 @@ static bool check_view(const struct session *s, const char *text)
     return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
 }
 
-/* All that `help` knows: whatever the grammar of a command can name. */
+/* Everything that `help` explains: whatever the grammar of a command can name. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
 static const struct registry source_registry = {sources, sizeof *sources};
 static const struct registry *const topics[] = {
@@ -199,14 +199,14 @@ static void list_params(const struct session *s, const struct args *a, give_fn *
     for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
 }
 
-/* Clear cases only; what else may be meant as a parameter is for the grammar to decide. */
+/* Clear cases only; the grammar decides about words that may be parameters. */
 static bool check_param(const struct session *s, const char *text)
 {
     return check_integer(s, text);
 }
 
 const struct kind kinds[] = {
-    {"MATRIX", "matrix", "a matrix", "none is loaded: `load FILE` or `gen poisson2d 100` makes one", NULL, check_matrix,
+    {"MATRIX", "matrix", "a matrix", "none is loaded: use `load FILE` or `gen poisson2d 100`", NULL, check_matrix,
      list_matrices, KIND_PLAIN},
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},
@@ -215,16 +215,16 @@ const struct kind kinds[] = {
     {"PRECOND", "precond", "a preconditioner", NULL, NULL, check_precond, list_preconds, KIND_PLAIN},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, check_racer, list_racers,
      KIND_PLAIN},
-    {"METHOD", "method", "a method of LU", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN},
+    {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN},
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN},
-    {"SYMMETHOD", "symmethod", "a method of symmetrize", NULL, &sym_registry, NULL, NULL, KIND_PLAIN},
-    {"SYMMODE", "symmode", "a mode of symmetrize", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN},
+    {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN},
+    {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN},
     {"VALUE", "value", "a value", NULL, NULL, any, list_values, KIND_PLAIN},
     {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN},
     {"VIEW", "view", "a view", NULL, NULL, check_view, list_views, KIND_PLAIN},
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN},
-    {"TOPIC", "topic", "a command, or what a command can name: a view, format, kernel, solver and the like", NULL, NULL,
+    {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
      check_topic, list_topics, KIND_PLAIN},
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN},
     {"PARAMS", "params", "a parameter", NULL, NULL, check_param, list_params, KIND_PARAMS},
@@ -279,8 +279,8 @@ bool kind_check(const char *kind, const struct session *s, const char *after, co
     struct suggest near = suggest_for(text);
     struct message t = {0};
     if (kind_accepts(k, s, text)) return true;
-    message_add(&t, "expected %s after `%s`, found ", k->what, after);
     message_quote(&t, text);
+    message_add(&t, " after `%s` is not %s", after, k->what);
     kind_list(k, s, NULL, suggest_offer, &near);
     message_near(&t, &near);
     message_choices(&t, s, NULL, k);

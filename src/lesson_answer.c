@@ -1,11 +1,11 @@
-/* Answers of a lesson: numbers with a tolerance, words, or what a command says, which a small expression picks out.
+/* Answers of a lesson: numbers with a tolerance, words, or a small expression over the output of a command.
 
-     = 5.2 +- 10%                              a number; without +- one that is whole is exact, another may be 1% off
-     = csr | compressed rows                   words, upper or lower case; "..." where they look like something else
-     = bytes[name=ell] / nnz of formats A      computed: keys of the rows that the command says as JSON
-     = iterations[solver=gmres,m=10] of it     of the command below the question
+     = 5.2 +- 10%                              a number; without +- a whole one is exact, others may be 1% off
+     = csr | compressed rows                   words, upper or lower case; "..." if they look like something else
+     = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
+     = iterations[solver=gmres,m=10] of it     the same, of the command below the question
 
-   KEY takes the first row that has it, KEY[k=v] the first whose k is v; [n] is element n of a list. */
+   KEY is that of the first row that has it, KEY[k=v] of the first row where k is v; [n] is element n of a list. */
 #include "lesson.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---- words ---- */
 
-/* Copy n bytes without blanks at the ends, inner ones once, and without a last full stop. */
+/* Copy n bytes without leading and trailing blanks, repeated blanks as one, and without a final full stop. */
 static void tidy(const char *text, size_t n, char *out, size_t size)
 {
     size_t used = 0;
@@ -63,7 +63,7 @@ bool answer_number(const char *given, double *value)
     return end != digits && isfinite(*value);
 }
 
-/* How far from value an answer may be. */
+/* The largest accepted distance of an answer from value. */
 static double slack_of(const struct answer *a, double value)
 {
     double rounding = 1e-9 * fabs(value);
@@ -98,7 +98,7 @@ char *answer_show(const struct answer *a, char *out, size_t size)
 
 /* ---- reading one ---- */
 
-/* "+- 3" or "+- 10%" behind what it belongs to, which ends before it. */
+/* "+- 3" or "+- 10%" after the number or expression, which ends before it. */
 static bool read_slack(struct answer *a, char *text, struct err *e)
 {
     char *at = strstr(text, "+-"), *end;
@@ -108,13 +108,13 @@ static bool read_slack(struct answer *a, char *text, struct err *e)
     a->relative = *end == '%';
     end += a->relative;
     if (end == at + 2 || end[strspn(end, " \t")] || !(v >= 0))
-        return fail(e, E_INPUT, "expected a number or percents behind +-, as in 5.2 +- 10%%, found `%.60s`", at + 2);
+        return fail(e, E_INPUT, "expected a number or a percentage after +-, as in 5.2 +- 10%%, found `%.60s`", at + 2);
     a->slack = a->relative ? v / 100 : v;
     *at = 0;
     return true;
 }
 
-/* Behind " of " stands a command, or `it`. */
+/* " of " is followed by a command, or by `it`. */
 static char *command_in(char *text)
 {
     char name[64], *of = strstr(text, " of ");
@@ -148,7 +148,7 @@ bool answer_read(struct answer *a, const char *text, struct err *e)
     size_t n = strlen(text);
     while (n && strchr(" \t", text[n - 1])) n--;
     if (!n || n >= sizeof a->text)
-        return fail(e, E_INPUT, "expected an answer of at most %zu bytes, found %zu", sizeof a->text - 1, n);
+        return fail(e, E_INPUT, "the answer is too long: at most %zu bytes, found %zu", sizeof a->text - 1, n);
     memcpy(a->text, text, n);
     char *of = *text == '"' ? NULL : command_in(a->text);
     if (!of) return like_number(a->text) ? read_number(a, a->text, e) : read_words(a, a->text);
@@ -192,7 +192,7 @@ static bool is_value(const cJSON *item, const char *text, size_t n)
     return cJSON_IsNumber(item) && strtod(value, &end) == item->valuedouble && end != value && !*end;
 }
 
-/* Does the row fulfil "k=v,k=v"? */
+/* Does the row satisfy "k=v,k=v"? */
 static bool fulfils(const cJSON *row, const char *what, size_t n)
 {
     const char *end = what + n;
@@ -220,7 +220,7 @@ static const cJSON *find(const cJSON *rows, const char *key, const char *what, s
     return NULL;
 }
 
-/* The inside of [...], its length in *n; nothing where there is none. */
+/* The text inside [...], its length in *n; NULL if there is none. */
 static const char *brackets(struct sum *c, size_t *n)
 {
     const char *inside = c->at + 1;
@@ -245,7 +245,7 @@ static bool read_key(struct sum *c, double *v)
     size_t index_size = 0;
     const char *index = *c->at == '[' ? brackets(c, &index_size) : NULL;
     if (item && index) item = cJSON_GetArrayItem(item, atoi(index));
-    if (!item) return fail(c->e, E_INPUT, "the command says no `%.*s`", (int)(c->at - begin), begin);
+    if (!item) return fail(c->e, E_INPUT, "the command's output has no `%.*s`", (int)(c->at - begin), begin);
     c->item = item;
     c->unknown |= cJSON_IsNull(item);
     *v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
@@ -310,12 +310,11 @@ bool answer_compute(struct answer *a, const cJSON *rows, struct err *e)
     struct sum c = {.rows = rows, .at = a->expression, .e = e};
     if (!add(&c, &a->value)) return false;
     blanks(&c);
-    if (*c.at)
-        return fail(e, E_INPUT, "expected + - * / or the end, found `%.60s`; or else put quotes around words", c.at);
+    if (*c.at) return fail(e, E_INPUT, "expected + - * / or the end, found `%.60s`; put quotes around words", c.at);
     a->unknown = c.unknown;
     a->number = true;
     if (c.unknown) return true;
     a->number = !take_word(a, &c);
     if (!a->number || isfinite(a->value)) return true;
-    return fail(e, E_INPUT, "expected a number, found that `%.100s` is none", a->expression);
+    return fail(e, E_INPUT, "expected a number, but `%.100s` is none", a->expression);
 }

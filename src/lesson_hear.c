@@ -1,4 +1,4 @@
-/* Commands of a lesson are listened to: their rows answer questions, their text is held against what is expected. */
+/* Capture the output of a lesson's commands: rows answer questions, text is compared with the expected lines. */
 #include "lesson.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 static bool no_memory(struct err *e)
 {
-    return fail(e, E_MEMORY, "out of memory for what a command says; drop a matrix and try again");
+    return fail(e, E_MEMORY, "out of memory for the output of a command; drop a matrix and try again");
 }
 
 static bool open_both(struct heard *h, struct err *e)
@@ -25,7 +25,7 @@ void heard_free(struct heard *h)
     *h = (struct heard){0};
 }
 
-/* The error that a command has said last. */
+/* The last error that a command reported. */
 static bool said_error(struct heard *h, const char *line, struct err *e)
 {
     struct err why = {0};
@@ -54,7 +54,7 @@ bool hear_silently(struct session *s, const char *line, struct heard *h, struct 
     return ok || said_error(h, line, e);
 }
 
-/* Does the command draw or write prose where it could say rows? Looking twice changes nothing. */
+/* Does the command draw or write prose where it could print rows? Running it twice changes nothing. */
 static bool has_two_ways(const char *line)
 {
     static const char *const names[] = {"spy", "rows", "layout", "check"};
@@ -131,7 +131,7 @@ static size_t common(const char *a, const char *b)
     return n;
 }
 
-/* Nothing was like it: name the line that begins most like it. */
+/* No line matches: show the line whose beginning matches best. */
 static bool differs(const struct heard *h, const char *pattern, struct err *e)
 {
     char line[LINE_MOST], best[LINE_MOST] = "";
@@ -144,8 +144,8 @@ static bool differs(const struct heard *h, const char *pattern, struct err *e)
         if (better) most = common(line, pattern);
         any |= *line;
     }
-    if (!any) return fail(e, E_INPUT, "expected the line `%.150s`, found no more lines", pattern);
-    return fail(e, E_INPUT, "expected the line `%.150s`, found none like it; the nearest is `%.150s`", pattern, best);
+    if (!any) return fail(e, E_INPUT, "the output has no line `%.150s`: it has no more lines", pattern);
+    return fail(e, E_INPUT, "the output has no line `%.150s`; the nearest is `%.150s`", pattern, best);
 }
 
 bool heard_says(struct heard *h, const char *pattern, struct err *e)

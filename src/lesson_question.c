@@ -1,11 +1,11 @@
-/* A question of a lesson: asked at a terminal, its answer found, what was typed judged, and all of it counted. */
+/* A question of a lesson: ask it at a terminal, find its answer, judge what was typed, and keep the score. */
 #include "lesson.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-/* ---- what belongs to one ---- */
+/* ---- the parts of a question ---- */
 
 void question_free(struct question *q)
 {
@@ -23,19 +23,19 @@ static bool is_choice(const char *text)
 bool question_add(struct question *q, const char *text, struct err *e)
 {
     if (is_choice(text)) {
-        if (q->nchoices == CHOICES_MOST) return fail(e, E_LIMIT, "expected at most %d choices", CHOICES_MOST);
+        if (q->nchoices == CHOICES_MOST) return fail(e, E_LIMIT, "a question has at most %d choices", CHOICES_MOST);
         snprintf(q->choice[q->nchoices++], sizeof q->choice[0], "%s", text + strspn(text, " "));
         return true;
     }
     text += strspn(text, " \t");
     size_t n = strlen(text);
     if (q->n + n + 2 > sizeof q->text)
-        return fail(e, E_LIMIT, "expected a question of at most %d bytes", QUESTION_MOST - 2);
+        return fail(e, E_LIMIT, "the question is too long: at most %d bytes", QUESTION_MOST - 2);
     q->n += (size_t)snprintf(q->text + q->n, sizeof q->text - q->n, "%s%s", q->n && n ? " " : "", text);
     return true;
 }
 
-/* The choice that a letter stands for, or NULL. */
+/* The choice of a letter, or NULL. */
 static const char *choice_of(const struct question *q, const char *letter)
 {
     for (int i = 0; i < q->nchoices; i++)
@@ -45,7 +45,7 @@ static const char *choice_of(const struct question *q, const char *letter)
 
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e)
 {
-    if (q->nanswers == ANSWERS_MOST) return fail(e, E_LIMIT, "expected at most %d answers", ANSWERS_MOST);
+    if (q->nanswers == ANSWERS_MOST) return fail(e, E_LIMIT, "a question has at most %d answers", ANSWERS_MOST);
     struct answer *a = &q->answer[q->nanswers];
     char shown[64];
     if (!answer_read(a, text, e)) return false;
@@ -54,7 +54,7 @@ bool question_answer(struct question *q, const char *text, int64_t line, struct 
     answer_show(a, shown, sizeof shown);
     bool letter = !a->of && !a->number && q->nchoices && !shown[1];
     if (!letter || choice_of(q, shown)) return true;
-    return fail(e, E_INPUT, "expected one of the question's choices, found `%s`", shown);
+    return fail(e, E_INPUT, "`%s` is not one of the question's choices", shown);
 }
 
 bool question_needs_it(const struct question *q)
@@ -66,7 +66,7 @@ bool question_needs_it(const struct question *q)
 
 /* ---- asking ---- */
 
-/* Something else than a number cannot be right, and is a slip. */
+/* An answer that is not a number cannot be right, so it is a typing error. */
 static bool wants_number(const struct question *q)
 {
     bool any = false;
@@ -96,14 +96,14 @@ void question_ask(struct session *s, struct question *q, struct score *n)
     const char *prompt = !q->nanswers ? "think, then Enter> " : question_needs_it(q) ? "your guess> " : "answer> ";
     q->asked = true;
     if (!can_ask(s)) return;
-    if (!n->hinted) out_text(s->out, "(Enter alone shows the answer; Ctrl-C leaves the lesson.)");
+    if (!n->hinted) out_text(s->out, "(Press Enter to see the answer, Ctrl-C to quit the lesson.)");
     n->hinted = true;
     for (;;) {
         mem_free(q->given);
         q->given = s->front->ask(s, prompt);
         n->left = !q->given;
         if (n->left || is_blank(q->given) || !wants_number(q) || answer_number(q->given, &number)) return;
-        out_text(s->out, "A number is expected; Enter alone shows the answer.");
+        out_text(s->out, "Type a number, or press Enter to see the answer.");
     }
 }
 
@@ -113,7 +113,7 @@ static bool compute(struct session *s, struct answer *a, struct heard *it, struc
 {
     struct heard own = {0};
     bool is_it = !strcmp(a->of, "it");
-    if (is_it && !it) return fail(e, E_INPUT, "expected a command below the question, whose answer is `of it`");
+    if (is_it && !it) return fail(e, E_INPUT, "an answer `of it` needs a command below the question");
     bool ok = is_it || hear_silently(s, a->of, &own, e);
     cJSON *rows = ok ? heard_rows(is_it ? it : &own, e) : NULL;
     ok = rows && answer_compute(a, rows, e);
@@ -122,7 +122,7 @@ static bool compute(struct session *s, struct answer *a, struct heard *it, struc
     return ok;
 }
 
-/* What is written is still true. */
+/* Check that the written answer is still true. */
 static bool check(const struct question *q, struct err *e, int64_t *line)
 {
     for (int i = 0; i < q->nanswers; i++)
@@ -131,7 +131,7 @@ static bool check(const struct question *q, struct err *e, int64_t *line)
             char text[256], found[256];
             if (a->of || !b->of || b->unknown || answer_agrees(a, b)) continue;
             *line = a->line;
-            return fail(e, E_INPUT, "the answer is written as %s, but found to be %s",
+            return fail(e, E_INPUT, "the answer is written as %s, but the program computes %s",
                         answer_show(a, text, sizeof text), answer_show(b, found, sizeof found));
         }
     return true;
@@ -150,7 +150,7 @@ static bool find_answer(struct session *s, struct question *q, struct heard *it,
     return ok;
 }
 
-/* The answer that is told: what was computed, if anything was. */
+/* The answer that is shown: the computed one, if there is one. */
 static const struct answer *told(const struct question *q)
 {
     for (int i = 0; i < q->nanswers; i++)
@@ -171,7 +171,7 @@ static enum outcome judge(const struct question *q)
     return WRONG;
 }
 
-/* " You said 60, 2.1 times that."; and how near in `near`. */
+/* " You said 60, 2.1 times the answer."; and the judgement in `near`. */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;
@@ -197,7 +197,7 @@ static void say(struct session *s, const struct question *q, enum outcome v)
     const struct answer *a = told(q);
     char text[256], off[128] = "";
     double given;
-    if (v == UNKNOWN) out_text(s->out, "There is no answer here: on this device it is not known.");
+    if (v == UNKNOWN) out_text(s->out, "There is no answer here: it is not known on this device.");
     if (v == UNKNOWN || v == THOUGHT) return;
     answer_show(a, text, sizeof text);
     const char *choice = a->number ? NULL : choice_of(q, text), *near = NULL;
@@ -251,13 +251,12 @@ static void say_score(struct out *o, const struct score *n)
     char unknown[64] = "";
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer here", n->of[UNKNOWN]);
-    out_text(o, "%s", n->left ? "You have left the lesson; its matrices stay." : "");
+    out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");
     if (asked)
         out_text(o, "Questions: %d right, %d wrong, %d skipped%s.", n->of[RIGHT], n->of[WRONG], n->of[SKIPPED],
                  unknown);
     else if (n->of[SHOWN])
-        out_text(o, "Questions: %d%s. At the prompt of a terminal they are asked.", n->of[SHOWN] + n->of[UNKNOWN],
-                 unknown);
+        out_text(o, "Questions: %d%s. At a terminal they are interactive.", n->of[SHOWN] + n->of[UNKNOWN], unknown);
 }
 
 void score_say(struct session *s, const struct score *n)

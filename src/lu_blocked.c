@@ -49,7 +49,7 @@ static bool looks_ahead(const struct lu *v, int64_t columns)
     return lu_hook.ahead > 0 || (v->dev->kind == DEV_CUDA && columns >= AHEAD_FROM);
 }
 
-/* The swaps of a panel in the columns of L on its left. */
+/* Apply the swaps of a panel to the columns of L on its left. */
 static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
 {
     if (!lu_part(v, LU_SWAP, e)) return false;
@@ -57,8 +57,8 @@ static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
     return true;
 }
 
-/* The panel at `next`, as soon as its own columns are up to date, beside all else, which is queued first because that
-   takes the host less time. */
+/* Factor the panel at `next` as soon as its own columns are updated, in parallel with the rest, which is queued first
+   because that takes the host less time. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
     if (!trail(v, j, w, next, end, e)) return false;
@@ -100,14 +100,14 @@ static int width(const struct lu *v)
 
 const struct lu_method lu_blocked = {
     .name = "lu",
-    .about = "in panels of b columns, the next one beside the trailing update, which is a matrix product",
+    .about = "in panels of b columns; the next panel runs beside the trailing update, a matrix product",
     .source = "[ours]",
     .lesson =
-        "One block holds the rows of a few columns in its registers: a column costs two barriers and no memory. The\n"
+        "One block holds the rows of a few columns in its registers: a column costs two barriers and no memory\n"
         "rest of the panel follows, a block per column: swaps, a small triangle, the update. Then all other columns\n"
         "swap rows at once and solve with the panel's triangle, a warp per column; and the trailing update is one\n"
         "matrix product (cuBLAS where there is one), which does b times the operations of lu-paper per byte. For\n"
-        "large matrices the next panel goes on a second stream beside it. The host only queues.\n",
+        "as lu-paper. For large matrices the next panel runs beside it on a second stream. The host only queues.\n",
     .width = width,
     .width_most = LU_WIDEST,
     .has_parts = true,

@@ -1,4 +1,4 @@
-/* lu-cusolver: NVIDIA's getrf, the peer. */
+/* lu-cusolver: NVIDIA's getrf, for comparison. */
 #include "lu.h"
 
 static bool work(struct lu *v, int64_t *bytes, struct err *e)
@@ -14,7 +14,7 @@ static bool factor(struct lu *v, struct err *e)
 
 const struct lu_method lu_cusolver = {
     .name = "lu-cusolver",
-    .about = "the library's getrf",
+    .about = "cuSOLVER's getrf",
     .source = "cuSOLVER",
     .lesson = "Its source is closed: neither the panel's width nor what runs concurrently is documented.\n",
     .vendor = true,

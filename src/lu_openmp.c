@@ -1,4 +1,4 @@
-/* lu-openmp: the same elimination, the columns of each trailing update spread over the host's cores. */
+/* lu-openmp: the same elimination; the host's cores share the columns of each trailing update. */
 #include "lu.h"
 
 static bool factor(struct lu *v, struct err *e)
@@ -11,9 +11,9 @@ const struct lu_method lu_openmp = {
     .about = "the same, each trailing update on all cores",
     .source = "LU",
     .lesson =
-        "A thread takes a stretch of columns: it swaps their two rows and takes away their multiple of column k.\n"
-        "One thread finds the pivot and divides; all wait for each other once a column, and the whole matrix goes\n"
-        "through the caches once a column: it is memory that decides.\n",
+        "Each thread takes a range of columns: it swaps their two rows and subtracts the multiple of column k. One\n"
+        "thread finds the pivot and divides. All threads wait for each other once per column, and the whole matrix\n"
+        "passes through the caches once per column: it is memory-bound.\n",
     .host = true,
     .factor = factor,
 };

@@ -19,12 +19,12 @@ static int width(const struct lu *v)
 
 const struct lu_method lu_paper = {
     .name = "lu-paper",
-    .about = "a column at a time; one thread for each element of the trailing update, in tiles of b x b",
+    .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
     .source = "LU",
     .lesson =
         "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
         "each element, the pivot kept in shared memory; then the trailing update, a thread for each element of\n"
-        "its tile, b x b threads with their piece of the pivot row in shared memory. Every element is read and\n"
+        "per tile, one per element, with their part of the pivot row in shared memory. Every element is read and\n"
         "written once per column for two operations: memory-bound, and for small matrices launch-bound.\n",
     .width = width,
     .width_most = 32,

@@ -1,4 +1,4 @@
-/* lu-serial: the textbook's right-looking elimination by one thread of the host. */
+/* lu-serial: the textbook right-looking elimination, by one thread of the host. */
 #include "lu.h"
 
 static bool factor(struct lu *v, struct err *e)
@@ -11,10 +11,10 @@ const struct lu_method lu_serial = {
     .about = "right-looking elimination, column by column, in one thread",
     .source = "textbook",
     .lesson =
-        "Column k: the largest element on or below the diagonal is the pivot; its row changes places with row k;\n"
+        "Column k: the largest element on or below the diagonal is the pivot. Its row is swapped with row k, and the\n"
         "the column below it is divided by it; then its multiple of column k is subtracted from every column to the "
         "right.\n"
-        "That trailing update is two thirds of n^3 operations, and all there is to be made parallel.\n",
+        "These trailing updates take 2/3 n^3 operations, and only they can run in parallel.\n",
     .host = true,
     .baseline = true,
     .factor = factor,

@@ -72,22 +72,26 @@ static void offer_item(void *user, const struct item *it, bool value)
         kind_list(it->value, o->m->a->session, o->m->a, suggest_offer, o->to);
 }
 
-/* Say what should have stood where the next word is, or where the words end. */
+/* Report that the next word does not fit, or that a word is missing, and which words would be right. */
 static bool unexpected(const struct match *m, struct err *e)
 {
     const char *found = m->next < m->w->n ? m->w->w[m->next].text : NULL;
     struct suggest near = suggest_for(found ? found : "");
     struct offer o = {m, &near, NULL, 0};
     struct message t = {0};
-    message_add(&t, "expected ");
     expected(m, offer_item, &o);
     t.of = o.items;
+    if (found) {
+        message_quote(&t, found);
+        message_add(&t, " after ");
+        message_quote(&t, m->w->w[m->next - 1].text);
+        message_add(&t, o.items ? " is not " : " is too much");
+    }
     expected(m, name_item, &t);
-    if (!t.items) message_add(&t, "the end");
-    message_add(&t, " after ");
-    message_quote(&t, m->w->w[m->next - 1].text);
-    message_add(&t, ", found ");
-    message_quote(&t, found);
+    if (!found) {
+        message_add(&t, " is missing after ");
+        message_quote(&t, m->w->w[m->next - 1].text);
+    }
     message_near(&t, &near);
     if (o.only && o.items <= 1) message_choices(&t, m->a->session, m->a, o.only);
     return fail(e, E_USAGE, "%s", t.text);

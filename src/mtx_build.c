@@ -112,7 +112,7 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
 }
 
 /* The places of all entries of these rows, each before its mirror image; rowptr[r + 1], the start of row r, ends as its
-   end. */
+   a table at the end. */
 static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;

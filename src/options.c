@@ -1,4 +1,4 @@
-/* What `set` keeps, in a file of lines such as "colours 256" that may also be written by hand. */
+/* The options that `set` keeps, in a file of lines such as "colours 256" that can also be edited by hand. */
 #include "newfile.h"
 #include "options.h"
 #include "xdg.h"
@@ -19,13 +19,13 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
 }
 
-/* Without asking for the GPUs there are, which takes long: what is wrong with one is said when it is opened. */
+/* Do not list the GPUs, which takes long: an error is reported when the GPU is opened. */
 static bool check_device(const char *value)
 {
     return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);
 }
 
-/* The usual device is not opened before it is needed. */
+/* The default device is not opened before it is needed. */
 static bool use_device(struct session *s, const char *value, struct err *e)
 {
     const struct device *usual = device_default();
@@ -57,16 +57,16 @@ const struct setting options[] = {
                        check_device,
                        use_device},
     [OPTION_PRECISION] =
-        {"precision", "of values, where a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
+        {"precision", "of values, if a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
     [OPTION_COLOURS] = {"colours",
-                        "on a terminal; auto: as NO_COLOR, COLORTERM and TERM say",
+                        "on a terminal; auto: from NO_COLOR, COLORTERM and TERM",
                         "auto",
                         {"auto", "none", "8", "16", "256", "true"},
                         NULL,
                         NULL,
                         restyle},
     [OPTION_ASCII] = {"ascii",
-                      "no braille, no boxes; auto: as the locale and TERM say",
+                      "no braille, no boxes; auto: from locale and TERM",
                       "auto",
                       {"auto", "on", "off"},
                       NULL,
@@ -149,7 +149,7 @@ const char *options_place(char *out, size_t size)
     return print_safe(path, place(path, sizeof path) ? strlen(path) : 0, 200, out, size);
 }
 
-/* text[FILE_MOST + 1]: the whole file, empty where there is none. */
+/* text[FILE_MOST + 1]: the whole file, empty if there is none. */
 static bool read_all(const char *path, char *text, struct err *e)
 {
     char where[256];
@@ -163,14 +163,14 @@ static bool read_all(const char *path, char *text, struct err *e)
     ssize_t n = regular ? read(fd, text, FILE_MOST + 1) : 0;
     int why = errno;
     close(fd);
-    if (!regular) return fail_at(e, E_IO, where, "expected a file, found something else");
+    if (!regular) return fail_at(e, E_IO, where, "this is not a regular file");
     if (n < 0) return fail_at(e, E_IO, where, "cannot read: %s", strerror(why));
-    if (n > FILE_MOST) return fail_at(e, E_IO, where, "expected at most %d bytes, found more", FILE_MOST);
+    if (n > FILE_MOST) return fail_at(e, E_IO, where, "the file is too large: at most %d bytes", FILE_MOST);
     text[n] = 0;
-    return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "expected text, found a NUL byte");
+    return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "the file is not text: it has a NUL byte");
 }
 
-/* "name value" or "name = value"; false: nothing is set by this line. */
+/* "name value" or "name = value"; false: this line sets nothing. */
 static bool split(char *line, char **name, char **value)
 {
     static const char blanks[] = " \t\r=";
@@ -206,7 +206,7 @@ void options_load(struct session *s, char *warned, size_t size)
     warned[0] = 0;
     if (!place(path, sizeof path)) return;
     if (!read_all(path, text, &first)) {
-        snprintf(warned, size, "%s: %s; the options are the usual ones", first.where, first.text);
+        snprintf(warned, size, "%s: %s; using the default options", first.where, first.text);
         return;
     }
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
@@ -230,7 +230,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
     return split(copy, &name, &value) && !strcmp(name, option);
 }
 
-/* All lines as they were but those of this option; its own comes in the place of the first, or last. */
+/* All lines unchanged except those of this option; the new line replaces its first one, or is added last. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
     char own[64];
@@ -251,9 +251,9 @@ static bool write_lines(struct newfile *f, const char *text, const struct settin
 bool options_keep(const struct setting *o, const char *value, struct err *e)
 {
     char path[PATH_MAX], text[FILE_MOST + 2], where[256];
-    if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME says where");
+    if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME is set");
     if (!xdg_make_folders(path))
-        return fail_at(e, E_IO, options_place(where, sizeof where), "cannot make its folder: %s", strerror(errno));
+        return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create its folder: %s", strerror(errno));
     if (!read_all(path, text, e)) return false;
     struct newfile f;
     bool ok = newfile_open(&f, path, e) && write_lines(&f, text, o, value, e);

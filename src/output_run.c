@@ -40,7 +40,7 @@ void out_diagonals(struct out *o, const struct run *r, int n)
     struct measures m;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!format_measures(r[i].of, &m, NULL)) continue;
-        if (first) out_text(o, "Stored as diagonals; padded GFLOP/s count the padding as work, as DRM's paper does:");
+        if (first) out_text(o, "Diagonal formats; padded GFLOP/s count the padding as work, as the DRM paper does:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -55,7 +55,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
     bool first = true;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!(r[i].ready_us > 0)) continue;
-        if (first) out_text(o, "Prepared on the device beside the matrix; total is that and one product:");
+        if (first) out_text(o, "Prepared on the device besides the matrix; total is preparation and one SpMV:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -67,7 +67,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
 
 /* ---- runs ---- */
 
-/* A record has room for units, a table has them in its headings; column NULL: not there. */
+/* A record has room for units, a table has them in its headings; column NULL: left out. */
 static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
 {
     if (long_form)
@@ -135,10 +135,8 @@ void out_remarks(struct out *o, const struct run *r, int n)
     }
     if (n && r->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
-    if (there)
-        out_text(o, "Packed on the GPU from the csr there: prep is that of the first time, with memory to ask for.");
-    if (wild)
-        out_text(o, "The product has NaN or inf, so no relative error: each of them was found where it should be.");
+    if (there) out_text(o, "Packed on the GPU from the csr there: prep is the first time, with memory allocation.");
+    if (wild) out_text(o, "The product has NaN or inf, so there is no relative error: each is where it should be.");
     if (cached)
-        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory behind it.");
+        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory, not the cache.");
 }

@@ -449,12 +449,12 @@ static void remarks(struct out *o, const struct papers *p)
     if (p->timed) out_text(o, "Ours: %s, %s", p->dev->name, p->dev->about);
     if (host && host != p->dev) out_text(o, "One thread, and what is of the host: cpu, %s", host->about);
     if (p->timed && p->dev->kind == DEV_EMU)
-        out_text(o, "The emulator models accesses, not time: what needs a time is not answered.");
+        out_text(o, "The emulator models accesses, not time: rows that need a time are left open.");
     if (p->dev->kind == DEV_CPU && some(p, of_kernel))
         out_text(o,
-                 "No GPU: times are of the host's loops for the same formats and tell nothing of the kernels named.");
-    if (p->dev->kind == DEV_CPU && some(p, of_solver)) out_text(o, "No GPU: in its place all cores of the host work.");
-    if (*p->reason) out_text(o, "Not answered (-): %s", p->reason);
+                 "No GPU: times are of the host's loops for the same formats and say nothing about the kernels named.");
+    if (p->dev->kind == DEV_CPU && some(p, of_solver)) out_text(o, "No GPU: all cores of the host take its place.");
+    if (*p->reason) out_text(o, "Left open (-): %s", p->reason);
 }
 
 void papers_free(struct papers *p)

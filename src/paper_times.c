@@ -10,7 +10,7 @@
 
 enum { CYCLE = 10, CYCLES_GPU = 20, USUAL_M = 30 };
 
-/* What concerns this row alone is no reason to end the lesson. */
+/* A failure of this row alone does not end the lesson. */
 static bool refused(const struct err *why, struct err *e)
 {
     enum code code = why->code == E_NUMERIC || why->code == E_USAGE ? E_UNSUPPORTED : why->code;
@@ -36,7 +36,7 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     return true;
 }
 
-/* Do n iterations more, if it goes on so long. */
+/* Do up to n more iterations. */
 static bool iterate(struct solve *v, int64_t n, struct err *e)
 {
     v->steps_left = n;
@@ -58,7 +58,7 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     return true;
 }
 
-/* By the device's clock between records, so that no wait of the host is in it. */
+/* By the device's clock between events, so that waits of the host are excluded. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
@@ -126,7 +126,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct err why = {0};
     double spread;
     *out = (struct paper_times){NAN, NAN, NAN, NAN};
-    if (!o.method) return fail(e, E_INPUT, "expected a method of LU, such as lu-serial or lu-paper, found %s", of);
+    if (!o.method) return fail(e, E_INPUT, "expected an LU method, such as lu-serial or lu-paper, found %s", of);
     if (d->kind == DEV_EMU) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;

@@ -1,4 +1,4 @@
-/* Block Jacobi: the dense blocks on the diagonal, inverted once; each application is many small dense products. */
+/* Block Jacobi: the dense diagonal blocks, inverted once; each application is many small dense products. */
 #include "solve_state.h"
 #include "level_schedule.h"
 
@@ -6,9 +6,9 @@
 #include <math.h>
 
 enum { INVERSE, USUAL = 8, MOST = 32 };
-enum { NOTE_BLOCK }; /* in v->pre_note: rows of a block */
+enum { NOTE_BLOCK }; /* in v->pre_note: rows per block */
 
-/* A dense block of n rows, and what becomes its inverse, by rows of MOST. */
+/* A dense block of n rows, and its inverse in the making, by rows of MOST. */
 struct block {
     int n;
     double a[MOST][MOST], inverse[MOST][MOST];
@@ -43,7 +43,7 @@ static void swap_rows(struct block *b, int i, int k)
     }
 }
 
-/* Each row by its largest number, so that pivots can be compared; false if that is 0 or none. */
+/* Scale each row by its largest number, so that pivots can be compared; false if that is 0 or NaN. */
 static bool equilibrate(struct block *b)
 {
     for (int i = 0; i < b->n; i++) {
@@ -55,7 +55,7 @@ static bool equilibrate(struct block *b)
     return true;
 }
 
-/* Gauss-Jordan with partial pivoting; false where no pivot is more than rounding. */
+/* Gauss-Jordan with partial pivoting; false if a pivot is no larger than rounding. */
 static bool invert(struct block *b)
 {
     if (!equilibrate(b)) return false;
@@ -113,7 +113,7 @@ static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
     if (bad < v->n)
         return fail(e, E_NUMERIC,
                     "the preconditioner bjacobi: the diagonal block of rows %lld to %lld (counted from 0) is singular, "
-                    "or nearly so; another `block` may not be",
+                    "or nearly so; try another `block`",
                     (long long)bad, (long long)last);
     v->pre.part[INVERSE] = v->dev->ops->alloc(v->dev, bytes, "the inverted blocks", e);
     return v->pre.part[INVERSE] && v->dev->ops->put(v->dev, v->pre.part[INVERSE], all, bytes, e);
@@ -152,7 +152,7 @@ static void note(const struct solve *v, char *out, size_t size)
 
 const struct precond precond_bjacobi = {
     .name = "bjacobi",
-    .about = "block Jacobi: the dense blocks on the diagonal, of 8 rows or as `block` says",
+    .about = "block Jacobi: the dense diagonal blocks, of 8 rows or as set by `block`",
     .source = "textbook",
     .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",
     .symmetric = true,

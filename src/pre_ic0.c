@@ -17,8 +17,8 @@ static const double rounding = 1e-10; /* entries with a smaller relative differe
 
 struct cholesky {
     struct factors f;
-    int *mirror; /* [nnz] of an entry left of the diagonal: where it stands on the right */
-    int *at;     /* [rows] where the row under way has a column, or -1 */
+    int *mirror; /* [nnz] for an entry left of the diagonal: the position of its mirror image on the right */
+    int *at;     /* [rows] position of each column in the current row, or -1 */
     double *inverse;
 };
 
@@ -32,11 +32,11 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
     int64_t k = csr_find(A, i, j), l = csr_find(A, j, i);
     return fail(
         e, E_NUMERIC,
-        "%s needs a symmetric matrix: entry (%lld, %lld), counted from 0, is %g and (%lld, %lld) is %g; take ilu0", who,
+        "%s needs a symmetric matrix: entry (%lld, %lld), counted from 0, is %g and (%lld, %lld) is %g; use ilu0", who,
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* Going down the rows, the entries left of the diagonal meet those right of it in the order in which these stand. */
+/* Going down the rows, the entries left of the diagonal meet those right of it in storage order. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -106,11 +106,11 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
     }
     return fail(e, E_NUMERIC,
                 "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and adding up to %g of the diagonal "
-                "to it does not help; the matrix is not positive definite, or nearly not: take ilu0 or jacobi",
+                "to it does not help; the matrix is not, or hardly, positive definite: use ilu0 or jacobi",
                 who, (long long)first, least, shifts[COUNT(shifts) - 1]);
 }
 
-/* The pivots are squares: what their roots cannot be divided by, nothing can. */
+/* Pivots are squares of the diagonal of L: check that division by their roots is possible. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
     for (int64_t i = 0; i < v->n; i++)
@@ -140,7 +140,7 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ic0 = {
     .name = "ic0",
-    .about = "incomplete Cholesky in A's own pattern, of A with a heavier diagonal if that must be",
+    .about = "incomplete Cholesky in A's own pattern, with a larger diagonal if necessary",
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
     .needs = "a symmetric positive definite matrix",
     .symmetric = true,

@@ -5,7 +5,8 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ilu0";
 
-/* Take the rows above, times what removes their columns, from row i; at[column] is where row i has it, or -1. */
+/* Subtract multiples of the rows above from row i, to eliminate their columns; at[column] is its position in row i, or
+   -1. */
 static void eliminate_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
 {
     const struct csr *A = f->A;
@@ -52,10 +53,10 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ilu0 = {
     .name = "ilu0",
-    .about = "incomplete LU in A's own pattern: exact for a tridiagonal A, symmetric where A is",
+    .about = "incomplete LU in A's own pattern: exact for a tridiagonal A, symmetric if A is",
     .source = "Meijerink and van der Vorst 1977",
-    .needs = "an entry on the diagonal of every row, and no pivot that comes to 0",
-    .symmetric = true, /* L U = L D L' then, but for rounding */
+    .needs = "an entry on the diagonal of every row, and no zero pivot",
+    .symmetric = true, /* then L U = L D L' up to rounding */
     .make = make,
     .apply = triangles_apply,
     .drop = triangles_drop,

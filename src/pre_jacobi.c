@@ -29,7 +29,7 @@ static double bytes(const struct solve *v)
 
 const struct precond precond_jacobi = {
     .name = "jacobi",
-    .about = "the diagonal: takes out what bad scaling costs",
+    .about = "the diagonal: corrects bad scaling",
     .source = "textbook",
     .needs = "no zero on the diagonal",
     .symmetric = true,

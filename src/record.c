@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- while it goes on ---- */
+/* ---- while recording ---- */
 
-/* A write that failed ends the recording, not the command. */
+/* A failed write ends the recording, not the command. */
 static void keep(struct session *s)
 {
     struct record *r = s->record;
@@ -73,7 +73,7 @@ bool record_is(const struct session *s, FILE *f)
 
 /* ---- beginning ---- */
 
-/* A new file, so that no work of somebody's is overwritten; or what is no file, such as a pipe. */
+/* Open a new file, so that no existing work is overwritten, or something that is not a file, such as a pipe. */
 static FILE *open_new(const char *name, struct err *e)
 {
     struct stat st;
@@ -84,7 +84,7 @@ static FILE *open_new(const char *name, struct err *e)
     int why = errno;
     if (fd >= 0) close(fd);
     if (why == EEXIST)
-        fail_at(e, E_IO, name, "there is such a file already; name another one or remove it");
+        fail_at(e, E_IO, name, "file exists already; name another one or remove it");
     else
         fail_at(e, E_IO, name, "cannot write: %s", strerror(why));
     return NULL;

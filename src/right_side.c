@@ -69,7 +69,7 @@ static bool load(const char *names, const char *word, int64_t n, double *x, stru
     struct err why = {0};
     if (mtx_load_vector(word, n, x, &why)) return true;
     if (why.code == E_IO && !strpbrk(word, "./"))
-        return fail(e, E_USAGE, "expected %s or a readable file, found `%s`", names, word);
+        return fail(e, E_USAGE, "`%s` is neither a readable file nor one of %s", word, names);
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 

@@ -134,7 +134,7 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     if (name)
         fail(e, E_USAGE, "no matrix is called %s; `list` shows those there are", name);
     else
-        fail(e, E_USAGE, "no matrix is loaded; `load FILE` or `gen poisson2d 100` makes one");
+        fail(e, E_USAGE, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
     return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches an iteration. */
+/* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches per iteration. */
 #include "solve_state.h"
 
 enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
@@ -49,8 +49,8 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
 {
     static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
     snprintf(out, size,
-             "broke down: %s = %.2e is 0 but for rounding, after iteration %lld; a singular matrix does this "
-             "(`check only rank`). gmres does not divide by it; `change maxit` and `continue` begin again from this x",
+             "broke down: %s = %.2e is 0 up to rounding, after iteration %lld; a singular matrix does this "
+             "(`check only rank`). gmres does not divide by it; `change maxit` and `continue` restart from this x",
              what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations);
 }
 
@@ -65,11 +65,11 @@ const struct solver solver_bicgstab = {
     .about = "stabilised bi-conjugate gradients: short recurrences for any matrix",
     .source = "van der Vorst 1992",
     .needs = "a square matrix",
-    .advice = "bicgstab is erratic where eigenvalues lie near the imaginary axis or A is ill-conditioned",
-    .cost = "two products with A (and two with a preconditioner), 19 vectors read or written; 7 vectors",
+    .advice = "bicgstab is erratic if eigenvalues lie near the imaginary axis or A is ill-conditioned",
+    .cost = "two SpMVs with A (and two with a preconditioner), 19 vectors read or written; 7 vectors",
     .when =
-        "for a matrix that is not symmetric: its cost stays the same however many iterations there are. Where it jumps "
-        "take qmrcgstab, where it breaks down gmres; precond ilu0 helps often",
+        "for a matrix that is not symmetric: its cost per iteration is constant. If the residual jumps use qmrcgstab, "
+        "if it breaks down gmres; precond ilu0 often helps",
     .vectors = 5,
     .window = 100,
     .window_per_row = 3,

@@ -1,5 +1,5 @@
-/* Conjugate gradients for symmetric positive definite matrices: two passes beside the product, or one where the kernel
-   takes the inner products along. */
+/* Conjugate gradients for symmetric positive definite matrices: two passes besides the SpMV, or one if the kernel
+   computes the inner products too. */
 #include "solve_state.h"
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
@@ -68,8 +68,8 @@ static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {
         [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
-        [SYMMETRY_YES] = "A is symmetric, but cg needs more: take gmres",
-        [SYMMETRY_NO] = "A is not symmetric, as cg needs it: take bicgstab or gmres",
+        [SYMMETRY_YES] = "A is symmetric, but cg needs more: use gmres",
+        [SYMMETRY_NO] = "A is not symmetric, as cg requires: use bicgstab or gmres",
     };
     return advice[known];
 }
@@ -78,7 +78,7 @@ static void explain(const struct solve *v, char *out, size_t size)
 {
     if (v->host_scalars[S_WHAT] == BROKE_RHO)
         snprintf(out, size,
-                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; take another one or "
+                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another one or "
                  "none, or bicgstab, which does not need that",
                  v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
@@ -94,15 +94,14 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_cg = {
     .name = "cg",
-    .about = "conjugate gradients: the least error over all directions so far",
+    .about = "conjugate gradients: minimises the error over all search directions so far",
     .source = "THESIS 3",
     .needs = "a symmetric positive definite matrix",
     .advice =
         "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
-    .cost = "one product with A, 9 vectors read or written; 5 vectors, one more with a preconditioner",
-    .when = "first, for every symmetric positive definite matrix. Its iterations grow with the root of the condition "
-            "number "
-            "(`check` estimates it), which precond jacobi or ic0 lowers",
+    .cost = "one SpMV with A, 9 vectors read or written; 5 vectors, one more with a preconditioner",
+    .when = "first, for every symmetric positive definite matrix. Its iterations grow with the square root of the "
+            "condition number (`check` estimates it), which precond jacobi or ic0 reduces",
     .vectors = 3,
     .window = 100, /* ill-conditioned matrices plateau: nos1 gains nothing for 600 iterations, then converges */
     .window_per_row = 3,

@@ -6,7 +6,7 @@
 
 enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 
-enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; what m is clamped to */
+enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; bounds of m */
 
 static void *column(const struct solve *v, int64_t j)
 {
@@ -44,7 +44,7 @@ static bool start(struct solve *v, struct err *e)
     return true;
 }
 
-/* x += V y, y by the rotated system. */
+/* x += V y, where y solves the rotated system. */
 static void improve(struct solve *v)
 {
     v->ops.gmres->solve(v->dev, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m);
@@ -61,7 +61,7 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* The sums of the blocks of columns from .. to-1 added up by the host, which waits for them, as the thesis did. */
+/* The host adds up the block sums of columns from .. to-1 and waits for them, as in the thesis. */
 static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
 {
     double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
@@ -77,7 +77,7 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
                     e);
 }
 
-/* q made orthogonal to the columns from .. to-1; what was subtracted is in the row. */
+/* Orthogonalise q against the columns from .. to-1; the subtracted coefficients go to the row. */
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
     int m = (int)v->set.m;
@@ -91,7 +91,7 @@ static bool orthogonalise(struct solve *v, int from, int to, int row, struct err
     return true;
 }
 
-/* Against all columns at once, and again, because once leaves the rounding of all; or against one after the other. */
+/* Against all columns at once, twice because once leaves rounding errors of all; or against one after the other. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
     if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
@@ -100,7 +100,7 @@ static bool gram_schmidt(struct solve *v, int k, struct err *e)
     return true;
 }
 
-/* A times column k, made orthogonal to the columns before. */
+/* A times column k, orthogonalised against the columns before. */
 static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->set.m;
@@ -119,8 +119,8 @@ static bool step(struct solve *v, struct err *e)
     return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, e));
 }
 
-/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual to tau times what it was, and
-   rows have d entries on average (THESIS 3.3). */
+/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual by the factor tau, and rows
+   have d entries on average (THESIS 3.3). */
 static int64_t estimate(const struct solve *v, double tau)
 {
     double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
@@ -186,7 +186,7 @@ static void explain(const struct solve *v, char *out, size_t size)
 {
     snprintf(out, size,
              "broke down after iteration %lld: A maps the Krylov space to a smaller one, which does not reach b; the "
-             "matrix is singular (`check only rank` and `lu` tell more)",
+             "matrix is singular (see `check only rank` and `lu`)",
              (long long)v->iterations);
 }
 
@@ -198,17 +198,17 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_gmres = {
     .name = "gmres",
-    .about = "the least residual over all directions of a cycle, for any matrix; restarts after m",
+    .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m",
     .source = "THESIS 3.3",
     .needs = "a square matrix, and memory for m vectors",
-    .advice = "a larger m may help; gmres restarted stands still where A is indefinite or far from normal",
-    .cost = "one product with A, one more at each restart, and 2 m + 13 vectors read or written on average, to be "
-            "orthogonal to all before; m + 3 vectors",
-    .when = "for any square matrix, when the others break down or jump: within a cycle the residual never grows. A "
-            "larger m "
-            "takes fewer iterations, each of which costs more",
+    .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
+    .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
+            "orthogonalisation; m + 3 vectors",
+    .when =
+        "for any square matrix, if the others break down or their residual jumps: within a cycle the residual never "
+        "grows. A larger m needs fewer iterations, each of which costs more",
     .vectors = 1,
-    .window = 100, /* and a cycle that spans all rows gains all at its end */
+    .window = 100, /* a cycle that spans all rows may gain only at its end */
     .window_per_row = 1,
     .window_most = GM_MOST,
     .restarts = true,

@@ -8,7 +8,7 @@
 /* Q = A x; the rows by level, two allocations: integers and values. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 
-/* Rows by colour; on cpu as they are. */
+/* Rows sorted by colour; on cpu unchanged. */
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 {
     int n = 0, *colour;
@@ -80,12 +80,12 @@ const struct solver solver_gs = {
     .about = "Gauss-Seidel: Jacobi with each new value used at once; on a GPU colour by colour",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
-    .advice = "Gauss-Seidel converges surely where the diagonal dominates every row (see `stats`) or A is symmetric "
-              "positive definite; then cg is faster",
+    .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "
+              "positive definite; in that case cg is faster",
     .cost =
-        "a sweep through A and a product for the residual, so A is read twice; 3 vectors, and the rows of A once more",
+        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
     .when =
-        "where jacobi converges, for about half the iterations. On cpu rows go in their order; on a GPU all rows of a "
+        "if jacobi converges, for about half the iterations. On cpu it takes the rows in order; on a GPU all rows of a "
         "colour at once, so a matrix that needs many colours is slow there",
     .vectors = 1,
     .window = 1000,
@@ -100,16 +100,15 @@ const struct solver solver_gs = {
 
 const struct solver solver_sor = {
     .name = "sor",
-    .about = "Gauss-Seidel's step lengthened by omega: far fewer iterations where omega fits the matrix",
+    .about = "Gauss-Seidel with steps extended by omega: far fewer iterations if omega suits the matrix",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
               "cg needs none",
     .cost =
-        "a sweep through A and a product for the residual, so A is read twice; 3 vectors, and the rows of A once more",
-    .when =
-        "where a good omega is known: on a grid the iterations then grow with its width, not with the square of it; "
-        "omega 1 is gs",
+        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
+    .when = "if a good omega is known: on a grid the iterations then grow with its width, not with the square of it; "
+            "omega 1 is gs",
     .vectors = 1,
     .window = 1000,
     .diff = true,

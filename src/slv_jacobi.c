@@ -1,5 +1,5 @@
-/* Jacobi's method: x' = x + D^-1 (b - A x), two vectors taking turns as source and target (THESIS 3.2); and the
-   weighted one, x' = x + omega D^-1 (b - A x). */
+/* Jacobi's method: x' = x + D^-1 (b - A x), where two vectors alternate as source and target (THESIS 3.2); and weighted
+   Jacobi, x' = x + omega D^-1 (b - A x). */
 #include "solve_state.h"
 
 /* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. */
@@ -22,7 +22,7 @@ static bool put_diagonal(struct solve *v, struct err *e)
     return ok;
 }
 
-/* Record the residual of the x of iteration k, and compute the x of iteration k + 1 into the other vector. */
+/* Record the residual of x at iteration k, and compute x of iteration k + 1 in the other vector. */
 static bool sweep(struct solve *v, int64_t k, struct err *e)
 {
     const void *from = v->vec[k % 2 ? JACOBI_X2 : VEC_X];
@@ -62,17 +62,17 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_jacobi = {
     .name = "jacobi",
-    .about = "every row solved for its own unknown; converges when the diagonal dominates",
+    .about = "solves every row for its own unknown; converges if the diagonal dominates",
     .source = "THESIS 3.2",
     .needs = "a square matrix with no zero on the diagonal",
-    .advice = "Jacobi converges surely only where the diagonal dominates every row (see `stats`); "
-              "for a symmetric positive definite matrix take cg",
-    .cost = "one product with A and one pass over the vectors; 5 vectors",
-    .when = "to see what the simplest method does, or where the diagonal dominates strongly. All rows go at once, "
-            "which suits "
-            "a GPU, but on a grid the iterations grow with the square of its width",
+    .advice = "Jacobi is certain to converge only if every row is diagonally dominant (see `stats`); "
+              "for a symmetric positive definite matrix use cg",
+    .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
+    .when =
+        "to see what the simplest method does, or if the diagonal dominates strongly. All rows are updated at once, "
+        "which suits a GPU, but on a grid the iterations grow with the square of its width",
     .vectors = 3,
-    .window = 1000, /* it may converge slowly for long: 1% in 1000 iterations is where hope ends */
+    .window = 1000, /* slow convergence is accepted: down to 1% in 1000 iterations */
     .diff = true,
     .alternates = true,
     .no_precond = true,
@@ -85,13 +85,12 @@ const struct solver solver_jacobi = {
 
 const struct solver solver_wjacobi = {
     .name = "wjacobi",
-    .about = "Jacobi's step shortened by omega, which damps what oscillates",
+    .about = "Jacobi with steps shortened by omega, which damps oscillating errors",
     .source = "textbook",
     .needs = "a square matrix with no zero on the diagonal",
-    .advice = "a smaller omega damps more; for a symmetric positive definite matrix take cg",
-    .cost = "one product with A and one pass over the vectors; 5 vectors",
-    .when =
-        "as a smoother: with omega 2/3 what oscillates is gone after a few iterations, what is smooth hardly shrinks",
+    .advice = "a smaller omega damps more; for a symmetric positive definite matrix use cg",
+    .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
+    .when = "as a smoother: with omega 2/3 oscillating errors vanish in a few iterations, smooth errors hardly shrink",
     .vectors = 3,
     .window = 1000,
     .diff = true,

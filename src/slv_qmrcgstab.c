@@ -1,5 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
-   quasi-minimisation that smooths the residual. That of x is carried along, so that what is shown is no bound. */
+   quasi-minimisation that smooths the residual. The residual of x itself is updated too, so the recorded one is exact.
+ */
 #include "solve_state.h"
 
 /* R to T are those of bicgstab; RESIDUAL is the smoothed residual, of the x that is shown. */
@@ -29,7 +30,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* 28 vectors in the passes and products as they are; three fewer were the sums taken in the products. */
+/* 28 vectors in the passes and SpMVs as they are; three fewer if the SpMVs computed the sums. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;
@@ -41,9 +42,9 @@ const struct solver solver_qmrcgstab = {
     .about = "BiCGSTAB with a smoothed residual",
     .source = "THESIS 3; Chan et al. 1994",
     .needs = "a square matrix",
-    .advice = "where qmrcgstab stands still, gmres with a large m may not",
-    .cost = "two products with A (and two with a preconditioner), at least 25 vectors read or written; 10 vectors",
-    .when = "as bicgstab, where that one's residual jumps: this one's falls smoothly, for three vectors more",
+    .advice = "if qmrcgstab stagnates, gmres with a large m may not",
+    .cost = "two SpMVs with A (and two with a preconditioner), at least 25 vectors read or written; 10 vectors",
+    .when = "like bicgstab, if its residual jumps: the residual of qmrcgstab falls smoothly, for three vectors more",
     .vectors = 8,
     .window = 100,
     .window_per_row = 3,

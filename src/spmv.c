@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The emulator has no time: check the result only. */
+/* The emulator has no clock: only check the result. */
 static bool check_only(const struct spmv_request *w, const struct kernel *k, const struct mat *M, struct run *out,
                        struct err *e)
 {
@@ -14,7 +14,7 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
     if (!bench_check(k, &w->matrix->csr, M, 1.25, -0.5, 1, NULL, &out->error, e)) return false;
     if (out->error.ok) return true;
-    return fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times what rounding allows", k->name,
+    return fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times the rounding-error bound", k->name,
                 (long long)out->error.row, out->error.worst);
 }
 
@@ -31,10 +31,10 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
 {
     const struct format *f = k->format;
     if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     int64_t own[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, own);
-    /* The emulator would take its time over it; and a lesson's tables tell what packing on the host takes. */
+    /* The emulator would be slow; and a lesson's tables show how long packing takes on the host. */
     bool there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
     struct product *p = there ? session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e)
                               : session_product(s, w->matrix, f, param, w->real, w->force, e);

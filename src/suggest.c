@@ -1,4 +1,4 @@
-/* What errors are made of: the nearest of the words that would have been right, and lists of choices. */
+/* Parts of error messages: the nearest of the words that would have been right, and lists of choices. */
 #include "grammar.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment); capitals are as good.
+/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment); ignores case.
  */
 static int distance(const char *a, const char *b)
 {
@@ -48,7 +48,7 @@ void suggest_offer(void *user, const char *name)
 {
     struct suggest *s = user;
     int d = distance(s->word, name);
-    if (!strcmp(s->word, name)) return; /* a keyword in quotes is not meant */
+    if (!strcmp(s->word, name)) return; /* the user quoted a keyword, so it is not meant */
     if (d >= s->distance || d >= (int)strlen(name)) return;
     s->distance = d;
     snprintf(s->best, sizeof s->best, "%s", name);

@@ -26,7 +26,7 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* The memory is needed: all levels up to the last that keeps a matrix cannot be taken back any more. */
+/* The memory is needed: the levels up to the last one that keeps a matrix can no longer be undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;
@@ -77,7 +77,7 @@ void undo_begin(struct session *s, const char *command)
     u->open = true;
 }
 
-/* A level that lost what it kept, and those before it, are of no use. */
+/* A level that lost its matrix, and those before it, are useless. */
 void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;
@@ -137,7 +137,7 @@ static void remove_made(struct session *s, const struct change *c)
         if (m->number < c->first) continue;
         snprintf(name, sizeof name, "%s", m->name);
         session_drop(s, m);
-        out_change(s, "removed", name, "is gone", 0);
+        out_change(s, "removed", name, "was removed", 0);
     }
 }
 
@@ -159,18 +159,18 @@ static void bring_back(struct session *s, struct change *c)
 static bool nothing(const struct undo *u, struct err *e)
 {
     return fail(e, E_USAGE,
-                u->given ? "nothing can be taken back any more: memory was needed for other things"
-                         : "nothing was changed that could be taken back");
+                u->given ? "nothing can be undone any more: the memory was needed for other things"
+                         : "there is nothing to undo");
 }
 
 bool undo_last(struct session *s, struct err *e)
 {
     struct undo *u = &s->undo;
-    u->open = false; /* it is no change itself */
+    u->open = false; /* undo itself is not a change */
     if (!u->n) return nothing(u, e);
     struct change c = u->level[--u->n];
     struct matrix *before = s->current;
-    out_text(s->out, "taken back: %s", c.command);
+    out_text(s->out, "undone: %s", c.command);
     out_row(s->out);
     out_str(s->out, "change", NULL, "undone");
     out_str(s->out, "name", NULL, c.command);

@@ -45,8 +45,8 @@ static void test_command(void **state)
     talk_open(&t, OUT_TEXT);
     if (!talk_line(&t, "gen poisson2d 700 as A; convert ell on cuda:0; spmv using sell on cuda:0"))
         fail_msg("%s", t.err);
-    assert_non_null(strstr(t.out, "cuda:0 packs it from the csr there in"));
-    assert_non_null(strstr(t.out, "one product there"));
+    assert_non_null(strstr(t.out, "cuda:0 packs it from the csr on the device in"));
+    assert_non_null(strstr(t.out, "one SpMV there"));
     assert_non_null(strstr(t.out, "packed on"));
     talk_close(&t);
 }

@@ -54,7 +54,7 @@ static void test_command(void **state)
     talk_open(&t, OUT_TEXT);
     if (!talk_line(&t, "gen rmat 12 as A; symmetrize A on cuda:0; transpose A on cuda:0")) fail_msg("%s", t.err);
     assert_non_null(strstr(t.out, "fingerprint"));
-    assert_non_null(strstr(t.out, "in products A x"));
+    assert_non_null(strstr(t.out, "in SpMVs with A"));
     assert_non_null(strstr(t.out, "A-t"));
     talk_close(&t);
 }

@@ -40,7 +40,7 @@ static void one_is_one(void **state)
 static void help_knows_what_commands_can_name(void **state)
 {
     static const char *const topics[][2] = {
-        {"rcm", "ordering"}, {"union", "mode of symmetrize"}, {"sym", "way to symmetrize"}, {"precision", "option"},
+        {"rcm", "ordering"}, {"union", "symmetrize mode"}, {"sym", "symmetrize method"}, {"precision", "option"},
         {"emu", "device"},   {"rank", "line of `check`"},     {"ic0", "preconditioner"},    {"poisson2d", "generator"}};
     struct talk t;
     char line[64];
@@ -58,9 +58,9 @@ static void help_knows_what_commands_can_name(void **state)
         assert_non_null(strstr(t.out, solvers[i]->source));
     }
     assert_true(talk_line(&t, "gen poisson2d 4 as P"));
-    talk_says(&t, "help cg", "an iteration at least, in fp64");
+    talk_says(&t, "help cg", "per iteration, in fp64");
     talk_says(&t, "help reorder", "  rcm          reverse Cuthill-McKee");
-    talk_refuses(&t, "help nothing", "expected a command, or what a command can name");
+    talk_refuses(&t, "help nothing", "`nothing` after `help` is not a command, or something that a command names");
     talk_close(&t);
 }
 
@@ -70,12 +70,12 @@ static void what_is_over_is_said_to_be(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as P"));
-    talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts one that is");
+    talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts a paused one");
     assert_true(talk_line(&t, "race cg gmres on cpu"));
     talk_refuses(&t, "stop", "the race on P is over");
     talk_refuses(&t, "continue", "the race on P is over");
     assert_true(talk_line(&t, "solve cg on cpu"));
-    talk_refuses(&t, "continue", "`change` goes on with the one that ended");
+    talk_refuses(&t, "continue", "`change` resumes the one that ended");
     talk_close(&t);
 }
 
@@ -85,7 +85,7 @@ static void complex_matrices_are_told_what_works(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
-    talk_says(&t, "check", "scaled, cut, compared and saved, not multiplied");
+    talk_says(&t, "check", "scale, cut, compare and save it, but not multiply");
     static const char *const not_said[] = {"Jacobi", "cg", "ell fits", "bsr would", "ILU"};
     for (int i = 0; i < COUNT(not_said); i++)
         if (strstr(t.out, not_said[i])) fail_msg("%s in %s", not_said[i], t.out);
@@ -137,7 +137,7 @@ static void singular_matrices_are_told_what_next(void **state)
     talk_refuses(&t, "solve jacobi O on cpu b ones", "that row is empty, so A is singular");
     talk_says(&t, "solve cg O on cpu b ones", "row 0 is empty, so A is singular");
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
-    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg needs more: take gmres");
+    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg needs more: use gmres");
     assert_true(talk_line(&t, "load samples/thesis4.mtx; scale by rows as T"));
     talk_says(&t, "solve cg T on cpu b random seed 3", "A is not symmetric, as cg needs it: take bicgstab or gmres");
     talk_close(&t);
@@ -189,7 +189,7 @@ static void or_on_cpu_where_that_has_no_room(void **state)
                                            {"symmetrize A", "symmetrize A on small"}};
     for (int i = 0; i < COUNT(lines); i++) {
         talk_says(&t, lines[i][0], "\"device\":\"cpu\"");
-        assert_non_null(strstr(t.err, "it is made on cpu"));
+        assert_non_null(strstr(t.err, "; using cpu"));
         talk_refuses(&t, lines[i][1], "");
     }
     talk_close(&t);

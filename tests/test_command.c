@@ -171,49 +171,49 @@ static const struct {
 } errors[] = {
     {"stat", "stat: there is no such command; did you mean `stats`?\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists them\n"},
-    {"list A", "list: expected the end after `list`, found `A`\n"},
-    {"use", "use: expected a matrix after `use`, found the end; one of A, Bus\n"},
-    {"use Bsu", "use: expected a matrix after `use`, found `Bsu` (did you mean `Bus`?); one of A, Bus\n"},
-    {"load", "load: expected a file after `load`, found the end\n"},
+    {"list A", "list: `A` after `list` is too much\n"},
+    {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
+    {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
+    {"load", "load: a file is missing after `load`\n"},
     {"load a as 'x y'",
-     "load: expected a name of at most 63 bytes without blanks, quotes or slashes after `as`, found `x y`\n"},
+     "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
     {"load a b as C", "load: expected one file before `as C`, found 2\n"},
-    {"spmv on", "spmv: expected a device after `on`, found the end; one of cpu, emu\n"},
-    {"spmv on gpuu", "spmv: expected a device after `on`, found `gpuu`; one of cpu, emu\n"},
-    {"spmv on cpuu", "spmv: expected a device after `on`, found `cpuu` (did you mean `cpu`?); one of cpu, emu\n"},
+    {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
+    {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
+    {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
     {"spmv A on cpu onn",
-     "spmv: expected `using`, `kernel`, `reps`, `f32`, `f64` or `force` after `cpu`, found `onn`\n"},
+     "spmv: `onn` after `cpu` is not `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
     {"spmv Buss",
-     "spmv: expected a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force` after `spmv`, found `Buss`"
+     "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
      " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` cannot be given with what was given before it\n"},
-    {"spmv reps 1e3", "spmv: expected an integer after `reps`, found `1e3`\n"},
+    {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: expected 0 to 1000000 after `reps`, found -1\n"},
     {"gen poisson2d x",
-     "gen: expected a parameter, found `x` (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
-    {"gen poisson2d 3 3 3", "gen: expected nothing after the last parameter, found `3`\n"},
+     "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
+    {"gen poisson2d 3 3 3", "gen: `3` is one parameter too many\n"},
     {"gen poisson2d nx",
-     "gen: expected an integer from 1 to 2147483647 for nx (points in a line of the grid), found the end\n"},
+     "gen: nx (points in a line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},
     {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},
-    {"gen random n 1,000", "gen: expected an integer from 0 to 2147483647 for n (rows), found `1,000`\n"},
-    {"gen random n many", "gen: expected an integer from 0 to 2147483647 for n (rows), found `many`\n"},
-    {"gen random 3.5", "gen: expected an integer from 0 to 2147483647 for n (rows), found `3.5`\n"},
+    {"gen random n 1,000", "gen: n (rows) must be an integer from 0 to 2147483647, not `1,000`\n"},
+    {"gen random n many", "gen: n (rows) must be an integer from 0 to 2147483647, not `many`\n"},
+    {"gen random 3.5", "gen: n (rows) must be an integer from 0 to 2147483647, not `3.5`\n"},
     {"gen random 99999999999999999999",
-     "gen: expected an integer from 0 to 2147483647 for n (rows), found `99999999999999999999`\n"},
-    {"gen band 10 2 fill 50%", "gen: expected an integer from 0 to 100 for fill (per cent of the places beside the "
-                               "diagonal that are filled), found `50%`\n"},
+     "gen: n (rows) must be an integer from 0 to 2147483647, not `99999999999999999999`\n"},
+    {"gen band 10 2 fill 50%", "gen: fill (per cent of the places beside the "
+                               "diagonal that are filled) must be an integer from 0 to 100, not `50%`\n"},
     {"gen random 10 n 20", "gen: `n` is given twice\n"},
     {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
     {"layout sell c 2 of A",
-     "layout: expected a parameter, found `c` (did you mean `C`?); one of C, sigma, or a keyword: f32, f64, view\n"},
-    {"drop", "drop: expected the names of matrices, or `all`; `list` shows them\n"},
+     "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: f32, f64, view\n"},
+    {"drop", "drop: drop which matrices? name them, or `all`; `list` shows them\n"},
     {"load \"a", "warpspy: expected a closing \" before the end of the line\n"},
     {"!exit 3", "!: the shell command ended with status 3\n"},
     {"source /nowhere/at/all", "source: /nowhere/at/all: cannot open: No such file or directory\n"},
     {"convert csr force force", "convert: `force` is given twice\n"},
     {"st\033[2Jats", "st\\x1b[2Jats: there is no such command; `help` lists them\n"},
-    {"use '\033]0;x\007'", "use: expected a matrix after `use`, found `\\x1b]0;x\\x07`; one of A, Bus\n"},
+    {"use '\033]0;x\007'", "use: `\\x1b]0;x\\x07` after `use` is not a matrix; one of A, Bus\n"},
 };
 
 static void errors_say_what_was_expected(void **state)
@@ -239,7 +239,7 @@ static void without_a_matrix_the_way_to_one_is_said(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(talk_line(&t, "stats"));
-    assert_string_equal(t.err, "stats: no matrix is loaded; `load FILE` or `gen poisson2d 100` makes one\n");
+    assert_string_equal(t.err, "stats: no matrix is loaded; use `load FILE` or `gen poisson2d 100`\n");
     assert_false(talk_line(&t, "use X"));
     assert_non_null(strstr(t.err, "none is loaded"));
     talk_close(&t);
@@ -289,7 +289,7 @@ static void scripts_say_where_they_failed(void **state)
     assert_true(talk_line(&t, "drop A"));
     assert_false(script(&t, text, sizeof text - 1, false));
     assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists them\n"
-                               "use: s.ws:5: expected a matrix after `use`, found `Z`; one of A\n");
+                               "use: s.ws:5: `Z` after `use` is not a matrix; one of A\n");
     assert_null(t.s.matrices);
     assert_null(t.s.script);
     talk_close(&t);
@@ -327,7 +327,7 @@ static void scripts_do_not_nest_for_ever(void **state)
     assert_true(fd >= 0 && write(fd, line, strlen(line)) > 0);
     talk_open(&t, OUT_TEXT);
     assert_false(talk_line(&t, line));
-    assert_non_null(strstr(t.err, ":1: expected at most 16 scripts within one another"));
+    assert_non_null(strstr(t.err, ":1: more than 16 scripts source one another"));
     assert_int_equal(t.s.depth, 0);
     talk_close(&t);
     close(fd);

@@ -586,7 +586,7 @@ static void test_failures(void **state)
     refuses(&t, "export bench %s/a.svg", "nothing was measured yet");
     refuses(&t, "export solve %s/a.csv", "nothing was solved yet");
     refuses(&t, "export race %s/a.txt", "no race yet");
-    refuses(&t, "export nothing %s/a.txt", "expected a view");
+    refuses(&t, "export nothing %s/a.txt", "is not a view");
     refuses(&t, "export spy %s/a", "ends in .txt, .svg, .png, .json or .csv");
     refuses(&t, "export spy %s/a.b/c", "ends in .txt");
     refuses(&t, "export spy %s/a.txt as gif", "after `as`");

@@ -55,14 +55,14 @@ static void each_change_is_taken_back(void **state)
         snprintf(before, sizeof before, "%s", state_of(&t.s));
         if (!talk_line(&t, changes[i])) fail_msg("%s: %s", changes[i], t.err);
         assert_string_not_equal(state_of(&t.s), before);
-        talk_says(&t, "undo", "taken back: ");
-        if (strchr(changes[i], ';')) talk_says(&t, "undo", "taken back: ");
+        talk_says(&t, "undo", "undone: ");
+        if (strchr(changes[i], ';')) talk_says(&t, "undo", "undone: ");
         assert_string_equal(state_of(&t.s), before);
     }
-    talk_says(&t, "undo", "taken back: gen poisson2d 3 as C");
+    talk_says(&t, "undo", "undone: gen poisson2d 3 as C");
     talk_says(&t, "undo", "A is the current matrix");
-    talk_says(&t, "undo", "A is gone");
-    talk_refuses(&t, "undo", "nothing was changed");
+    talk_says(&t, "undo", "A was removed");
+    talk_refuses(&t, "undo", "there is nothing to undo");
     talk_close(&t);
 }
 
@@ -95,7 +95,7 @@ static void what_changes_nothing_is_no_level(void **state)
     assert_true(talk_line(&t, "stats; list; use A; spmv on cpu reps 1; help; convert ell"));
     assert_false(talk_line(&t, "gen poisson2d 4 as A"));
     assert_false(talk_line(&t, "load /nowhere"));
-    talk_says(&t, "undo", "taken back: gen poisson2d 4 as A");
+    talk_says(&t, "undo", "undone: gen poisson2d 4 as A");
     talk_close(&t);
 }
 
@@ -106,7 +106,7 @@ static void half_of_a_command_is_taken_back(void **state)
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "load samples/thesis4.mtx /nowhere", "nowhere");
     assert_string_equal(state_of(&t.s), "[thesis4] -");
-    talk_says(&t, "undo", "thesis4 is gone");
+    talk_says(&t, "undo", "thesis4 was removed");
     assert_string_equal(state_of(&t.s), "-");
     talk_close(&t);
 }
@@ -117,8 +117,8 @@ static void as_many_levels_as_there_are(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < UNDO_MOST + 5; i++) assert_true(talk_line(&t, "gen poisson2d 3; drop poisson2d"));
-    for (int i = 0; i < UNDO_MOST; i++) talk_says(&t, "undo", i % 2 ? "is gone" : "is back");
-    talk_refuses(&t, "undo", "nothing was changed");
+    for (int i = 0; i < UNDO_MOST; i++) talk_says(&t, "undo", i % 2 ? "was removed" : "is back");
+    talk_refuses(&t, "undo", "there is nothing to undo");
     talk_close(&t);
 }
 
@@ -132,7 +132,7 @@ static void a_script_is_taken_back_step_by_step(void **state)
     fclose(f);
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "source /tmp/warpspy-test-undo.wsp"));
-    talk_says(&t, "undo", "taken back: gen poisson2d 3 as B");
+    talk_says(&t, "undo", "undone: gen poisson2d 3 as B");
     assert_string_equal(state_of(&t.s), "[A] -");
     talk_close(&t);
     unlink("/tmp/warpspy-test-undo.wsp");
@@ -148,7 +148,7 @@ static void kept_memory_is_given_up(void **state)
     assert_true(mem_take_spare());
     assert_int_equal(t.s.undo.bytes, 0);
     assert_false(mem_take_spare());
-    talk_says(&t, "undo", "C is gone");
+    talk_says(&t, "undo", "C was removed");
     talk_refuses(&t, "undo", "memory was needed");
     assert_true(talk_line(&t, "drop B; gen poisson2d 3 as D"));
     talk_says(&t, "undo; undo", "B is back");
@@ -273,11 +273,11 @@ static void what_cannot_be_recorded_is_refused(void **state)
     talk_refuses(&t, "record /tmp", "cannot write");
     talk_refuses(&t, "record /dev/full", "cannot write");
     assert_true(talk_line(&t, "record /tmp/warpspy-test-record.wsp"));
-    talk_refuses(&t, "record /tmp/other", "is being recorded");
-    talk_refuses(&t, "replay /tmp/warpspy-test-record.wsp", "is being recorded");
-    talk_refuses(&t, "source /tmp/warpspy-test-record.wsp", "is being recorded");
+    talk_refuses(&t, "record /tmp/other", "already recording to");
+    talk_refuses(&t, "replay /tmp/warpspy-test-record.wsp", "still being recorded");
+    talk_refuses(&t, "source /tmp/warpspy-test-record.wsp", "still being recorded");
     assert_true(talk_line(&t, "record off"));
-    talk_refuses(&t, "record /tmp/warpspy-test-record.wsp", "there is such a file already");
+    talk_refuses(&t, "record /tmp/warpspy-test-record.wsp", "file exists already");
     talk_close(&t);
     unlink(file);
 }

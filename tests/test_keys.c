@@ -52,7 +52,7 @@ static void what_is_no_key_is_refused(void **state)
     (void)state;
     talk_open_screen(&t);
     talk_refuses(&t, "keys j", "there is no matrix to show");
-    talk_refuses(&t, "keys j view nowhere", "expected a view");
+    talk_refuses(&t, "keys j view nowhere", "is not a view");
     talk_line(&t, "gen poisson2d 5");
     talk_refuses(&t, "keys Pgdn", "did you mean `PgDn`? To type it write 'Pgdn'");
     talk_refuses(&t, "keys j Xyzzy", "there is no key `Xyzzy`");

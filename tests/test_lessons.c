@@ -224,7 +224,7 @@ static void times_need_a_device_that_has_some(void **state)
     assert_true(lesson(&t, timed));
     assert_says(t.out, "GTX 260+");
     assert_says(t.out, "Ours: cpu, ");
-    assert_says(t.out, "tell nothing of the kernels named");
+    assert_says(t.out, "say nothing about the kernels named");
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, timed));
     assert_says(t.out, "models accesses, not time");
@@ -269,7 +269,7 @@ static void solvers_and_lu_are_timed(void **state)
     }
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, solved));
-    assert_says(t.out, "in its place all cores of the host work");
+    assert_says(t.out, "all cores of the host take its place");
     assert_null(strstr(t.out, "kernels named"));
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, solved));
@@ -342,38 +342,38 @@ static const struct {
     const char *text, *line, *says;
 } mistakes[] = {
     {"\n> nonsense\n", ":2: ", "no such command"},
-    {"> version\n@ nothing\n", ":2: ", "expected the line `nothing`, found none like it; the nearest is `warpspy"},
-    {"> version\n@ warpspy*\n@ warpspy*\n", ":3: ", "expected the line `warpspy*`"},
-    {"> device cpu\n@ * dev\n", ":2: ", "expected the line"},
+    {"> version\n@ nothing\n", ":2: ", "the output has no line `nothing`; the nearest is `warpspy"},
+    {"> version\n@ warpspy*\n@ warpspy*\n", ":3: ", "no line `warpspy*`"},
+    {"> device cpu\n@ * dev\n", ":2: ", "the output has no line"},
     {"prose\n@ prose\n", ":2: ", "expected a command in the line above"},
     {"> version\n\n@ warpspy*\n", ":3: ", "expected a command in the line above"},
-    {"> version\n@\n", ":2: ", "found nothing"},
-    {"> version\n@! warpspy*\n", ":2: ", "expected the command to be refused"},
+    {"> version\n@\n", ":2: ", "the expected line is empty"},
+    {"> version\n@! warpspy*\n", ":2: ", "it should have been refused"},
     {"> nonsense\n@ *no such command*\n", ":1: ", "no such command"},
-    {"> nonsense\n@! something else\n", ":2: ", "expected the line `something else`"},
+    {"> nonsense\n@! something else\n", ":2: ", "no line `something else`"},
     {"= 3\n", ":1: ", "expected a question before its answer"},
     {"? How many?\n\n= 3\n", ":3: ", "expected a question before its answer"},
-    {"! So it is.\n", ":1: ", "expected a question before what is said"},
+    {"! So it is.\n", ":1: ", "expected a question before the text on its answer"},
     {"? How many?\n=\n", ":2: ", "expected an answer"},
     {"? How many?\n= 3 apples\n", ":2: ", "expected a number, or words in quotes, found `3 apples`"},
-    {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or percents behind +-"},
-    {"? How many?\n= 3 +- -1\n", ":2: ", "expected a number or percents behind +-"},
-    {"? Which?\n?  a  this\n?  b  that\n= c\n", ":4: ", "expected one of the question's choices, found `c`"},
-    {"? How many?\n= bandwidth of it\n! Why?\n", ":2: ", "expected a command below the question"},
-    {"? How many?\n= bandwidth of it\n\n> stats\n", ":2: ", "expected a command below the question"},
-    {"> gen poisson2d 4 as P\n? How many?\n= height of stats P\n", ":3: ", "the command says no `height`"},
-    {"> gen poisson2d 4 as P\n? How many?\n= rows[matrix=Q] of stats P\n", ":3: ", "says no `rows[matrix=Q]`"},
+    {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or a percentage after +-"},
+    {"? How many?\n= 3 +- -1\n", ":2: ", "expected a number or a percentage after +-"},
+    {"? Which?\n?  a  this\n?  b  that\n= c\n", ":4: ", "`c` is not one of the question's choices"},
+    {"? How many?\n= bandwidth of it\n! Why?\n", ":2: ", "needs a command below the question"},
+    {"? How many?\n= bandwidth of it\n\n> stats\n", ":2: ", "needs a command below the question"},
+    {"> gen poisson2d 4 as P\n? How many?\n= height of stats P\n", ":3: ", "output has no `height`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows[matrix=Q] of stats P\n", ":3: ", "has no `rows[matrix=Q]`"},
     {"> gen poisson2d 4 as P\n? How many?\n= rows rows of stats P\n", ":3: ", "expected + - * / or the end"},
     {"> gen poisson2d 4 as P\n? How many?\n= (rows of stats P\n", ":3: ", "expected `)`"},
-    {"> gen poisson2d 4 as P\n? How many?\n= 2 * matrix of stats P\n", ":3: ", "expected a number, found that"},
-    {"> gen poisson2d 4 as P\n? How many?\n= rows / empty_rows of stats P\n", ":3: ", "expected a number, found that"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 2 * matrix of stats P\n", ":3: ", "expected a number, but"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows / empty_rows of stats P\n", ":3: ", "expected a number, but"},
     {"? How many?\n= rows of stats nobody\n", ":2: ", "`stats nobody` fails: "},
-    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n", ":3: ", "written as 15, but found to be 16"},
-    {"> gen poisson2d 4 as P\n? How many?\n= 15 +- 5%\n= rows of stats P\n", ":3: ", "found to be 16"},
-    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n", ":3: ", "written as Q, but found to be P"},
-    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n", ":3: ", "written as 4, but found to be P"},
-    {"? 1\n= 1\n= 2\n= 3\n= 4\n= 5\n= 6\n= 7\n= 8\n= 9\n", ":10: ", "expected at most 8 answers"},
-    {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "expected a kernel"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n", ":3: ", "written as 15, but the program computes 16"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15 +- 5%\n= rows of stats P\n", ":3: ", "computes 16"},
+    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n", ":3: ", "written as Q, but the program computes P"},
+    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n", ":3: ", "written as 4, but the program computes P"},
+    {"? 1\n= 1\n= 2\n= 3\n= 4\n= 5\n= 6\n= 7\n= 8\n= 9\n", ":10: ", "at most 8 answers"},
+    {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "is not a kernel"},
     {"| matrix | of | what |\n", ":1: ", "expected 4 cells between bars"},
     {"| matrix | of | what | GPU | more |\n", ":1: ", "found 5"},
     {"| matrix | of | what | GPU\n", ":1: ", "expected 4 cells"},
@@ -387,8 +387,8 @@ static const struct {
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | gmres 5 sums guest | speed-up | 1 |\n",
      ":3: ", "expected a solver"},
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | lu-nothing | solve ms | 1 |\n",
-     ":3: ", "expected a method of LU"},
-    {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot hold another"},
+     ":3: ", "expected an LU method"},
+    {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot contain another"},
     {"> load none.mtx\n", "/none.mtx", "expected a readable file"},
 };
 
@@ -425,11 +425,11 @@ static void questions_have_limits(void **state)
     snprintf(text, sizeof text, "? %3000s?\n", "x");
     memset(text + 2, 'x', 3000);
     assert_false(lesson(&t, text));
-    assert_says(t.err, "expected a question of at most 2046 bytes");
+    assert_says(t.err, "at most 2046 bytes");
     *text = 0;
     for (int i = 0; i < 17; i++) strcat(text, "?  a  b\n");
     assert_false(lesson(&t, text));
-    assert_says(t.err, ":17: expected at most 16 choices");
+    assert_says(t.err, ":17: a question has at most 16 choices");
     shut(&t);
 }
 
@@ -454,7 +454,7 @@ static void questions_are_told_where_nobody_is_asked(void **state)
                        "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
                        "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
     assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n\n"
-                       "Questions: 3. At the prompt of a terminal they are asked.\n");
+                       "Questions: 3. At a terminal they are interactive.\n");
     shut(&t);
 }
 
@@ -512,14 +512,14 @@ static void questions_are_asked(void **state)
     (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
     assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
-    assert_says(t.out, "the grid?\n(Enter alone shows the answer; Ctrl-C leaves the lesson.)\nRight: 256.\nSixteen by");
+    assert_says(t.out, "the grid?\n(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
     assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
     assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");
     shut(&t);
     assert_true(answered(&t, asking, (const char *const[]){"many", "250", "a", "", " ", NULL}));
     assert_says(t.out,
-                "A number is expected; Enter alone shows the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
+                "Type a number, or press Enter to see the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
     assert_says(t.out, "\nWrong: it is b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
     assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
@@ -538,7 +538,7 @@ static void a_lesson_can_be_left(void **state)
     assert_true(answered(&t, asking, (const char *const[]){"256", "a", "", NULL}));
     assert_null(strstr(t.out, "> race"));
     assert_null(strstr(t.out, "The end."));
-    assert_says(t.out, "How many iterations?\nYou have left the lesson; its matrices stay.\n"
+    assert_says(t.out, "How many iterations?\nYou left the lesson; its matrices remain.\n"
                        "Questions: 1 right, 1 wrong, 0 skipped.\n");
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     assert_null(t.s.folder);
@@ -623,7 +623,7 @@ static void what_nobody_knows_is_not_asked_for(void **state)
 
 static void a_refusal_can_be_expected(void **state)
 {
-    static const char text[] = "> stats nobody\n@! *found `nobody`*\n> gen poisson2d 3 as P\n";
+    static const char text[] = "> stats nobody\n@! *`nobody` after*\n> gen poisson2d 3 as P\n";
     struct talk t;
     (void)state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
@@ -710,7 +710,7 @@ static void measures_are_shown(void **state)
     shut(&t);
     open_on_cpu(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench reps 1"));
-    assert_says(t.out, "16 operands in 3 pieces for thread blocks, of variance 0.8889");
+    assert_says(t.out, "16 operands in 3 pieces for thread blocks, variance 0.8889");
     assert_says(t.out, "format        zero padding  operands  pieces  variance");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
     assert_narrow(t.out);

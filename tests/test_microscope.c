@@ -574,15 +574,15 @@ static void test_command(void **state)
     talk_refuses(&t, "count", "no matrix is loaded");
     talk_says(&t, "gen poisson2d 100", "poisson2d");
     talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
-    talk_says(&t, "count coo-atomic all", "take turns; each turn asks for its sectors");
+    talk_says(&t, "count coo-atomic all", "are serialised; each one requests its sectors");
     talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands alike */
     talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all or nothing */
     talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
     talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
     talk_refuses(&t, "count csr-serial", "csr-serial does not run on the emulator");
     talk_refuses(&t, "count csr-scalar sample 0", "expected 1 or more blocks after `sample`, found 0");
-    talk_refuses(&t, "count csr-scalar sample 9 all", "all blocks are no sample");
-    talk_refuses(&t, "count csr-scalar of nothing", "expected a matrix after `of`, found `nothing`");
+    talk_refuses(&t, "count csr-scalar sample 9 all", "either `sample` or `all`");
+    talk_refuses(&t, "count csr-scalar of nothing", "`nothing` after `of` is not a matrix");
     talk_close(&t);
 }
 

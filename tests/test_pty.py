@@ -667,10 +667,10 @@ def test_a_lesson_asks():
     with open(os.path.join(s.home, "ask.txt"), "w") as f:
         f.write(ASKING)
     s.line(f"lesson {s.home}/ask.txt")
-    s.wait("(Enter alone shows the answer; Ctrl-C leaves the lesson.)")
+    s.wait("(Press Enter to see the answer, Ctrl-C to quit the lesson.)")
     s.wait("answer>")
     s.line("many")
-    s.wait("A number is expected")
+    s.wait("Type a number")
     s.keys("2", "5", "5", "\x7f", "6", "\r")  # with the keys of the prompt
     s.wait("Right: 256.")
     s.wait("Sixteen by sixteen.")
@@ -684,7 +684,7 @@ def test_a_lesson_asks():
     s.line(f"lesson {s.home}/ask.txt")
     s.wait_for(lambda: s.text().rstrip().endswith("answer>"))
     s.keys("1", "\x03")
-    s.wait("You have left the lesson; its matrices stay.")
+    s.wait("You left the lesson; its matrices remain.")
     s.line("list")
     s.wait("*  grid")
     s.line(f"lesson {s.home}/ask.txt")

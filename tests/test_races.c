@@ -134,7 +134,7 @@ static void test_command(void **state)
     talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
     talk_says(&t, "wrong lockstep", "void tree_right(");
     talk_refuses(&t, "wrong nothing",
-                 "expected a rule after `wrong`, found `nothing`; one of barrier, reuse, all-arrive");
+                 "`nothing` after `wrong` is not a rule; one of barrier, reuse, all-arrive");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     talk_says(&t, "wrong range", "\"right_passes\":true");

@@ -666,12 +666,12 @@ static void test_cut(void **state)
     talk_says(&t, "extract 5 6 B as C", "C");
     assert_true(t.s.current->csr.rows == 1 && t.s.current->csr.cols == 5);
     talk_refuses(&t, "extract 10 101 A", "at most 100, found 10 and 101");
-    talk_refuses(&t, "extract 10 20 5 A", "the column after the last");
+    talk_refuses(&t, "extract 10 20 5 A", "the end of the column range is missing");
     talk_refuses(&t, "extract 10", "an integer");
     talk_says(&t, "scale A", "A-scaled");
     assert_string_equal(t.s.current->name, "A-scaled");
     talk_says(&t, "scale A by rows as R", "each row by its largest");
-    talk_refuses(&t, "scale A by diagonal", "one of rows, cols, both");
+    talk_refuses(&t, "scale A by diagonal", "rows, cols or both");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
@@ -796,8 +796,8 @@ static void test_diff_values(void **state)
     talk_open(&t, OUT_TEXT);
     give(&t, "A", shape_csr(shapes, 1));
     give(&t, "B", shape_csr(shapes + 1, 1));
-    talk_says(&t, "diff A B", "the shape alone");
-    talk_refuses(&t, "diff A C", "expected a matrix");
+    talk_says(&t, "diff A B", "only the shape");
+    talk_refuses(&t, "diff A C", "is not a matrix");
     talk_refuses(&t, "diff A", "a matrix");
     talk_refuses(&t, "diff A B as A", "called A already");
     talk_close(&t);

@@ -123,7 +123,7 @@ static void totals_by_hand(void **state)
     struct talk t;
     (void)state;
     talk_open(&t, OUT_TEXT);
-    talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar", "12 requests to global memory, 16 sectors, 1.33 each");
+    talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar", "12 requests to global memory, 16 sectors, 1.33 per request");
     const struct trace_sums *s = &t.s.trace->step[11].sums, *m = &t.s.trace->step[5].sums;
     assert_int_equal(s->lanes, 9 * 4 + 3);
     assert_int_equal(s->apart, 3);
@@ -134,8 +134,8 @@ static void totals_by_hand(void **state)
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
-              "atomics: 5 lanes behind another at the same address\n"
-              "atomics take turns, which a GPU counts as 2 sectors more: 11 in all");
+              "atomics: 5 lanes serialised after another at the same address\n"
+              "serialised atomics, which a GPU counts as 2 sectors more: 11 in all");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
     s = &t.s.trace->step[4].sums;
     assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);

@@ -173,8 +173,8 @@ static void mistakes_are_named(void **state)
     } mistakes[] = {
         {"transfer 0", "expected 1 to 8192 MB, found 0"},
         {"transfer 9000", "found 9000"},
-        {"transfer nothing", "expected"},
-        {"transfer 8 A", "expected a size or a matrix, found both"},
+        {"transfer nothing", "is not"},
+        {"transfer 8 A", "give a size or a matrix, not both"},
         {"transfer pieces 0", "expected 1 to 1024 pieces, found 0"},
         {"transfer streams 33", "expected 1 to 32 streams"},
         {"transfer products 0", "products, found 0"},
