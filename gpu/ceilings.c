@@ -1,7 +1,5 @@
 /* The ceilings of a device: the best rates it was seen to reach, which kernels are then held against. */
 #include "dev.h"
-
-#include "../src/base.h"
 #include "../src/err.h"
 #include "../src/watch.h"
 

@@ -2,6 +2,9 @@
 #ifndef DEV_H
 #define DEV_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "../src/device.h"
 
 #ifdef __cplusplus

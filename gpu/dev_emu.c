@@ -1,4 +1,6 @@
 /* The device `emu`: the kernels of the GPU on the host, watched; host memory, and a sync that tells what was found. */
+#include <stdio.h>
+
 #include "dev.h"
 #include "emu.h"
 

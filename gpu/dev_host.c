@@ -1,6 +1,5 @@
 /* The device `cpu`: the host's own memory and cores; launches are plain calls that are done when they return. */
 #include "dev.h"
-
 #include "../src/clock.h"
 #include "../src/mem.h"
 #include "../src/text.h"

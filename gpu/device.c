@@ -1,7 +1,5 @@
 /* The registry of devices: which kinds there are, opening one by name, the default, closing all. */
 #include "dev.h"
-
-#include "../src/base.h"
 #include "../src/err.h"
 #include "../src/mem.h"
 #include "../src/text.h"

@@ -2,7 +2,10 @@
 #ifndef EMU_H
 #define EMU_H
 
-#include "../src/machine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

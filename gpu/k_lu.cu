@@ -1,4 +1,5 @@
 /* Dense LU with partial pivoting: the tables of its launches by device, and the loops of the host. */
+#include "../src/watch.h"
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE

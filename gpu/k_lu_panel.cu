@@ -1,5 +1,6 @@
 /* The panel of the blocked method: some columns from their diagonal down, held by one block in its registers; or, where
    they do not fit, one column in memory. */
+#include "../src/base.h"
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE

@@ -1,6 +1,7 @@
 /* Kernels that break one rule each, beside the right ones, for the emulator alone: see the command `wrong`. Each is one
    block, on N numbers; what is to come out stands with its rule at the end. */
 #ifndef __CUDACC__
+#include "../src/registry.h"
 #include "dialect.h"
 #include "emu.h"
 #include "../src/wrong.h"

@@ -2,6 +2,13 @@
    them what nvcc made of the same source. */
 #include "emu.h"
 #include "scope.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
+#include "../src/registry.h"
 
 #include <string.h>
 

@@ -2,8 +2,9 @@
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
-#include "dev.h"
+#include <stddef.h>
 
+#include "dev.h"
 #include "../src/base.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 /* The libraries of dense LU in a build without CUDA: none, and one stream, in which all goes in its order. */
+#include "../src/device.h"
+#include "../src/err.h"
 #include "../src/lu.h"
 
 #ifndef HAVE_CUDA

@@ -1,6 +1,10 @@
 /* A kernel under the microscope: one warp traced, or all of its launches counted. */
 #include "scope_run.h"
-#include "emu.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
 
 #include <math.h>
 #include <string.h>

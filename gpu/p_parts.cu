@@ -1,4 +1,5 @@
 /* Steps that several packers share: tiles, the longest row, zeros, pointers. */
+#include "../src/format.h"
 #include "pack.h"
 
 #include "../src/csr.h"

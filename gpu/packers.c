@@ -1,9 +1,7 @@
 /* The registry of packers, made of packers.def: as the emulator has them, and beside them what nvcc made of the same
    source. */
-#include "../src/packer.h"
-
 #include "../src/device.h"
-#include "../src/format.h"
+#include "../src/packer.h"
 
 #define PACKER(id) extern const struct packer emu_packer_##id, cuda_packer_##id;
 #include "packers.def"

@@ -10,6 +10,8 @@
    then, those of different warps first: if there is a race with any that was forgotten, then there is one with these
    too in all but contrived cases. */
 #include "races.h"
+#include "../src/mem.h"
+#include "../src/microscope.h"
 
 #include <string.h>
 

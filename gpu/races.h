@@ -2,7 +2,8 @@
 #ifndef RACES_H
 #define RACES_H
 
-#include "../src/microscope.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,6 @@
 /* What a request asks of memory: sectors, padding, contended atomics, bank conflicts. */
-#include "scope.h"
+#include "../src/format.h"
+#include "../src/microscope.h"
 
 /* Addresses of the lanes that take part, by lane. */
 static int addresses_of(const struct scope_array *a, const struct request *r, uint64_t *address)

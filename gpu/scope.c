@@ -1,6 +1,14 @@
 /* Watched launches: their blocks, the arrays and access sites of their kernels, requests counted or kept. */
+#include <stdio.h>
+
+#include "scope.h"
 #include "scope_run.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
 #include "../src/random.h"
+#include "../src/watch.h"
 
 #include <string.h>
 

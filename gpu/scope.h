@@ -2,7 +2,11 @@
 #ifndef SCOPE_H
 #define SCOPE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "../src/microscope.h"
+#include "../src/role.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,6 +2,7 @@
 #ifndef SCOPE_RUN_H
 #define SCOPE_RUN_H
 
+#include "../src/err.h"
 #include "scope.h"
 
 enum { CACHED = 256, THREADS_MOST = 64 };

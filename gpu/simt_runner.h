@@ -4,7 +4,10 @@
 
 #include "dialect.h"
 #include "emu.h"
+#include "races.h"
 #include "scope.h"
+#include "../src/err.h"
+#include "../src/mem.h"
 
 #include <cstdarg>
 

@@ -1,4 +1,5 @@
 /* The source of the kernels, kept in the program to be shown beside what they do. */
+#include "../src/base.h"
 #include "../src/microscope.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* What sorts and adds up between the kernels of a device. */
-#include "../src/tools.h"
-
 #include "../src/device.h"
+#include "../src/tools.h"
 
 #include <stddef.h>
 

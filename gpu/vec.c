@@ -1,5 +1,10 @@
 /* Which compilation of the vector operations a device's solvers use. */
+#include "../src/device.h"
 #include "../src/lu.h"
+#include "../src/bicg_ops.h"
+#include "../src/cg_ops.h"
+#include "../src/gmres_ops.h"
+#include "../src/vec_ops.h"
 #include "../src/level_schedule.h"
 
 #ifdef HAVE_CUDA

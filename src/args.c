@@ -1,5 +1,10 @@
 /* Arguments: what commands ask of the words that were matched. */
+#include "args.h"
+#include "format.h"
 #include "grammar.h"
+#include "numeral.h"
+#include "session.h"
+#include "suggest.h"
 
 #include <string.h>
 

@@ -2,9 +2,13 @@
 #ifndef ARGS_H
 #define ARGS_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
 
 struct args;
+struct err;
 struct param;
 
 /* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if

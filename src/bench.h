@@ -2,6 +2,9 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "array.h"
 #include "reference.h"
 

@@ -2,6 +2,8 @@
 #ifndef BICG_OPS_H
 #define BICG_OPS_H
 
+#include <stdint.h>
+
 #include "array.h"
 
 #ifdef __cplusplus

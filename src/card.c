@@ -1,6 +1,14 @@
 /* The report card of a matrix: the table of its lines, how they are run, and what they share. */
 #include "card.h"
+#include "clock.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "registry.h"
 #include "stats.h"
+#include "text.h"
+#include "threads.h"
+#include "watch.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,9 +3,13 @@
 #ifndef CARD_H
 #define CARD_H
 
-#include "registry.h"
-#include "session.h"
-#include "worker.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base.h"
+
+struct err;
 
 /* Columns of a terminal that the text of a line may have. */
 enum { CARD_KEYS = 12, CARD_SMALL = 100000, CARD_WIDTH = 69 };

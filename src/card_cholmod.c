@@ -1,6 +1,10 @@
 /* Report card: the Cholesky factorisation by CHOLMOD, a library that is opened when first used: with its BLAS and
    LAPACK it would cost every start of the program. */
+#include "card.h"
 #include "card_graph.h"
+#include "err.h"
+#include "mem.h"
+#include "worker.h"
 
 #include <dlfcn.h>
 #include <suitesparse/cholmod.h>

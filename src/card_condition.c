@@ -1,6 +1,13 @@
 /* Report card: the condition: how much of the digits a solve may lose, by two estimates from below. */
+#include "card.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "random.h"
+#include "text.h"
+#include "worker.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* Report card: is a symmetric matrix positive definite, and by what proof? */
 #include "card.h"
 #include "card_lanczos.h"
+#include "csr.h"
+#include "mem.h"
+#include "text.h"
 
 #include <math.h>
 

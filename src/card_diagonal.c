@@ -1,5 +1,7 @@
 /* Report card: the diagonal against the rest of its row and column, and the signs on either side. */
 #include "card.h"
+#include "csr.h"
+#include "text.h"
 
 #include <math.h>
 

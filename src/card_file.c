@@ -1,6 +1,9 @@
 /* Report card: on which lines of its file stands what a user would mend there. */
 #include "card.h"
+#include "csr.h"
+#include "load_info.h"
 #include "mtx_find.h"
+#include "watch.h"
 
 #include <math.h>
 #include <string.h>

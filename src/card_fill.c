@@ -1,5 +1,11 @@
 /* Report card: how many entries the Cholesky factor of A + A' would have, rows and columns in AMD's order. */
+#include "card.h"
 #include "card_graph.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "text.h"
+#include "worker.h"
 
 #include <suitesparse/amd.h>
 

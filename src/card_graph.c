@@ -1,5 +1,9 @@
 /* Report card: copies of a matrix for the libraries of SuiteSparse. */
 #include "card_graph.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "text.h"
 
 #include <string.h>
 

@@ -2,7 +2,10 @@
 #ifndef CARD_GRAPH_H
 #define CARD_GRAPH_H
 
-#include "card.h"
+#include <stdbool.h>
+
+struct csr;
+struct err;
 
 #include <suitesparse/cs.h>
 

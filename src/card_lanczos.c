@@ -1,6 +1,12 @@
 /* Report card: the outer eigenvalues of a symmetric matrix by conjugate gradients (Saad 2003, 6.7.3). */
 #include "card_lanczos.h"
+#include "card.h"
+#include "csr.h"
+#include "mem.h"
+#include "random.h"
 #include "ritz.h"
+#include "threads.h"
+#include "watch.h"
 
 #include <math.h>
 

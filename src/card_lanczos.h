@@ -2,7 +2,11 @@
 #ifndef CARD_LANCZOS_H
 #define CARD_LANCZOS_H
 
-#include "card.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct card;
+struct err;
 
 struct card_lanczos {
     double low, high; /* Ritz values: between the least and greatest eigenvalue; NaN: none */

@@ -1,5 +1,6 @@
 /* Report card: norms, the range of the values, and Gershgorin discs. */
 #include "card.h"
+#include "csr.h"
 
 #include <float.h>
 #include <math.h>

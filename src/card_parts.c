@@ -1,6 +1,12 @@
 /* Report card: properties of the pattern alone: structural rank, Dulmage-Mendelsohn parts, strongly and weakly
    connected components. */
+#include "card.h"
 #include "card_graph.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "watch.h"
+#include "worker.h"
 
 #include <string.h>
 #include <suitesparse/btf.h>

@@ -1,5 +1,9 @@
 /* Report card: where the entries lie: bandwidth, profile, lengths of rows and columns, small dense blocks. */
 #include "card.h"
+#include "csr.h"
+#include "mem.h"
+#include "text.h"
+#include "watch.h"
 
 #include <math.h>
 #include <omp.h>

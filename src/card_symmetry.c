@@ -1,5 +1,6 @@
 /* Report card: how far a matrix is from its transpose, in pattern and in values. */
 #include "card.h"
+#include "csr.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* Report card: is the matrix well formed, and has it numbers that a solver cannot take? */
 #include "card.h"
+#include "csr.h"
+#include "load_info.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 #ifndef CG_OPS_H
 #define CG_OPS_H
 
+#include <stdint.h>
+
 #include "array.h"
 
 #ifdef __cplusplus

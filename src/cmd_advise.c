@@ -1,6 +1,14 @@
 /* advise: all kernels by predicted time, with the cost of converting to their format and when that cost is repaid. */
-#include "cmd.h"
+#include "args.h"
+#include "bench.h"
+#include "command.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "modeled.h"
+#include "output_run.h"
 #include "predicted.h"
+#include "session.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,17 @@
 /* bench: time every kernel that fits a matrix, in a table. */
-#include "cmd.h"
+#include "args.h"
+#include "bench.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "output_run.h"
+#include "session.h"
+#include "spmv.h"
+#include "text.h"
 
 #include <string.h>
 

@@ -1,8 +1,12 @@
 /* The commands back and change, for a paused solve, and the Ritz values in the report of a solve. */
+#include "args.h"
 #include "cmd_solve.h"
-#include "grammar.h"
+#include "command.h"
 #include "precond.h"
 #include "race.h"
+#include "session.h"
+#include "solve.h"
+#include "solver.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,12 @@
 /* check: the report card of a matrix. */
+#include "args.h"
 #include "card.h"
+#include "command.h"
+#include "err.h"
+#include "matrix.h"
+#include "mem.h"
+#include "session.h"
+#include "text.h"
 
 #include <string.h>
 

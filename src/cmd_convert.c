@@ -1,8 +1,21 @@
 /* convert: store a matrix in a format, on the host or on a device, and report the cost and the benefit. */
-#include "cmd.h"
-#include "packer.h"
-#include "measures.h"
+#include "args.h"
+#include "bench.h"
+#include "clock.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
 #include "fmt_csr.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "measures.h"
+#include "output_run.h"
+#include "packer.h"
+#include "product.h"
+#include "session.h"
+#include "spmv.h"
+#include "text.h"
 
 #include <math.h>
 

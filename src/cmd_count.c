@@ -1,7 +1,16 @@
 /* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
 #include "microscope.h"
+#include "output_run.h"
 #include "predicted.h"
+#include "product.h"
+#include "session.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,14 @@
 /* scale, extract and prune: new matrices from scaled or selected entries of another. */
-#include "cmd.h"
+#include "args.h"
+#include "clock.h"
+#include "command.h"
 #include "derived.h"
+#include "err.h"
 #include "extract.h"
+#include "matrix.h"
+#include "session.h"
+#include "text.h"
+#include "window.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* devices, device and ceilings: the devices, the one in use, and its memory bandwidth. */
-#include "grammar.h"
+#include "args.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "kinds.h"
+#include "session.h"
 
 #include <string.h>
 

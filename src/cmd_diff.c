@@ -1,6 +1,10 @@
 /* diff: the entries that two matrices share and where they differ; the difference as a new matrix on request. */
-#include "cmd.h"
+#include "args.h"
+#include "clock.h"
+#include "command.h"
 #include "derived.h"
+#include "matrix.h"
+#include "session.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,11 @@
 /* explain: what costs a kernel time, in words and numbers, and the remedy; most important first. */
-#include "cmd.h"
+#include "command.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "modeled.h"
 #include "predicted.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,11 @@
 /* formats: the storage formats of a matrix and their cost. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
 #include "fit.h"
+#include "matrix.h"
+#include "mem.h"
 #include "output_run.h"
+#include "session.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,9 @@
 /* gen: generated matrices, the same for the same seed. */
+#include "args.h"
+#include "clock.h"
+#include "command.h"
+#include "gen.h"
+#include "matrix.h"
 #include "session.h"
 
 #include <string.h>

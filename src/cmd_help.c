@@ -1,12 +1,20 @@
 /* help: the commands by group, or an explanation of one of them or of anything that a command can name. */
+#include "args.h"
 #include "card.h"
+#include "command.h"
 #include "device_sorts.h"
-#include "grammar.h"
+#include "front_ops.h"
+#include "gen.h"
+#include "kernel.h"
 #include "lu.h"
+#include "matrix.h"
 #include "options.h"
 #include "precond.h"
 #include "reorder.h"
+#include "session.h"
+#include "solver.h"
 #include "symmetrize.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

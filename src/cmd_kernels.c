@@ -1,5 +1,11 @@
 /* kernels: the SpMV kernels, and which ones fit a matrix. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "err.h"
+#include "fit.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "session.h"
 
 #include <string.h>
 

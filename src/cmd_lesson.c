@@ -24,8 +24,17 @@
 
    At a terminal questions are asked; otherwise they are printed with their answers. A line with @ that matches nothing,
    or a written answer that is no longer true, ends the lesson as a failure. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "err.h"
+#include "front_ops.h"
 #include "lesson.h"
+#include "matrix.h"
+#include "mem.h"
+#include "paper.h"
+#include "session.h"
+#include "text.h"
+#include "words.h"
 
 #include <errno.h>
 #include <string.h>

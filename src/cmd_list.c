@@ -1,4 +1,10 @@
 /* list, use and drop: the matrices of the session. */
+#include "args.h"
+#include "command.h"
+#include "err.h"
+#include "format.h"
+#include "matrix.h"
+#include "product.h"
 #include "session.h"
 
 #include <string.h>

@@ -1,5 +1,12 @@
 /* load and save: read and write matrix files. */
+#include "args.h"
+#include "clock.h"
+#include "command.h"
+#include "err.h"
 #include "file.h"
+#include "matrix.h"
+#include "session.h"
+#include "text.h"
 
 #include <string.h>
 

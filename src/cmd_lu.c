@@ -1,8 +1,15 @@
 /* lu: a matrix as a dense one, factored by one method, by all of them, or one column per step for display. */
 #include "cmd_lu.h"
-#include "grammar.h"
+#include "args.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "front_ops.h"
 #include "holding.h"
 #include "lu.h"
+#include "matrix.h"
+#include "session.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

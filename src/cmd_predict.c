@@ -1,6 +1,8 @@
 /* predict: a kernel's GPU time by the cost model, to be compared with spmv's measurement. */
-#include "cmd.h"
+#include "command.h"
+#include "modeled.h"
 #include "predicted.h"
+#include "session.h"
 
 static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {

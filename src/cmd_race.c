@@ -1,13 +1,24 @@
 /* race: several solvers, or several kernels, on one matrix in turns of equal time, with a table at the end. */
 #include "cmd_race.h"
+#include "args.h"
 #include "cmd_solve.h"
-#include "grammar.h"
+#include "command.h"
+#include "device.h"
+#include "format.h"
+#include "front_ops.h"
 #include "holding.h"
+#include "matrix.h"
+#include "mem.h"
+#include "numeral.h"
 #include "precond.h"
+#include "race.h"
 #include "race_begin.h"
 #include "right_side.h"
-#include "race.h"
+#include "session.h"
+#include "solve.h"
+#include "solver.h"
 #include "spmv.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

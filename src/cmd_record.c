@@ -1,6 +1,9 @@
 /* record: write the commands of a session to a file as they run. */
+#include "args.h"
+#include "command.h"
+#include "err.h"
 #include "record.h"
-#include "grammar.h"
+#include "session.h"
 
 static void tell(struct session *s, const char *state)
 {

@@ -1,7 +1,12 @@
 /* reorder: a square matrix with rows and columns in another order, P A P', as a new matrix. */
-#include "cmd.h"
+#include "args.h"
+#include "clock.h"
+#include "command.h"
 #include "derived.h"
+#include "matrix.h"
+#include "mem.h"
 #include "reorder.h"
+#include "session.h"
 
 struct moved {
     struct spread before, after;

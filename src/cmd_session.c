@@ -1,6 +1,10 @@
 /* source, replay, version and quit. */
-#include "grammar.h"
+#include "args.h"
+#include "clock.h"
+#include "command.h"
+#include "err.h"
 #include "record.h"
+#include "session.h"
 
 #include <errno.h>
 #include <string.h>

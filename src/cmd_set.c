@@ -1,5 +1,10 @@
 /* set: the options of the program, kept between sessions. */
+#include "args.h"
+#include "command.h"
+#include "err.h"
+#include "kinds.h"
 #include "options.h"
+#include "session.h"
 
 #include <string.h>
 

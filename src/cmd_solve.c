@@ -1,14 +1,24 @@
 /* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
 #include "cmd_solve.h"
+#include "args.h"
 #include "cmd_race.h"
-#include "grammar.h"
+#include "command.h"
+#include "device.h"
+#include "format.h"
+#include "front_ops.h"
 #include "holding.h"
+#include "matrix.h"
+#include "matrix_market.h"
+#include "mem.h"
 #include "newfile.h"
 #include "precond.h"
 #include "race.h"
 #include "right_side.h"
-#include "session_solve.h"
 #include "ritz.h"
+#include "session.h"
+#include "session_solve.h"
+#include "solve.h"
+#include "solver.h"
 
 #include <math.h>
 #include <string.h>

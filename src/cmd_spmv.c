@@ -1,5 +1,14 @@
 /* spmv: one kernel, checked against the reference and timed. */
-#include "cmd.h"
+#include "args.h"
+#include "bench.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "output_run.h"
+#include "session.h"
 #include "spmv.h"
 
 #include <math.h>

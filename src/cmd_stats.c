@@ -1,4 +1,7 @@
 /* stats: the numbers that describe a matrix. */
+#include "args.h"
+#include "command.h"
+#include "matrix.h"
 #include "session.h"
 
 static void out_shape(struct out *o, const struct matrix *m)

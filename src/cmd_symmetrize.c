@@ -1,6 +1,16 @@
 /* symmetrize and transpose: a new matrix from one of the session, made on a device, and the time it took. */
-#include "cmd.h"
+#include "args.h"
+#include "bench.h"
+#include "clock.h"
+#include "command.h"
 #include "derived.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "session.h"
+#include "spmv.h"
 #include "symmetrize.h"
 
 #include <math.h>

@@ -1,9 +1,14 @@
 /* trace: what the lanes of one warp do, step by step, on the emulator: a table, numbers, or the whole screen. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "format.h"
+#include "front_ops.h"
 #include "holding.h"
-#include "grammar.h"
+#include "kernel.h"
 #include "predicted.h"
+#include "text.h"
 #include "traced.h"
+#include "tracing.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,13 @@
 /* transfer: the cost of copying to a device, by every method, and how much of it overlapping hides. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "gen.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "session.h"
+#include "text.h"
 #include "transfer.h"
 
 #include <math.h>

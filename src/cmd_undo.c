@@ -1,4 +1,5 @@
 /* undo: take back the last change. */
+#include "command.h"
 #include "grammar.h"
 #include "undo.h"
 

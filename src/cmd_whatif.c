@@ -1,7 +1,15 @@
 /* whatif: bytes, padding and predicted times for another format, parameters, precision or order, before converting. */
-#include "cmd.h"
+#include "args.h"
+#include "clock.h"
+#include "command.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "modeled.h"
+#include "output_run.h"
 #include "predicted.h"
 #include "reorder.h"
+#include "session.h"
 
 #include <math.h>
 #include <string.h>

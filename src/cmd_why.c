@@ -1,6 +1,13 @@
 /* why not: what keeps a format from being the advised one. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "modeled.h"
 #include "predicted.h"
+#include "session.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,11 +110,11 @@ static void say_answer(struct out *o, const struct answer *w)
         return;
     }
     if (times(w) <= AS_FAST)
-        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name, w->best->kernel->format->name,
-                 w->own->kernel->name, own, w->best->kernel->name, best);
+        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name,
+                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
     else
-        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), w->best->kernel->format->name,
-                 w->own->kernel->name, own, w->best->kernel->name, best);
+        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w),
+                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
     out_text(o, "It takes %s of memory, %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
              w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;

@@ -1,5 +1,9 @@
 /* wrong: kernels that break a rule on purpose, what the emulator reports, and the correct kernels. */
-#include "cmd.h"
+#include "args.h"
+#include "command.h"
+#include "err.h"
+#include "microscope.h"
+#include "session.h"
 #include "wrong.h"
 
 #include <stdlib.h>

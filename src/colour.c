@@ -1,5 +1,7 @@
 /* Greedy colouring of a matrix's rows, in their own order. */
 #include "colour.h"
+#include "csr.h"
+#include "mem.h"
 
 /* The pattern of A', rows ascending: who needs row i. */
 struct needed {

@@ -2,7 +2,10 @@
 #ifndef COLOUR_H
 #define COLOUR_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+
+struct csr;
+struct err;
 
 /* Give each row of a square matrix the least colour, from 0, that no earlier row has of those that it shares an entry
    of A + A' with: at most one more than the longest row of A + A'. colour[A->rows]. */

@@ -1,7 +1,13 @@
 /* Commands: the table, and how lines and scripts are run. */
+#include "command.h"
+#include "clock.h"
+#include "device.h"
+#include "front_ops.h"
 #include "grammar.h"
-#include "log.h"
 #include "record.h"
+#include "session.h"
+#include "suggest.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>

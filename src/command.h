@@ -2,10 +2,12 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-#include "registry.h"
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 struct args;
+struct err;
 struct session;
 
 /* A command is one entry at the end of its file and one line in commands.def.

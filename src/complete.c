@@ -1,5 +1,8 @@
 /* Completion: what the grammar allows at the end of a line, and files by what the directory holds. */
+#include "command.h"
 #include "grammar.h"
+#include "kinds.h"
+#include "text.h"
 
 #include <dirent.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
 #include "csr.h"
-
 #include "err.h"
 #include "mem.h"
 #include "search.h"

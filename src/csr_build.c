@@ -3,7 +3,6 @@
    by 64-bit keys, column above and position in the bucket below. The order of sums is that of the input, whatever
    the number of threads. */
 #include "csr.h"
-
 #include "err.h"
 #include "mem.h"
 #include "watch.h"

@@ -1,5 +1,9 @@
 /* How many entries of a matrix fall in each cell of a picture of a window of it. */
 #include "density.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "watch.h"
 
 #include <string.h>
 

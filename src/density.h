@@ -2,7 +2,12 @@
 #ifndef DENSITY_H
 #define DENSITY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "window.h"
+
+struct err;
 
 /* density_of in slices: begin, then more until it says that nothing is left. The cells begin as zeros and belong to the
    caller. A slice is about 4 million entries, a few milliseconds. */

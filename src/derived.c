@@ -1,5 +1,7 @@
 /* Matrices that commands make of others. */
 #include "derived.h"
+#include "args.h"
+#include "matrix.h"
 #include "session.h"
 
 bool session_add_derived(struct session *s, const struct args *a, const struct matrix *of, const char *ending,

@@ -1,5 +1,6 @@
 /* The sorts of devices there can be, whether this machine has them or not. */
 #include "device_sorts.h"
+#include "registry.h"
 
 static const struct named device_sorts[] = {
     {"cpu", "plain loops on the host, with one thread or all"},

@@ -2,8 +2,6 @@
 #ifndef DEVICE_SORTS_H
 #define DEVICE_SORTS_H
 
-#include "registry.h"
-
 extern const struct registry device_sort_registry;
 
 #endif

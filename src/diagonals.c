@@ -1,6 +1,5 @@
 /* Diagonals that have an entry, in the whole matrix or in blocks of its rows: found, counted and filled. */
 #include "diagonals.h"
-
 #include "csr.h"
 #include "err.h"
 #include "format.h"

@@ -3,9 +3,13 @@
 #ifndef DIAGONALS_H
 #define DIAGONALS_H
 
-#include "stored.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct array;
 struct csr;
+struct err;
+struct stored;
 
 /* ---- of the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 

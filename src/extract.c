@@ -1,5 +1,9 @@
 /* Parts of matrices, and matrices with their rows and columns scaled. */
 #include "extract.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "watch.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,14 @@
 #ifndef EXTRACT_H
 #define EXTRACT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "window.h"
+
+struct csr;
+struct err;
+struct watch;
 
 /* The rows and columns of win, which lies within A (E_USAGE if not); they are counted anew from 0. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);

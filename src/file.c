@@ -1,6 +1,12 @@
 /* The kinds of matrix files: which one a file is by its content, which one to write by its name. */
 #include "file.h"
-#include "mtx.h"
+#include "clock.h"
+#include "csr.h"
+#include "err.h"
+#include "load_info.h"
+#include "search.h"
+#include "stream.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -2,8 +2,15 @@
 #ifndef FILE_H
 #define FILE_H
 
-#include "session.h"
-#include "stream.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base.h"
+
+struct csr;
+struct err;
+struct load_info;
+struct watch;
 
 enum { FILE_BEGIN = 512 };
 

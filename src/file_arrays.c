@@ -1,5 +1,11 @@
 /* From the arrays that a file holds to a matrix: ranges checked, symmetry expanded, rows sorted, duplicates summed. */
+#include "csr.h"
+#include "err.h"
 #include "file.h"
+#include "load_info.h"
+#include "mem.h"
+#include "text.h"
+#include "watch.h"
 
 #include <string.h>
 

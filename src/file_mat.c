@@ -1,7 +1,13 @@
 /* MATLAB's .mat, level 5 and 7.3, by libmatio. It and HDF5 below it are opened when first needed, since they cost
    start-up time, and in a process of their own: they crash on some damaged files, print, cannot be cancelled, and take
    whatever memory a file asks for. That process sends the matrix through a pipe. */
+#include "csr.h"
+#include "err.h"
 #include "file.h"
+#include "load_info.h"
+#include "mem.h"
+#include "text.h"
+#include "watch.h"
 
 #include <dlfcn.h>
 #include <errno.h>

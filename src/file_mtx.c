@@ -1,5 +1,7 @@
 /* Matrix Market as a kind of file; the work is done in the files mtx_*.c. */
 #include "file.h"
+#include "load_info.h"
+#include "matrix_market.h"
 #include "mtx.h"
 #include "mtx_find.h"
 

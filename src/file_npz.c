@@ -1,7 +1,14 @@
 /* SciPy's .npz, as scipy.sparse.save_npz writes it: a zip of .npy arrays, by libarchive. Read: csr, csc, coo, bsr and
    dia; written: csr, not compressed. Format of .npy: https://numpy.org/neps/nep-0001-npy-format.html */
+#include "csr.h"
+#include "err.h"
 #include "file.h"
+#include "load_info.h"
+#include "mem.h"
 #include "newfile.h"
+#include "stream.h"
+#include "text.h"
+#include "watch.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,8 +1,14 @@
 /* Rutherford-Boeing and Harwell-Boeing files: lines of fixed columns as Fortran writes them, in any locale.
    Format: Duff, Grimes, Lewis, "The Rutherford-Boeing sparse matrix collection", RAL-TR-97-031, 1997. */
+#include <stdio.h>
+
+#include "csr.h"
 #include "file.h"
+#include "load_info.h"
 #include "mtx.h"
 #include "number.h"
+#include "stream.h"
+#include "watch.h"
 
 #include <string.h>
 

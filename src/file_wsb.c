@@ -9,8 +9,13 @@
    taking words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd; a last part is filled with zeros and the length is
    mixed in at the end. Every step is a bijection of h and of the word, so one wrong word never passes. The hashes of
    the pieces are hashed in their order in the same way. */
+#include "csr.h"
+#include "err.h"
 #include "file.h"
+#include "load_info.h"
 #include "newfile.h"
+#include "text.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,10 @@
 /* What costs a kernel time: each cause is what the model predicts with it, less what it predicts without. */
+#include "csr.h"
+#include "err.h"
+#include "kernel.h"
+#include "mem.h"
 #include "modeled.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

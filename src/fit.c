@@ -1,5 +1,9 @@
 /* How a matrix would be stored in a format: whether it fits, its size, the time to pack it. */
 #include "fit.h"
+#include "clock.h"
+#include "err.h"
+#include "matrix.h"
+#include "mem.h"
 #include "output_run.h"
 #include "session.h"
 

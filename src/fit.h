@@ -2,9 +2,14 @@
 #ifndef FIT_H
 #define FIT_H
 
+#include <stdbool.h>
+
+#include "array.h"
 #include "format.h"
 #include "measures.h"
 
+struct err;
+struct format;
 struct matrix;
 struct out;
 struct session;

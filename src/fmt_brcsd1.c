@@ -14,7 +14,6 @@
    brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the size
    to which the paper cuts blocks. */
 #include "fmt_brcsd1.h"
-
 #include "csr.h"
 #include "diagonals.h"
 #include "format.h"

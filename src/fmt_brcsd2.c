@@ -8,7 +8,6 @@
          4   . *     *       Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last
          5   . . *     *     block is stored with full height.                                                        */
 #include "fmt_brcsd2.h"
-
 #include "diagonals.h"
 #include "format.h"
 #include "mem.h"

@@ -4,7 +4,6 @@
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
    fill a warp. */
 #include "fmt_bsr.h"
-
 #include "csr.h"
 #include "format.h"
 #include "search.h"

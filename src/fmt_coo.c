@@ -1,6 +1,5 @@
 /* COO: row, column and value of each entry, sorted by row. */
 #include "fmt_coo.h"
-
 #include "csr.h"
 #include "format.h"
 #include "threads.h"

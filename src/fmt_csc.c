@@ -1,6 +1,5 @@
 /* CSC: column j holds entries ptr[j] .. ptr[j+1]-1 of row and val. The compressed rows of the transpose. */
 #include "fmt_csc.h"
-
 #include "csr.h"
 #include "format.h"
 #include "search.h"

@@ -1,6 +1,5 @@
 /* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from it. */
 #include "fmt_csr.h"
-
 #include "csr.h"
 #include "format.h"
 #include "search.h"

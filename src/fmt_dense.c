@@ -1,6 +1,5 @@
 /* Dense: every element of the matrix, column by column: slot j*rows + i is row i, column j. */
 #include "fmt_dense.h"
-
 #include "csr.h"
 #include "format.h"
 #include "threads.h"

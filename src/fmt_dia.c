@@ -1,7 +1,6 @@
 /* DIA: the occupied diagonals, ascending, each stored whole: slot d*rows + i is row i of the diagonal whose column is
    i + offsets[d]. Elements outside the matrix and absent entries are 0. */
 #include "fmt_dia.h"
-
 #include "diagonals.h"
 #include "format.h"
 #include "mem.h"

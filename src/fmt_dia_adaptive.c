@@ -1,7 +1,7 @@
 /* DIA-Adaptive: DIA if that has little padding, else BRCSD-I if its cuts alone remove the padding, else BRCSD-II.
    The arrays are those of the chosen format; the parameter `as`, once resolved, is the choice. */
 #include "fmt_dia_adaptive.h"
-
+#include "csr.h"
 #include "fmt_brcsd1.h"
 #include "fmt_brcsd2.h"
 #include "fmt_dia.h"

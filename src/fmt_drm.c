@@ -8,7 +8,6 @@
    Example: four segments of 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so none are merged for being small;
    the largest is paired with the smallest: {0, 3} and {1, 2}, of 10 operands each.                             */
 #include "fmt_drm.h"
-
 #include "diagonals.h"
 #include "format.h"
 #include "mem.h"

@@ -1,7 +1,6 @@
 /* ELL: every row padded to one width, stored column by column, so that neighbouring threads read neighbouring slots:
    element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
 #include "fmt_ell.h"
-
 #include "csr.h"
 #include "err.h"
 #include "format.h"

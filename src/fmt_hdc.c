@@ -2,7 +2,6 @@
    is its entries divided by the slots it needs, one per row. That bounds the padding: at `fill` 50% no diagonal has
    more padding than entries, however short it is inside the matrix. */
 #include "fmt_hdc.h"
-
 #include "csr.h"
 #include "diagonals.h"
 #include "fmt_dia.h"

@@ -2,7 +2,6 @@
    that have an entry in its rows; slot d*hack + t is row t of its hack on diagonal d. The last hack is stored with full
    height. */
 #include "fmt_hdia.h"
-
 #include "diagonals.h"
 #include "format.h"
 #include "mem.h"

@@ -1,6 +1,5 @@
 /* HYB: an ELL part of some width for most entries, and a COO part, sorted by row, for the overflow. */
 #include "fmt_hyb.h"
-
 #include "csr.h"
 #include "fmt_ell.h"
 #include "format.h"

@@ -15,7 +15,6 @@
    multiprocessor holds 8 blocks of 256 threads (8 warps); the default is for 80 of them: 0.5 * 80 * 8 * 8 = 2560, a
    V100. */
 #include "fmt_sccsr.h"
-
 #include "csr.h"
 #include "err.h"
 #include "format.h"

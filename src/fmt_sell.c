@@ -4,7 +4,6 @@
    The default C is the warp; the default sigma is 32 slices, which evens out most lengths while rows stay near their
    neighbours, so that x is still read from the cache. The last slice is filled up with rows -1. */
 #include "fmt_sell.h"
-
 #include "csr.h"
 #include "err.h"
 #include "format.h"

@@ -8,7 +8,6 @@
    A row's last piece is filled up with its last column and value 0: columns ascend in a row, so a repeated column is
    padding. The last block is filled up with pieces of column 0 and value 0, which belong to no row. */
 #include "fmt_vab.h"
-
 #include "csr.h"
 #include "err.h"
 #include "format.h"

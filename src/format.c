@@ -1,9 +1,9 @@
 /* The registry of storage formats, and what is done once for all of them: plan, pack, unpack, count, free. */
 #include "format.h"
-
 #include "csr.h"
 #include "err.h"
 #include "mem.h"
+#include "registry.h"
 #include "text.h"
 #include "threads.h"
 

@@ -2,7 +2,11 @@
 #ifndef FORMAT_H
 #define FORMAT_H
 
-#include "registry.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "role.h"
 #include "stored.h"
 
 #ifdef __cplusplus

@@ -2,8 +2,9 @@
 #ifndef FRONT_OPS_H
 #define FRONT_OPS_H
 
-#include "warpspy.h"
+#include <stdbool.h>
 
+struct err;
 struct registry;
 struct session;
 

@@ -1,5 +1,9 @@
 /* The registry of generators, and their random numbers: splitmix64, the same on every machine. */
 #include "gen.h"
+#include "err.h"
+#include "random.h"
+#include "registry.h"
+#include "watch.h"
 
 #include <string.h>
 

@@ -2,10 +2,15 @@
 #ifndef GEN_H
 #define GEN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "csr.h"
 #include "format.h"
-#include "random.h"
-#include "registry.h"
-#include "warpspy.h"
+#include "stored.h"
+
+struct csr;
+struct watch;
 
 /* A generator is an entry of a file gen_NAME.c and one line in generators.def. */
 struct generator {

@@ -1,5 +1,7 @@
 /* Matrices along the diagonal: a band of chosen fill, and diagonals that are broken in pieces. */
 #include "gen.h"
+#include "mem.h"
+#include "random.h"
 
 /* ---- band ---- */
 

@@ -1,5 +1,7 @@
 /* The generator dense: a random value in every place, for dense LU and the dense format. */
 #include "gen.h"
+#include "random.h"
+#include "watch.h"
 
 static void dense_row(struct csr *A, int64_t r, uint64_t seed)
 {

@@ -1,5 +1,6 @@
 /* Matrices of regular grids: the Poisson equation in two and three dimensions, and finite elements. */
 #include "gen.h"
+#include "random.h"
 
 /* ---- Poisson: each point and its next neighbours along the axes; x runs fastest ---- */
 

@@ -1,5 +1,8 @@
 /* Random matrices: uniform rows, the power-law graphs of R-MAT, and circuits with a few dense nodes. */
 #include "gen.h"
+#include "mem.h"
+#include "random.h"
+#include "watch.h"
 
 #include <math.h>
 

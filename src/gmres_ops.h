@@ -2,6 +2,8 @@
 #ifndef GMRES_OPS_H
 #define GMRES_OPS_H
 
+#include <stdint.h>
+
 #include "array.h"
 
 #include <stdbool.h>

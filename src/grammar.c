@@ -1,5 +1,8 @@
 /* Grammars: the string of a command taken apart into the items that its words are matched with. */
+#include <stdio.h>
+
 #include "grammar.h"
+#include "kinds.h"
 
 #include <ctype.h>
 #include <string.h>

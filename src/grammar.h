@@ -2,12 +2,8 @@
 #ifndef GRAMMAR_H
 #define GRAMMAR_H
 
-#include "args.h"
-#include "command.h"
-#include "kinds.h"
-#include "numeral.h"
-#include "session.h"
-#include "suggest.h"
+#include <stdbool.h>
+
 #include "words.h"
 
 enum { ITEMS_MAX = 24 };

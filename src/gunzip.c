@@ -1,5 +1,7 @@
 /* Unpack gzip by zlib, one member after the other, checking what libarchive does not: CRC and length. */
 #include "gunzip.h"
+#include "err.h"
+#include "mem.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -2,8 +2,10 @@
 #ifndef GUNZIP_H
 #define GUNZIP_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct err;
 struct gunzip;
 typedef int64_t gunzip_source(void *user, char *to, int64_t n, struct err *e);
 struct gunzip *gunzip_new(gunzip_source *source, void *user, struct err *e);

@@ -1,5 +1,6 @@
 /* The table of what commands leave in the session, and how all of it follows matrices and devices. */
 #include "holding.h"
+#include "matrix.h"
 #include "session.h"
 
 #define HOLDING(id) extern const struct holding holding_##id;

@@ -2,10 +2,14 @@
 #ifndef KINDS_H
 #define KINDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "registry.h"
-#include "suggest.h"
 
 struct args;
+struct err;
+struct message;
 struct session;
 
 /* What the grammar does with a value of a kind, beyond checking it. */

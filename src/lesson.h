@@ -2,7 +2,13 @@
 #ifndef LESSON_H
 #define LESSON_H
 
-#include "grammar.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+struct session;
 
 #include <cjson/cJSON.h>
 

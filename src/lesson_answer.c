@@ -6,7 +6,11 @@
      = iterations[solver=gmres,m=10] of it     the same, of the command below the question
 
    KEY is that of the first row that has it, KEY[k=v] of the first row where k is v; [n] is element n of a list. */
+#include "command.h"
+#include "err.h"
 #include "lesson.h"
+#include "numeral.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>

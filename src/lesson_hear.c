@@ -1,5 +1,8 @@
 /* Capture the output of a lesson's commands: rows answer questions, text is compared with the expected lines. */
+#include "command.h"
+#include "err.h"
 #include "lesson.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* A question of a lesson: ask it at a terminal, find its answer, judge what was typed, and keep the score. */
+#include "err.h"
+#include "front_ops.h"
 #include "lesson.h"
+#include "mem.h"
+#include "session.h"
 
 #include <ctype.h>
 #include <math.h>

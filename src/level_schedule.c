@@ -1,5 +1,7 @@
 /* Sorting rows into levels, putting them on a device in that order, and planning the launches. */
 #include "level_schedule.h"
+#include "device.h"
+#include "mem.h"
 
 #include <string.h>
 

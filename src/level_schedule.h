@@ -3,7 +3,13 @@
 #ifndef LEVEL_SCHEDULE_H
 #define LEVEL_SCHEDULE_H
 
-#include "machine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct device;
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

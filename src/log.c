@@ -1,6 +1,6 @@
 /* The commands of a session that succeeded, kept so that a report can show how its results were made. */
 #include "log.h"
-#include "warpspy.h"
+#include "mem.h"
 
 #include <string.h>
 

@@ -1,5 +1,13 @@
 /* Dense LU: the registry of methods, a factorisation from checks to solving, and what is measured of it. */
 #include "lu.h"
+#include "clock.h"
+#include "csr.h"
+#include "device.h"
+#include "err.h"
+#include "mem.h"
+#include "reference.h"
+#include "registry.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,12 @@
 #ifndef LU_H
 #define LU_H
 
-#include "machine.h"
-#include "registry.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,8 @@
 /* lu: the fast method. Panels of b columns, each in steps of as many columns as one block holds in its registers; the
    trailing update by matrix multiplication, and the next panel concurrently. Nothing waits for the host. */
+#include "device.h"
 #include "lu.h"
+#include "watch.h"
 
 enum { AHEAD_FROM = 256 }; /* trailing columns from which look-ahead pays */
 

@@ -1,4 +1,7 @@
 /* lu-openmp: the same elimination; the host's cores share the columns of each trailing update. */
+#include <stdbool.h>
+
+#include "err.h"
 #include "lu.h"
 
 static bool factor(struct lu *v, struct err *e)

@@ -1,5 +1,6 @@
 /* lu-paper: the paper's method: three launches per column, the trailing update by one thread per element. */
 #include "lu.h"
+#include "watch.h"
 
 static bool factor(struct lu *v, struct err *e)
 {

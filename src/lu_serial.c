@@ -1,4 +1,7 @@
 /* lu-serial: the textbook right-looking elimination, by one thread of the host. */
+#include <stdbool.h>
+
+#include "err.h"
 #include "lu.h"
 
 static bool factor(struct lu *v, struct err *e)

@@ -1,5 +1,9 @@
 /* The textbook's elimination, one column per step, in double on the host, for display; going back recomputes it. */
+#include <stdio.h>
+
+#include "csr.h"
 #include "lu.h"
+#include "mem.h"
 
 #include <math.h>
 #include <string.h>

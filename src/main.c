@@ -1,6 +1,12 @@
 /* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
+#include "command.h"
+#include "device.h"
+#include "err.h"
+#include "front_ops.h"
+#include "kinds.h"
 #include "manual.h"
 #include "options.h"
+#include "session.h"
 #include "../ui/run.h"
 
 #include <errno.h>

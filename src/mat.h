@@ -2,6 +2,9 @@
 #ifndef MAT_H
 #define MAT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "stored.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,10 @@
 /* Matching: the words of a command against its grammar, and what is said when they do not fit. */
+#include "args.h"
+#include "command.h"
 #include "grammar.h"
+#include "kinds.h"
+#include "numeral.h"
+#include "suggest.h"
 
 #include <string.h>
 

@@ -2,9 +2,12 @@
 #ifndef MATRIX_H
 #define MATRIX_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "csr.h"
 #include "load_info.h"
 #include "stats.h"
-#include "warpspy.h"
 
 struct product;
 

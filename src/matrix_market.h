@@ -2,9 +2,13 @@
 #ifndef MATRIX_MARKET_H
 #define MATRIX_MARKET_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct csr;
+struct err;
 struct load_info;
+struct watch;
 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
 bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);

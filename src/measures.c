@@ -1,6 +1,5 @@
 /* How well a format of diagonals stores a matrix. */
 #include "measures.h"
-
 #include "err.h"
 #include "format.h"
 

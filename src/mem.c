@@ -1,6 +1,5 @@
 /* Allocation, aligned as on the device, that tests can make fail at the nth call. */
 #include "mem.h"
-
 #include "err.h"
 #include "text.h"
 

@@ -3,7 +3,14 @@
 #ifndef MICROSCOPE_H
 #define MICROSCOPE_H
 
-#include "machine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "role.h"
+
+struct err;
+struct mat;
+struct watch;
 
 #ifdef __cplusplus
 extern "C" {

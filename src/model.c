@@ -4,7 +4,10 @@
    longest block has ended; bytes from memory and from the L2 cache, lookups in L1, instructions, atomics, of which the
    slowest counts; and the queue at the address that has most atomics. They hinder each other: a launch takes longer
    than the longest of the three, and less than their sum. */
+#include <stdio.h>
+
 #include "model.h"
+#include "kernel.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,14 @@
 #ifndef MODEL_H
 #define MODEL_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device.h"
 #include "microscope.h"
+
+struct csr;
+struct device;
 
 #ifdef __cplusplus
 extern "C" {

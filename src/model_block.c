@@ -1,4 +1,6 @@
 /* Blocks, for the cost model: those on one multiprocessor at once go through its cache together. */
+#include "kernel.h"
+#include "mem.h"
 #include "model_watch.h"
 
 #include <string.h>

@@ -1,5 +1,9 @@
 /* The longest row, which a sample of blocks may have missed: its warp is found and followed. */
+#include "csr.h"
+#include "kernel.h"
+#include "mem.h"
 #include "model_watch.h"
+#include "stored.h"
 
 #include <math.h>
 

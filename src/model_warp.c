@@ -1,4 +1,7 @@
 /* One request of a warp, for the cost model: where its sectors come from and what the warp waits for. */
+#include "kernel.h"
+#include "mat.h"
+#include "mem.h"
 #include "model_watch.h"
 
 #include <string.h>

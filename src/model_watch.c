@@ -3,7 +3,13 @@
 
    Blocks are dealt to multiprocessors in turns. Those that are on one at the same time go through its cache together,
    their warps taking turns, and find it as those before them left it. A sample is taken as what one of them gets. */
+#include <stdio.h>
+
 #include "model_watch.h"
+#include "clock.h"
+#include "csr.h"
+#include "mat.h"
+#include "mem.h"
 
 #include <string.h>
 

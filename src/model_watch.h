@@ -2,6 +2,11 @@
 #ifndef MODEL_WATCH_H
 #define MODEL_WATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "microscope.h"
 #include "model.h"
 
 enum {

@@ -1,5 +1,12 @@
 /* Kernels watched on the emulator and their times predicted. */
+#include <stdio.h>
+
 #include "modeled.h"
+#include "bench.h"
+#include "clock.h"
+#include "csr.h"
+#include "err.h"
+#include "kernel.h"
 
 #include <math.h>
 #include <string.h>

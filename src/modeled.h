@@ -2,7 +2,19 @@
 #ifndef MODELED_H
 #define MODELED_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "format.h"
+#include "mat.h"
+#include "microscope.h"
 #include "model.h"
+#include "stored.h"
+
+struct csr;
+struct watch;
 
 /* Accesses of lanes that are watched of a kernel, about: 0.1 s on a core. */
 enum { MODELED_ACCESSES = 250 * 1000 };

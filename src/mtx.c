@@ -1,5 +1,12 @@
 /* Matrix Market files in: from a path to a matrix, with what was met on the way. */
+#include <stdio.h>
+
 #include "mtx.h"
+#include "clock.h"
+#include "csr.h"
+#include "load_info.h"
+#include "matrix_market.h"
+#include "stream.h"
 
 #include <omp.h>
 #include <string.h>

@@ -2,9 +2,17 @@
 #ifndef MTX_H
 #define MTX_H
 
-#include "load_info.h"
-#include "matrix_market.h"
-#include "stream.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct csr;
+struct err;
+struct load_info;
+struct stream;
+struct watch;
 
 /* ---- what is warned of: counted, and said once per kind ---- */
 

@@ -1,7 +1,10 @@
 /* The entries of a Matrix Market file, parsed by all cores. Reading is one thread's turn at a time, since a copy is
    many times as fast as parsing. Each thread parses its block of whole lines into arrays that it uses again for the
    next, so they stay in its cache, and then, in the file's order, delivers them to the arrays of the whole file. */
+#include "mem.h"
 #include "mtx.h"
+#include "stream.h"
+#include "watch.h"
 
 #include <omp.h>
 #include <sched.h>

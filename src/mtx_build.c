@@ -1,7 +1,10 @@
 /* From entries to rows. Those of a file that is in the order of rows become the matrix as they are; others are placed
    by counting, one array after another, so that never more is held than the matrix twice, and band of rows by band,
    where blocks were delivered so. */
+#include "csr.h"
+#include "mem.h"
 #include "mtx.h"
+#include "watch.h"
 
 #include <string.h>
 

@@ -1,8 +1,13 @@
 /* On which lines of a Matrix Market file entries of the loaded matrix stand: one more pass over the file, which reads
    places alone, and values only where they matter. */
 #include "mtx_find.h"
+#include "csr.h"
+#include "load_info.h"
+#include "mem.h"
 #include "mtx.h"
 #include "number.h"
+#include "stream.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,13 @@
 #ifndef MTX_FIND_H
 #define MTX_FIND_H
 
-#include "session.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+struct load_info;
+struct watch;
 
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 

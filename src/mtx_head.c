@@ -1,5 +1,10 @@
 /* The banner and the size line: checked by our own rules, which are stricter, then read by NIST's mmio as well. */
+#include <stdio.h>
+
+#include "csr.h"
 #include "mtx.h"
+#include "stream.h"
+#include "watch.h"
 
 #include <lpsolve/mmio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* What only the whole file shows: whether there are as many entries as declared, and one triangle where one is due. */
+#include "mem.h"
 #include "mtx.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* A stream cut into blocks of whole lines; LF, CRLF and lone CR end a line. */
+#include "mem.h"
 #include "mtx.h"
+#include "stream.h"
 
 #include <string.h>
 

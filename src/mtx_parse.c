@@ -1,5 +1,6 @@
 /* The lines of a block of a Matrix Market file parsed into entries: plain lines by a fast loop, all others with care.
  */
+#include "mem.h"
 #include "mtx.h"
 #include "number.h"
 

@@ -1,7 +1,12 @@
 /* Matrix Market files out: general coordinate, shortest exact decimals, in one piece or not at all. */
-#include "mtx.h"
+#include "csr.h"
+#include "err.h"
+#include "matrix_market.h"
+#include "mem.h"
 #include "newfile.h"
 #include "number.h"
+#include "text.h"
+#include "watch.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,5 +1,6 @@
 /* Bytes, words, integers and places of a Matrix Market file, without the C library's locale. */
 #include "mtx.h"
+#include "text.h"
 
 #include <string.h>
 

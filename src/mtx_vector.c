@@ -1,6 +1,10 @@
 /* A vector from a file: Matrix Market, or nothing but numbers. */
+#include "csr.h"
+#include "matrix_market.h"
 #include "mtx.h"
 #include "number.h"
+#include "stream.h"
+#include "text.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* Write to a temporary file and rename it when complete, so that no reader ever sees a partial file. */
 #include "newfile.h"
+#include "err.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,10 @@
 #ifndef NEWFILE_H
 #define NEWFILE_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
 
 #include <limits.h>
 

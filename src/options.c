@@ -1,6 +1,12 @@
 /* The options that `set` keeps, in a file of lines such as "colours 256" that can also be edited by hand. */
-#include "newfile.h"
 #include "options.h"
+#include "device.h"
+#include "front_ops.h"
+#include "kinds.h"
+#include "newfile.h"
+#include "session.h"
+#include "suggest.h"
+#include "text.h"
 #include "xdg.h"
 
 #include <errno.h>

@@ -2,7 +2,14 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "grammar.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "registry.h"
+
+struct args;
+struct err;
+struct session;
 
 struct setting {
     const char *name, *about, *usual;

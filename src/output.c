@@ -1,6 +1,9 @@
 /* What commands say: the same calls become an aligned table, JSON lines or CSV. */
-#include "session.h"
+#include "output.h"
+#include "err.h"
+#include "mem.h"
 #include "table.h"
+#include "text.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -428,7 +431,7 @@ void out_prose(struct out *o, const char *text)
     bool fill = columns(o) > 0;
     FILE *listener = o->text;
     if (o->mode == OUT_TEXT) flush(o); /* what was said before is heard before */
-    o->text = NULL; /* it hears the lines as they are */
+    o->text = NULL;                    /* it hears the lines as they are */
     if (listener && o->mode == OUT_TEXT) fputs(text, listener);
     while (*text) {
         int n = (int)strcspn(text, "\n");

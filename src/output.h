@@ -2,7 +2,13 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base.h"
+
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

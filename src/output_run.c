@@ -1,8 +1,13 @@
 /* What is printed of runs of kernels: their times, and beside these how well diagonals store a matrix, and the total
    time of a kernel that prepares something on the device before its first product. */
 #include "output_run.h"
-#include "session.h"
+#include "bench.h"
+#include "device.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
 #include "measures.h"
+#include "output.h"
 
 #include <math.h>
 

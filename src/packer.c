@@ -1,6 +1,5 @@
 /* Conversions on a device: memory, order of steps, times; the work itself is the packers'. */
 #include "packer.h"
-
 #include "clock.h"
 #include "device.h"
 #include "err.h"

@@ -3,6 +3,10 @@
 #ifndef PACKER_H
 #define PACKER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "stored.h"
 
 #ifdef __cplusplus

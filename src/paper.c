@@ -1,10 +1,18 @@
 /* The tables of papers in a lesson: a row holds a number that a paper states, and is answered by our own, taken now. */
 #include "paper.h"
+#include "bench.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "measures.h"
+#include "mem.h"
 #include "output_run.h"
 #include "paper_times.h"
+#include "product.h"
 #include "session.h"
 #include "spmv.h"
-#include "measures.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,12 @@
 #ifndef PAPER_H
 #define PAPER_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+
+#include "array.h"
 
 struct device;
+struct err;
 struct session;
 struct taken; /* what was measured for a row */
 

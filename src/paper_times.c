@@ -1,7 +1,15 @@
 /* What a solver's iteration takes on a device and on one thread of the host, and what dense LU takes, for paper.c. */
 #include "paper_times.h"
+#include "device.h"
+#include "kernel.h"
 #include "lu.h"
+#include "matrix.h"
+#include "mem.h"
+#include "random.h"
+#include "session.h"
 #include "session_solve.h"
+#include "solve.h"
+#include "solver.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,9 +2,12 @@
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+
+#include "array.h"
 
 struct device;
+struct err;
 struct matrix;
 struct session;
 

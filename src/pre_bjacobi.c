@@ -1,6 +1,11 @@
 /* Block Jacobi: the dense diagonal blocks, inverted once; each application is many small dense products. */
-#include "solve_state.h"
+#include "csr.h"
+#include "device.h"
 #include "level_schedule.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "text.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,11 @@
 /* Incomplete Cholesky without fill, L L' = A wherever A has an entry; where a pivot is not positive, of A with a
    larger diagonal (Manteuffel 1980). */
+#include "csr.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
 #include "triangles.h"
+#include "watch.h"
 
 #include <math.h>
 #include <string.h>

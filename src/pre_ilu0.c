@@ -1,5 +1,10 @@
 /* Incomplete LU without fill: L U = A wherever A has an entry, in the order of the rows. */
+#include "csr.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
 #include "triangles.h"
+#include "watch.h"
 
 enum { TICK_ROWS = 256 };
 

@@ -1,5 +1,10 @@
 /* The diagonal as a preconditioner: z_i = r_i / a_ii. */
+#include "device.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "vec_ops.h"
 
 enum { DINV };
 

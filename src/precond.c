@@ -1,5 +1,9 @@
 /* The registry of preconditioners, and the diagonal that several methods divide by. */
 #include "precond.h"
+#include "csr.h"
+#include "err.h"
+#include "registry.h"
+#include "text.h"
 
 #include <string.h>
 

@@ -5,8 +5,12 @@
 #ifndef PRECOND_H
 #define PRECOND_H
 
-#include "registry.h"
-#include "solve.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct csr;
+struct err;
+struct solve;
 
 struct precond {
     const char *name, *about, *source, *needs;

@@ -1,5 +1,13 @@
 /* Predictions for the commands: fetches matrices, products and the GPU from the session. */
 #include "predicted.h"
+#include "args.h"
+#include "bench.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "modeled.h"
+#include "product.h"
+#include "session.h"
 
 #include <math.h>
 #include <string.h>

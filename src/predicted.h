@@ -2,8 +2,20 @@
 #ifndef PREDICTED_H
 #define PREDICTED_H
 
-#include "modeled.h"
-#include "session.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "err.h"
+
+struct args;
+struct err;
+struct kernel;
+struct machine;
+struct matrix;
+struct modeled;
+struct out;
+struct session;
 
 /* The GPU that predictions are for: the session's device, its ceilings measured now if they were not; else the built-in
    one. false: the device failed. */

@@ -2,7 +2,10 @@
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
-#include "machine.h"
+#include <stdint.h>
+
+#include "mat.h"
+#include "stored.h"
 
 struct product {
     struct stored S;

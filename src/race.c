@@ -1,5 +1,9 @@
 /* Races: the order of turns, the marks of each racer, and the ranking at the end. */
 #include "race.h"
+#include "clock.h"
+#include "device.h"
+#include "mem.h"
+#include "solve.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,13 @@
 #ifndef RACE_H
 #define RACE_H
 
-#include "solve.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "bench.h"
+#include "err.h"
+#include "kernel.h"
 
 enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
 

@@ -1,6 +1,16 @@
 /* The beginning of a race: its solvers and kernels on a matrix of the session. What goes on from there is race.c. */
 #include "race_begin.h"
+#include "clock.h"
+#include "device.h"
+#include "format.h"
+#include "matrix.h"
+#include "mem.h"
+#include "race.h"
+#include "random.h"
+#include "session.h"
 #include "session_solve.h"
+#include "solve.h"
+#include "solver.h"
 #include "spmv.h"
 
 #include <math.h>

@@ -2,8 +2,12 @@
 #ifndef RACE_BEGIN_H
 #define RACE_BEGIN_H
 
-#include "race.h"
-#include "session.h"
+#include <stdbool.h>
+
+struct err;
+struct race;
+struct session;
+struct solve_options;
 
 /* Begin to solve with each racer by these options, whose solver, m and omega are its own. One that rejects the matrix
    does not take part, with the reason in `why`; fails when none takes part or they do not fit in memory together. */

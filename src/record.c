@@ -1,6 +1,11 @@
 /* A recording: the commands of a session written to a file as they run, with when and how they ended. */
 #include "record.h"
-#include "grammar.h"
+#include "command.h"
+#include "err.h"
+#include "mem.h"
+#include "session.h"
+#include "text.h"
+#include "words.h"
 
 #include <errno.h>
 #include <fcntl.h>

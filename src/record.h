@@ -2,8 +2,11 @@
 #ifndef RECORD_H
 #define RECORD_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
+struct err;
 struct session;
 struct record {
     FILE *file;

@@ -1,6 +1,5 @@
 /* The reference product every kernel is held against, in twice the working precision, with its error bound. */
 #include "reference.h"
-
 #include "csr.h"
 
 #include <float.h>

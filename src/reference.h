@@ -2,6 +2,8 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
+#include <stdint.h>
+
 #include "array.h"
 
 #include <stdbool.h>

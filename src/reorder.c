@@ -1,5 +1,11 @@
 /* Orderings of a matrix's graph: own ones (rcm, degree) and those of libraries (amd, metis), and P A P'. */
 #include "reorder.h"
+#include "csr.h"
+#include "err.h"
+#include "mem.h"
+#include "registry.h"
+#include "text.h"
+#include "watch.h"
 #include "worker.h"
 
 #include <dlfcn.h>

@@ -2,8 +2,12 @@
 #ifndef REORDER_H
 #define REORDER_H
 
-#include "registry.h"
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+struct watch;
 
 /* The pattern of A + A' without its diagonal: neighbours of i are adj[ptr[i]] .. adj[ptr[i+1]-1], ascending. */
 struct graph {

@@ -1,7 +1,11 @@
 /* Right sides and starting guesses by name. */
 #include "right_side.h"
+#include "csr.h"
+#include "err.h"
+#include "matrix_market.h"
+#include "mem.h"
 #include "random.h"
-#include "session.h"
+#include "reference.h"
 
 #include <string.h>
 

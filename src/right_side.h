@@ -2,7 +2,11 @@
 #ifndef RIGHT_SIDE_H
 #define RIGHT_SIDE_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
 
 /* b[A->rows]: aones, which is A * ones (NULL: this one), ones, random, zero, or a file. *known_ones: x is all ones. */
 bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e);

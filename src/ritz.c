@@ -1,7 +1,9 @@
 /* Ritz values: the extreme ones of conjugate gradients by bisection, those of GMRES by shifted QR. */
 #include "ritz.h"
+#include "mem.h"
 #include "random.h"
 #include "solve.h"
+#include "solver.h"
 
 #include <float.h>
 #include <math.h>

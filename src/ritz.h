@@ -2,7 +2,10 @@
 #ifndef RITZ_H
 #define RITZ_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
 
 /* Where an extreme eigenvalue lies: at inner or beyond it, and not yet at outer.x. */
 struct ritz_probe {

@@ -1,5 +1,9 @@
 /* How long the rows of a matrix are, by length, and what they cost a kernel that gives each thread a row. */
 #include "rows.h"
+#include "base.h"
+#include "csr.h"
+#include "mem.h"
+#include "search.h"
 
 #include <string.h>
 

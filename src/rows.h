@@ -2,7 +2,14 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "session.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stats.h"
+
+struct err;
+struct histogram;
+struct stats;
 
 /* The lengths that occur, ascending, with what is shorter. Empty where A has no rows. */
 struct row_lengths {

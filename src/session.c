@@ -1,8 +1,17 @@
 /* The session: it owns the matrices, their products and where those were put; long work is watched here. */
 #include "session.h"
+#include "clock.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "front_ops.h"
 #include "holding.h"
+#include "matrix.h"
+#include "mem.h"
 #include "packer.h"
+#include "product.h"
 #include "record.h"
+#include "text.h"
 
 #include <signal.h>
 #include <string.h>

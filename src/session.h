@@ -2,20 +2,20 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "args.h"
-#include "command.h"
-#include "window.h"
-#include "machine.h"
-#include "front_ops.h"
-#include "gen.h"
-#include "load_info.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "array.h"
 #include "log.h"
-#include "matrix.h"
-#include "matrix_market.h"
 #include "output.h"
-#include "product.h"
-#include "stats.h"
 #include "undo.h"
+#include "watch.h"
+
+struct csr;
+struct format;
+struct load_info;
 
 enum { OPTIONS_MAX = 8 };
 

@@ -1,7 +1,12 @@
 /* Beginning a solve on a matrix of the session. */
 #include "session_solve.h"
-
+#include "device.h"
 #include "fmt_csr.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "session.h"
+#include "solve.h"
 
 /* The kernel that was named, or the default one of the format. */
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,

@@ -1,5 +1,12 @@
 /* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches per iteration. */
+#include <stdio.h>
+
+#include "bicg_ops.h"
+#include "csr.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
 

@@ -1,6 +1,15 @@
 /* Conjugate gradients for symmetric positive definite matrices: two passes besides the SpMV, or one if the kernel
    computes the inner products too. */
+#include <stdio.h>
+
+#include "cg_ops.h"
+#include "csr.h"
+#include "kernel.h"
+#include "precond.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
 

@@ -1,6 +1,14 @@
 /* GMRES(m) (THESIS 3.3): the smallest residual over a Krylov space of up to m vectors, then a restart from there. The
    small triangular system stays on the device, so that no iteration waits for the host. */
+#include <stdio.h>
+
+#include "csr.h"
+#include "device.h"
+#include "gmres_ops.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 #include <math.h>
 

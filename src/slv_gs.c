@@ -2,8 +2,14 @@
    over-relaxation, with omega times the change. On cpu in the order of the rows; elsewhere colour by colour, since rows
    of one colour are independent and run in parallel. */
 #include "colour.h"
-#include "solve_state.h"
+#include "csr.h"
+#include "device.h"
 #include "level_schedule.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
 
 /* Q = A x; the rows by level, two allocations: integers and values. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };

@@ -1,6 +1,12 @@
 /* Jacobi's method: x' = x + D^-1 (b - A x), where two vectors alternate as source and target (THESIS 3.2); and weighted
    Jacobi, x' = x + omega D^-1 (b - A x). */
+#include "csr.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 /* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. */
 enum { JACOBI_X2 = VEC_OWN, JACOBI_Q, JACOBI_DINV };

@@ -1,7 +1,12 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
    quasi-minimisation that smooths the residual. The residual of x itself is updated too, so the recorded one is exact.
  */
+#include "bicg_ops.h"
+#include "csr.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 /* R to T are those of bicgstab; RESIDUAL is the smoothed residual, of the x that is shown. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };

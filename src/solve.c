@@ -1,5 +1,17 @@
 /* A solve as a state on a device: begun, then advanced slice by slice. */
+#include "solve.h"
+#include "bicg_ops.h"
+#include "cg_ops.h"
+#include "clock.h"
+#include "csr.h"
+#include "device.h"
+#include "gmres_ops.h"
+#include "kernel.h"
+#include "mem.h"
+#include "precond.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,13 @@
 #ifndef SOLVE_H
 #define SOLVE_H
 
-#include "machine.h"
-#include "solver.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "err.h"
+#include "reason.h"
 
 struct precond; /* precond.h */
 
@@ -145,7 +150,7 @@ struct solve {
     /* where it stands */
     enum reason reason; /* RUNNING until it ended */
     char why[400];      /* after solve_end: the reason as a sentence, with its numbers and advice */
-    int why_detail;        /* where in it the part after the name of the reason begins; 0: it has none */
+    int why_detail;     /* where in it the part after the name of the reason begins; 0: it has none */
     int64_t iterations; /* done and known to the host */
     int64_t base;       /* the iteration at which the solver last started: 0, or where something was changed */
     double residual;    /* the recursive one, relative to ||b|| */

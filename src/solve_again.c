@@ -1,5 +1,8 @@
 /* Continue a solve that ended from its x, with a changed setting: the tolerance it met, the limit it reached. */
+#include "mem.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "vec_ops.h"
 
 #include <math.h>
 

@@ -1,5 +1,13 @@
 /* Checkpoints, going back to one, and changing settings during a solve. */
+#include "clock.h"
+#include "device.h"
+#include "mat.h"
+#include "mem.h"
+#include "precond.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "vec_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* Checks before a solve: the matrix is square and real, the options suit the solver, the numbers are finite. */
+#include "csr.h"
+#include "gmres_ops.h"
+#include "precond.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "text.h"
 
 #include <math.h>
 

@@ -1,5 +1,14 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
+#include "csr.h"
+#include "device.h"
+#include "mem.h"
+#include "precond.h"
+#include "reference.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
+#include "text.h"
+#include "vec_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* The live record of a solve: launches write it while they run, the host reads it into the history. */
+#include "device.h"
+#include "mem.h"
+#include "solve.h"
 #include "solve_state.h"
+#include "vec_ops.h"
 
 #include <math.h>
 #include <time.h>

@@ -2,8 +2,13 @@
 #ifndef SOLVE_STATE_H
 #define SOLVE_STATE_H
 
-#include "precond.h"
-#include "solve.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct solve;
+struct solve_options;
 
 /* ---- for slv_*.c and pre_*.c ---- */
 

@@ -1,5 +1,6 @@
 /* The registry of solvers. */
 #include "solver.h"
+#include "registry.h"
 
 #define SOLVER(id) extern const struct solver solver_##id;
 #include "solvers.def"

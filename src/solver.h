@@ -3,8 +3,12 @@
 #ifndef SOLVER_H
 #define SOLVER_H
 
-#include "registry.h"
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
 
 struct solve; /* solve.h */
 

@@ -1,5 +1,13 @@
 /* One kernel's product of a matrix of the session: packed, put on a device, checked against the reference, timed. */
 #include "spmv.h"
+#include "bench.h"
+#include "device.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "matrix.h"
+#include "mem.h"
+#include "product.h"
 #include "session.h"
 
 #include <math.h>

@@ -2,9 +2,14 @@
 #ifndef SPMV_H
 #define SPMV_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
 
 struct device;
+struct err;
+struct format;
 struct kernel;
 struct matrix;
 struct run;

@@ -1,6 +1,11 @@
 /* What can be said of a matrix in numbers: row lengths, bandwidth, diagonals, dominance; and its histogram. */
-#include "rows.h"
 #include "stats.h"
+#include "base.h"
+#include "csr.h"
+#include "mem.h"
+#include "rows.h"
+#include "search.h"
+#include "watch.h"
 
 #include <math.h>
 #include <string.h>

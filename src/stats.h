@@ -2,7 +2,12 @@
 #ifndef STATS_H
 #define STATS_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+struct watch;
 
 struct stats {
     int64_t row_min, row_max, empty_rows, bandwidth, diagonals, explicit_zeros, longest[8];

@@ -1,6 +1,5 @@
 /* Stored matrices: sizes, parameters as text, release. */
 #include "stored.h"
-
 #include "format.h"
 #include "mem.h"
 

@@ -2,6 +2,9 @@
 #ifndef STORED_H
 #define STORED_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "array.h"
 
 #include <stdbool.h>

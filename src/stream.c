@@ -1,6 +1,9 @@
 /* Open a file, tell by its first bytes how it is packed, and deliver what is in it. */
 #include "stream.h"
+#include "err.h"
 #include "gunzip.h"
+#include "mem.h"
+#include "text.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -2,7 +2,10 @@
 #ifndef STREAM_H
 #define STREAM_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
 
 /* Plain, gzip, xz, zstd, bzip2, and tar in any of them: then the archive's one .mtx or .rb file, or the one named like
    the archive. Told apart by content, never by name. One thread at a time. */

@@ -1,5 +1,6 @@
 /* Parts of error messages: the nearest of the words that would have been right, and lists of choices. */
-#include "grammar.h"
+#include "suggest.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -2,8 +2,11 @@
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
+#include <stddef.h>
+
+#include "base.h"
+#include "err.h"
 #include "registry.h"
-#include "warpspy.h"
 
 struct suggest {
     const char *word; /* what was typed */

@@ -1,7 +1,7 @@
 /* Symmetrization and transposition by loops of the host, by all threads. */
-#include "symmetrize.h"
-
 #include "mem.h"
+#include "symmetrize.h"
+#include "tools.h"
 
 #include <omp.h>
 

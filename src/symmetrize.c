@@ -1,11 +1,11 @@
 /* Symmetrization: what is checked before, where the arrays lie on a device, and the methods' order of steps. */
 #include "symmetrize.h"
-
 #include "clock.h"
 #include "device.h"
 #include "err.h"
 #include "mem.h"
 #include "text.h"
+#include "tools.h"
 #include "watch.h"
 
 #include <stdlib.h>

@@ -3,10 +3,13 @@
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
-#include "registry.h"
-#include "tools.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "csr.h"
+#include "registry.h"
+
+struct err;
 
 #include <math.h>
 #include <string.h>

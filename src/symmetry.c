@@ -3,7 +3,10 @@
    Going down the rows, each entry (i, j) right of the diagonal must be the next unmatched entry of row j: there the
    entries left of the diagonal ascend in the very order in which their mirror images turn up. Each walker goes down
    its own rows with its own marks. All matched, and as many left as right of the diagonal: symmetric. */
+#include "csr.h"
+#include "mem.h"
 #include "stats.h"
+#include "watch.h"
 
 #include <omp.h>
 #include <string.h>

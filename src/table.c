@@ -1,5 +1,7 @@
 /* Tables: cells gathered row by row, columns named by their cells, printed aligned or as CSV. */
 #include "table.h"
+#include "mem.h"
+#include "text.h"
 
 #include <string.h>
 

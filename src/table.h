@@ -2,7 +2,10 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
 
 struct cell {
     const char *key, *heading; /* of the CSV column, of the text column; NULL: not in it. Outlive the table */

@@ -1,6 +1,5 @@
 /* Text for people: foreign bytes made safe, bytes and counts made readable. */
 #include "text.h"
-
 #include "base.h"
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 /* Sorting and prefix sums by loops of the host, by all threads: what the emulator's kernels use where a GPU has a
    library. */
-#include "tools.h"
-
 #include "mem.h"
+#include "tools.h"
 
 #include <omp.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* The trace that the session keeps: fetches what is to be traced, and answers for the views of that matrix. */
 #include "traced.h"
+#include "err.h"
+#include "format.h"
+#include "kernel.h"
+#include "product.h"
+#include "tracing.h"
 
 #include <string.h>
 

@@ -2,8 +2,18 @@
 #ifndef TRACED_H
 #define TRACED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+#include "matrix.h"
+#include "microscope.h"
 #include "session.h"
-#include "tracing.h"
+#include "stored.h"
+
+struct out;
+struct session;
+struct tracing;
 
 struct trace_wanted {
     struct matrix *matrix;

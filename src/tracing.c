@@ -1,5 +1,9 @@
 /* The trace of a warp: made once, summed up step by step, so that any step is shown at once. */
 #include "tracing.h"
+#include "csr.h"
+#include "mat.h"
+#include "mem.h"
+#include "watch.h"
 
 #include <string.h>
 

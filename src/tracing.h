@@ -2,6 +2,10 @@
 #ifndef TRACING_H
 #define TRACING_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
 #include "microscope.h"
 
 /* Of the steps up to one of them, that one included. */

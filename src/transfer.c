@@ -4,19 +4,17 @@
    A piece in memory, of the host and of the device alike, so that one copy brings it:
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
-#include "random.h"
-#include "fmt_csr.h"
-#include "array.h"
-#include "base.h"
 #include "clock.h"
+#include "csr.h"
 #include "device.h"
 #include "err.h"
+#include "fmt_csr.h"
 #include "format.h"
 #include "kernel.h"
 #include "mat.h"
 #include "mem.h"
+#include "random.h"
 #include "reference.h"
-#include "stored.h"
 #include "watch.h"
 
 #include <math.h>
@@ -114,8 +112,7 @@ static void cut(struct job *j, int k)
     int64_t end = first_row(A, k + 1, j->plan->pieces);
     p->first = first_row(A, k, j->plan->pieces);
     p->at = j->bytes;
-    p->S =
-        (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
+    p->S = (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
     p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
     p->S.narrays = 3;
     p->S.a[CSR_PTR] = (struct array){"ptr", ROLE_POINTERS, T_I32, p->S.rows + 1, NULL};

@@ -2,7 +2,13 @@
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
-#include "machine.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct device;
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,11 @@
 /* Solving with two sparse triangles: the host finds the levels, the device passes over them. */
 #include "triangles.h"
+#include "csr.h"
+#include "device.h"
 #include "level_schedule.h"
+#include "mem.h"
+#include "solve.h"
+#include "text.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,14 @@
 #ifndef TRIANGLES_H
 #define TRIANGLES_H
 
-#include "solve_state.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "array.h"
+
+struct err;
+struct solve;
 
 /* Where a factorisation leaves numbers in v->pre_note[]. */
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* of the diagonal, in millionths of it */ };

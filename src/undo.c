@@ -1,7 +1,12 @@
 /* The changes that commands made to the session, to be taken back; dropped matrices are kept for that while nobody
    needs their memory. */
 #include "undo.h"
+#include "device.h"
+#include "err.h"
+#include "matrix.h"
+#include "mem.h"
 #include "session.h"
+#include "text.h"
 
 #include <string.h>
 

@@ -2,9 +2,11 @@
 #ifndef UNDO_H
 #define UNDO_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct device;
+struct err;
 struct matrix;
 struct session;
 

@@ -2,6 +2,8 @@
 #ifndef VEC_OPS_H
 #define VEC_OPS_H
 
+#include <stdint.h>
+
 #include "array.h"
 
 #ifdef __cplusplus

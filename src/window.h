@@ -2,7 +2,12 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+struct watch;
 
 /* Rows row0 .. row1-1, columns col0 .. col1-1. */
 struct window {

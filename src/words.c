@@ -1,5 +1,6 @@
 /* Words: one command of a line cut at blanks, with quotes, backslashes and comments. */
-#include "grammar.h"
+#include "words.h"
+#include "err.h"
 
 #include <stdlib.h>
 #include <string.h>

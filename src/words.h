@@ -2,7 +2,10 @@
 #ifndef WORDS_H
 #define WORDS_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
 
 enum { LINE_LIMIT = 16384, WORDS_MAX = 256 };
 

@@ -1,5 +1,8 @@
 /* Library calls that cannot be cancelled, on a thread that is abandoned when the user cancels. */
 #include "worker.h"
+#include "err.h"
+#include "mem.h"
+#include "watch.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,10 @@
 #ifndef WORKER_H
 #define WORKER_H
 
-#include "warpspy.h"
+#include <stdbool.h>
+
+struct err;
+struct watch;
 
 /* Run work(job) on a new thread and poll the watch until it returns. job is on the heap and shares nothing with other
    threads; release(job) frees it. true: the work is finished and the caller owns job again. false: no thread could be

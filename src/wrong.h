@@ -2,8 +2,9 @@
 #ifndef WRONG_H
 #define WRONG_H
 
-#include "microscope.h"
-#include "registry.h"
+#include <stdbool.h>
+
+struct err;
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,6 +3,11 @@
 
        bench_counts [f32] FILE... */
 #include "../gpu/dev.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/matrix.h"
 #include "../src/microscope.h"
 #include "../src/session.h"
 
@@ -10,7 +15,8 @@
 
 static struct session session;
 
-static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M, struct err *e)
+static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M,
+                struct err *e)
 {
     struct product *p = session_product(&session, m, k->format, NULL, real, false, e);
     return p && (*M = session_mat(&session, p, d, e));

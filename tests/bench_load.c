@@ -1,7 +1,13 @@
 /* How fast matrices are loaded: one file of 17-digit values, by rows and by columns, and its cache, beside NIST's mmio
    and fast_matrix_market, where the Python of the environment variable PYTHON has it; all in one run, in turns.
    bench_load [MB [ROUNDS]]: text of about so many million bytes. */
+#include <stdio.h>
+
+#include "../src/clock.h"
+#include "../src/err.h"
 #include "../src/file.h"
+#include "../src/gen.h"
+#include "../src/load_info.h"
 #include "../src/number.h"
 
 #include <lpsolve/mmio.h>

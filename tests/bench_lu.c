@@ -1,8 +1,12 @@
 /* Dense LU: every method by size and precision, beside cuSOLVER, and where the time of ours goes.
    bench_lu [MOST [LEAST]]: sizes from LEAST (64) to MOST (16384 with a GPU, else 1024). bench_lu tune [MOST [LEAST]]:
    ours with every width of panel, with and without looking ahead. */
+#include <stdio.h>
+
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
 #include "../src/lu.h"
-#include "../src/session.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,15 @@
        bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx ...]
 
    Measured here, on a GPU; or read from the lines of `bench` with --json that were saved elsewhere, by shape. */
-#include "../src/cmd.h"
+#include "../src/bench.h"
+#include "../src/clock.h"
+#include "../src/command.h"
+#include "../src/kernel.h"
+#include "../src/matrix.h"
+#include "../src/modeled.h"
 #include "../src/predicted.h"
+#include "../src/session.h"
+#include "../src/spmv.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,8 +1,16 @@
 /* Conversions from CSR: on the host and on cuda:0, in fp64, and what they are worth: in products with CSR, and after
    how many products each has paid for itself. Every result of a device is compared with the host's before its time is
    told. bench_pack [PART]: matrices of 1/PART of the size. */
+#include <stdio.h>
+
+#include "../src/bench.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
 #include "../src/packer.h"
-#include "../src/session.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,20 @@
 /* Preconditioners: the time to make one and to apply it, beside what its bytes take at the bandwidth measured on the
    device, and what it does for a solver. */
-#include "../src/precond.h"
-#include "../src/session_solve.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/gen.h"
 #include "../src/level_schedule.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/precond.h"
+#include "../src/random.h"
+#include "../src/session.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solve_state.h"
+#include "../src/solver.h"
 #include "../src/triangles.h"
+#include "../src/vec_ops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,19 @@
    bench_screen [NONZEROS]: of matrices up to so many nonzeros, 100 million unless said. Load of the machine shows in
    every figure and is printed with them. */
 #include "drive.h"
-#include "../ui/ui.h"
+#include "../src/clock.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/front_ops.h"
+#include "../src/gen.h"
+#include "../src/matrix.h"
+#include "../src/session.h"
+#include "../ui/explorer.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
 #include "../ui/view_spy.h"
+#include "../ui/view_state.h"
 
 #include <fcntl.h>
 #include <locale.h>

@@ -1,5 +1,14 @@
 /* Time of an iteration of each solver, beside what its bytes take at the bandwidth measured on the device. */
+#include "../src/device.h"
+#include "../src/gen.h"
+#include "../src/kernel.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/session.h"
 #include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <string.h>
 

@@ -1,6 +1,14 @@
 /* The table of all kernels: a few generated matrices x formats x precisions on the cpu and, where there is one, on
    cuda:0. Every line was checked against the reference before it was timed. */
-#include "../src/session.h"
+#include <stdio.h>
+
+#include "../src/bench.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
 
 #include <stdlib.h>
 #include <string.h>

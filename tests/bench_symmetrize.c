@@ -1,7 +1,12 @@
 /* Symmetrization: both methods and cuSPARSE's csr2csc + csrgeam2 in one run, on four kinds of matrices, all the way
    even where the fingerprint says that a matrix is symmetric already; every result is compared before its time is told.
    bench_symmetrize [PART]: matrices of 1/PART of the size. */
-#include "../src/session.h"
+#include <stdio.h>
+
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
 #include "../src/symmetrize.h"
 
 #include <stdlib.h>

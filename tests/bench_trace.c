@@ -1,8 +1,16 @@
 /* What a step of a traced warp costs on the screen, and the trace itself, at 10^7 nonzeros: processor time of a redraw,
    the mean and the worst over the steps, in three sizes. bench_trace [KERNEL]...: of these kernels. */
-#include "../src/grammar.h"
+#include "../src/clock.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/kernel.h"
 #include "../src/traced.h"
-#include "../ui/ui.h"
+#include "../src/tracing.h"
+#include "../ui/canvas.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The device that fails on demand: each call is counted, and then passed on to the device beneath. */
 #include "dev_fake.h"
-
 #include "../src/err.h"
 
 #include <stdio.h>

@@ -2,7 +2,12 @@
 #ifndef DEV_FAKE_H
 #define DEV_FAKE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "../src/device.h"
+
+struct err;
 
 enum fake_call { FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC, FAKE_TIME, FAKE_CALLS };
 enum { FAKE_BLOCKS = 512 };

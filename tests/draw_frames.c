@@ -1,6 +1,7 @@
 /* Draws random canvases on the terminal for test_full_screen.py.
    draw_frames FILE SEED: before each frame its size and the canvas as ANSI text go to FILE, after it a bell to stdout.
  */
+#include "../src/err.h"
 #include "../src/random.h"
 #include "../ui/term.h"
 

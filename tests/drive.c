@@ -1,6 +1,6 @@
 /* The program in a terminal of its own: keys go in, what it sends is timed and counted. */
 #include "drive.h"
-#include "../src/warpspy.h"
+#include "../src/clock.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* Kernels for the emulator's own tests: right ones, and one wrong one for each rule it watches. */
-#include "../gpu/csr_rows.h"
 #include "emu_kernels.h"
-#include "../src/fmt_csr.h"
+#include "../gpu/csr_rows.h"
+#include "../gpu/emu.h"
 
 static struct device emu_device; /* LAUNCH wants one; the emulator ignores it */
 
@@ -245,7 +245,8 @@ static int64_t value_per_row(const struct mat *M)
     return M->of->rows * static_cast<int64_t>(sizeof(double));
 }
 
-const struct kernel emu_test_nested = {.name = "nested", .format = &format_csr, .deterministic = true, .f64 = launch_nested};
+const struct kernel emu_test_nested = {
+    .name = "nested", .format = &format_csr, .deterministic = true, .f64 = launch_nested};
 const struct kernel emu_test_outside = {
     .name = "outside", .format = &format_csr, .deterministic = true, .f64 = launch_outside};
 const struct kernel emu_test_renamed = {

@@ -2,8 +2,6 @@
 #ifndef EMU_KERNELS_H
 #define EMU_KERNELS_H
 
-#include "../gpu/emu.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -1,8 +1,14 @@
 /* What the fuzzers run: any bytes as a file, loaded with several numbers of threads and sizes of blocks, and text held
    against the slow reader. With FUZZ_MAIN it is a program of its own, for AFL and for looking at one input. */
+#include <stdio.h>
+
 #include "fuzz_load.h"
-#include "../src/file.h"
 #include "slow_mtx.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/file.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
 
 #include <stdlib.h>
 #include <string.h>

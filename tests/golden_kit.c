@@ -1,7 +1,16 @@
 /* Golden screens: made-up measurements, a clock of ticks, and comparison with files. */
+#include <stdio.h>
+
 #include "golden_kit.h"
+#include "../src/bench.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/kernel.h"
+#include "../src/mem.h"
 #include "../src/precond.h"
-#include "../src/session_solve.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <locale.h>
 #include <math.h>

@@ -3,7 +3,13 @@
 #ifndef GOLDEN_KIT_H
 #define GOLDEN_KIT_H
 
-#include "../ui/ui.h"
+#include "../src/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct session;
+struct solve;
 
 #include <setjmp.h>
 #include <stdarg.h>

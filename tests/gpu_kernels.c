@@ -1,6 +1,14 @@
 /* Every kernel on cuda:0, by the same loops as on the cpu and the emulator. Both the GPU and the emulator are held to
    the same bits where the arithmetic is exact, which is their agreement. */
+#include <stdio.h>
+
 #include "kernel_loops.h"
+#include "../src/bench.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

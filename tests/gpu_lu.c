@@ -1,6 +1,12 @@
 /* Dense LU on cuda:0: all that holds on cpu and emu, sizes that reach every level of the blocked method, and its own
    product against cuBLAS's. */
+#include <stdio.h>
+
 #include "lu_kit.h"
+#include "../src/csr.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/lu.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -92,7 +98,8 @@ static void test_large(void **state)
             assert_true(lu_measure(v, &e));
             assert_int_equal(v->singular, -1);
             double eps = reals[r] == T_F64 ? 0x1p-52 : 0x1p-23;
-            if (!(v->backward <= 4 * sqrt((double)sizes[i]) * eps)) fail_msg("n = %lld: backward error %g", (long long)sizes[i], v->backward);
+            if (!(v->backward <= 4 * sqrt((double)sizes[i]) * eps))
+                fail_msg("n = %lld: backward error %g", (long long)sizes[i], v->backward);
             assert_true(v->growth > 1 && v->growth < 1000);
             lu_free(v);
             csr_free(&A);

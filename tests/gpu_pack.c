@@ -2,6 +2,8 @@
 #include "pack_kit.h"
 #include "sym_kit.h"
 #include "talk.h"
+#include "../src/device.h"
+#include "../src/gen.h"
 
 static const char device[] = "cuda:0";
 

@@ -1,4 +1,5 @@
 /* The preconditioners on cuda:0: all that holds on emu, and large matrices. */
+#include "../src/device.h"
 #include "precond_kit.h"
 
 static const char device[] = "cuda:0";

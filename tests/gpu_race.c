@@ -1,6 +1,9 @@
 /* Races on cuda:0: no time is counted twice, each solves as it does alone, and kernels are timed as in bench. */
-#include "../src/race.h"
 #include "talk.h"
+#include "../src/clock.h"
+#include "../src/device.h"
+#include "../src/race.h"
+#include "../src/solve.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* The solvers on cuda:0: all that holds on cpu and emu, and agreement with both. */
 #include "solve_kit.h"
+#include "../src/device.h"
 
 static const char device[] = "cuda:0";
 

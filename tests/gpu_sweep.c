@@ -1,7 +1,13 @@
 /* Gauss-Seidel and SOR on cuda:0 against the emulator, which takes the rows in the same order: wide colours and narrow
    ones, rows for threads and rows for warps. */
-#include "../src/level_schedule.h"
 #include "precond_kit.h"
+#include "solve_kit.h"
+#include "../src/device.h"
+#include "../src/level_schedule.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 static const char device[] = "cuda:0";
 

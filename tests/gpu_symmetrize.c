@@ -1,6 +1,7 @@
 /* Symmetrization and transposition on cuda:0: all that holds on cpu and emu, and larger matrices of every kind. */
 #include "sym_kit.h"
 #include "talk.h"
+#include "../src/device.h"
 
 static const char device[] = "cuda:0";
 

@@ -1,5 +1,7 @@
 /* Transfers on cuda:0: all pieces arrive right, and every figure is positive and finite. */
 #include "talk.h"
+#include "../src/device.h"
+#include "../src/gen.h"
 #include "../src/transfer.h"
 
 #include <math.h>

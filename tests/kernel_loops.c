@@ -1,8 +1,18 @@
 /* The loops of the kernel tests: one product after the other, each kernel that takes it, each check. */
-#include "collection.h"
 #include "kernel_loops.h"
+#include "collection.h"
 #include "shapes.h"
+#include "../src/bench.h"
+#include "../src/csr.h"
+#include "../src/device.h"
+#include "../src/err.h"
 #include "../src/fmt_dia_adaptive.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/load_info.h"
+#include "../src/mat.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
 
 #include <dirent.h>
 #include <setjmp.h>

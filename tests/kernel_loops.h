@@ -2,7 +2,9 @@
 #ifndef KERNEL_LOOPS_H
 #define KERNEL_LOOPS_H
 
-#include "../src/session.h"
+#include <stdint.h>
+
+struct device;
 
 /* All of them leave out products of more than `slots` slots. */
 

@@ -1,6 +1,18 @@
 /* Random keys: what is pressed, typed and clicked, in a session whose clock ticks by itself. */
 #include "keys_kit.h"
-#include "../ui/ui.h"
+#include "../src/clock.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/front_ops.h"
+#include "../src/random.h"
+#include "../src/session.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/stage.h"
+#include "../ui/term.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <omp.h>

@@ -1,5 +1,13 @@
 /* Dense LU held against its definition: P A = L U element by element, exact factors, named columns, known numbers. */
+#include <stdio.h>
+
 #include "lu_kit.h"
+#include "../src/csr.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/lu.h"
+#include "../src/random.h"
+#include "../src/reference.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,8 +2,13 @@
 #ifndef LU_KIT_H
 #define LU_KIT_H
 
-#include "../src/lu.h"
-#include "../src/session.h"
+#include <stdint.h>
+
+#include "../src/array.h"
+
+struct csr;
+struct device;
+struct lu_method;
 
 /* Dense matrices as CSR, with every entry: random in [-1, 1); Wilkinson's, whose growth is 2^(n-1). */
 void lu_random(struct csr *A, int64_t n, uint64_t seed);

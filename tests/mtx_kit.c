@@ -1,5 +1,10 @@
 /* Files made for a test, and matrices as text. */
 #include "mtx_kit.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
 #include "../src/number.h"
 
 #include <archive.h>

@@ -2,12 +2,15 @@
 #ifndef MTX_KIT_H
 #define MTX_KIT_H
 
-#include "../src/session.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct csr;
 
 /* A path in the test's own directory, which scratch_remove empties and removes; good until the next eight calls. */
 const char *scratch_path(const char *name);
 void scratch_remove(void);
-int tidy(void **state); /* the same, as a group's teardown */
+int tidy(void **state);                                               /* the same, as a group's teardown */
 int scratch_files(void);                                              /* how many there are */
 const char *write_file(const char *name, const void *data, size_t n); /* returns its path */
 /* The whole file, n bytes, to be released with mem_free. */

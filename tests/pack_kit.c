@@ -1,7 +1,13 @@
 /* Conversions on a device held against the host's, with memory that is known to be dirty. */
+#include <stdio.h>
+
 #include "pack_kit.h"
 #include "shapes.h"
 #include "sym_kit.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/format.h"
+#include "../src/packer.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,8 +2,12 @@
 #ifndef PACK_KIT_H
 #define PACK_KIT_H
 
-#include "../src/packer.h"
-#include "../src/session.h"
+#include "../src/array.h"
+#include "../src/mat.h"
+#include "../src/stored.h"
+
+struct csr;
+struct device;
 
 /* A's arrays in the format csr on a device; to be freed. */
 struct on_device {

@@ -1,7 +1,18 @@
 /* Preconditioners on any device: applied, against dense computations from their definitions and against the host. */
 #include "precond_kit.h"
+#include "solve_kit.h"
+#include "../src/device.h"
 #include "../src/level_schedule.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/precond.h"
+#include "../src/random.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solve_state.h"
+#include "../src/solver.h"
 #include "../src/triangles.h"
+#include "../src/vec_ops.h"
 
 enum { DENSE_MOST = 120 }; /* rows of a matrix that is looked at as a dense one */
 

@@ -2,9 +2,15 @@
 #ifndef PRECOND_KIT_H
 #define PRECOND_KIT_H
 
-#include "../src/precond.h"
-#include "../src/session_solve.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "solve_kit.h"
+
+struct bed;
+struct csr;
+struct err;
+struct solve;
 
 #define DENSE(n, ...)               \
     {                               \

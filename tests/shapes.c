@@ -1,5 +1,9 @@
 /* The awkward shapes, and the loop that makes each allocation fail in turn. */
 #include "shapes.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/mem.h"
+#include "../src/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,10 @@
 #ifndef SHAPES_H
 #define SHAPES_H
 
-#include "../src/session.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
 
 struct shape {
     const char *name;

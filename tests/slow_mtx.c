@@ -1,5 +1,9 @@
 /* Matrix Market text read in the plainest way: a line at a time, its words, a list of entries, a sort, a sum. */
+#include <stdio.h>
+
 #include "slow_mtx.h"
+#include "../src/csr.h"
+#include "../src/err.h"
 
 #include <locale.h>
 #include <math.h>

@@ -2,7 +2,12 @@
 #ifndef SLOW_MTX_H
 #define SLOW_MTX_H
 
-#include "../src/warpspy.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
 
 struct slow_entry {
     int64_t row, col, order; /* 0-based; the place in the file, by which duplicates are summed */

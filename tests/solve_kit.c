@@ -1,6 +1,21 @@
 /* Solves with known ends, and what must hold of any solve on any device. */
 #include "solve_kit.h"
+#include "../src/bicg_ops.h"
+#include "../src/cg_ops.h"
+#include "../src/device.h"
+#include "../src/gen.h"
+#include "../src/gmres_ops.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
 #include "../src/precond.h"
+#include "../src/random.h"
+#include "../src/reference.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
+#include "../src/vec_ops.h"
 
 /* ---- problems ---- */
 

@@ -2,7 +2,18 @@
 #ifndef SOLVE_KIT_H
 #define SOLVE_KIT_H
 
-#include "../src/session_solve.h"
+#include "../src/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../src/array.h"
+#include "../src/reason.h"
+#include "../src/session.h"
+#include "../src/stored.h"
+
+struct solve_options;
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,8 @@
 /* Small matrices, and stored slots held to expected ones. */
 #include "stored_kit.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,9 @@
 #ifndef STORED_KIT_H
 #define STORED_KIT_H
 
-#include "../src/session.h"
+#include <stdint.h>
+
+struct place;
 
 struct csr thesis4(void); /* the 4 x 4 example of Liang 2012, fig. 2.1 */
 /* Row i has length[i] entries, at columns 0 and on; 100 i + j + 1 at column j. Square, or wider for a longer row. */

@@ -1,6 +1,11 @@
 /* What holds of symmetrization on every device, beside a slow and plain reference. */
+#include <stdio.h>
+
 #include "sym_kit.h"
 #include "shapes.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/gen.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,6 +2,8 @@
 #ifndef SYM_KIT_H
 #define SYM_KIT_H
 
+#include <stdint.h>
+
 #include "../src/symmetrize.h"
 
 /* By sorting entries and mirror images with the library's qsort. */

@@ -1,5 +1,7 @@
 /* Sessions that write to memory. */
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/front_ops.h"
 #include "../ui/run.h"
 
 void talk_open(struct talk *t, enum out_mode mode)

@@ -2,7 +2,14 @@
 #ifndef TALK_H
 #define TALK_H
 
-#include "../src/grammar.h"
+#include "../src/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "../src/output.h"
+#include "../src/session.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

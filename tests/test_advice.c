@@ -1,7 +1,9 @@
 /* What the program says in words: of one thing and of many, of what is over, and what to do next where nothing goes. */
 #include "dev_fake.h"
-#include "../src/session_solve.h"
 #include "talk.h"
+#include "../src/matrix.h"
+#include "../src/solver.h"
+#include "../src/text.h"
 
 #include <unistd.h>
 
@@ -41,7 +43,7 @@ static void help_knows_what_commands_can_name(void **state)
 {
     static const char *const topics[][2] = {
         {"rcm", "ordering"}, {"union", "symmetrize mode"}, {"sym", "symmetrize method"}, {"precision", "option"},
-        {"emu", "device"},   {"rank", "line of `check`"},     {"ic0", "preconditioner"},    {"poisson2d", "generator"}};
+        {"emu", "device"},   {"rank", "line of `check`"},  {"ic0", "preconditioner"},    {"poisson2d", "generator"}};
     struct talk t;
     char line[64];
     (void)state;

@@ -1,6 +1,8 @@
 /* The canvas: what is put on it comes out, in bounds, in columns, in colours, and in ASCII where that is all there is.
  */
-#include "../ui/ui.h"
+#include "../src/err.h"
+#include "../src/mem.h"
+#include "../ui/draw.h"
 
 #include <locale.h>
 #include <stdarg.h>

@@ -1,8 +1,12 @@
 /* The report card: against what scipy finds in known matrices, against matrices made for one line each, its width and
    height, Ctrl-C, and failing allocations. */
-#include "../src/card.h"
 #include "collection.h"
 #include "talk.h"
+#include "../src/card.h"
+#include "../src/gen.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
 
 #include <math.h>
 

@@ -1,10 +1,13 @@
 /* The report card's lines of the file: each kind of finding, of file and of line end; files that have changed; Ctrl-C
    and failing allocations; and random files whose lines are known. */
-#include "../src/card.h"
-#include "../src/file.h"
-#include "../src/mtx_find.h"
 #include "mtx_kit.h"
 #include "talk.h"
+#include "../src/csr.h"
+#include "../src/file.h"
+#include "../src/load_info.h"
+#include "../src/mem.h"
+#include "../src/mtx_find.h"
+#include "../src/random.h"
 
 #include <archive.h>
 #include <fcntl.h>

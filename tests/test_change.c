@@ -1,7 +1,14 @@
 /* Going back in a solve and changing what it was given: by the functions, on every solver, and by the commands. */
 #include "solve_kit.h"
-#include "../src/precond.h"
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/mem.h"
+#include "../src/precond.h"
+#include "../src/random.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 static const char *const devices[] = {"cpu", "emu"};
 static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};

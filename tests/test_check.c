@@ -1,5 +1,10 @@
 /* The reference product against long doubles, its bounds, and the verdicts passed on results. */
 #include "shapes.h"
+#include "../src/base.h"
+#include "../src/csr.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/reference.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,11 @@
 /* Lines, grammars, errors, completion and output: what is understood, and what is said. */
-#include "../src/table.h"
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/grammar.h"
+#include "../src/matrix.h"
+#include "../src/suggest.h"
+#include "../src/table.h"
 
 #include <locale.h>
 #include <math.h>
@@ -175,23 +180,19 @@ static const struct {
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
     {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
     {"load", "load: a file is missing after `load`\n"},
-    {"load a as 'x y'",
-     "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
+    {"load a as 'x y'", "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
     {"load a b as C", "load: expected one file before `as C`, found 2\n"},
     {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
-    {"spmv A on cpu onn",
-     "spmv: `onn` after `cpu` is not `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
-    {"spmv Buss",
-     "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
-     " (did you mean `Bus`?)\n"},
+    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is not `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
+                  " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` cannot be given with what was given before it\n"},
     {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: expected 0 to 1000000 after `reps`, found -1\n"},
-    {"gen poisson2d x",
-     "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
+    {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
     {"gen poisson2d 3 3 3", "gen: `3` is one parameter too many\n"},
     {"gen poisson2d nx",
      "gen: nx (points in a line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},

@@ -1,5 +1,11 @@
 /* The interchange form: built from triplets as a naive sum would, its limits, invariants, transpose and look-up. */
+#include <stdio.h>
+
 #include "shapes.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/mem.h"
+#include "../src/random.h"
 
 #include <omp.h>
 #include <setjmp.h>

@@ -3,6 +3,14 @@
 #include "dev_fake.h"
 #include "shapes.h"
 #include "../gpu/dev.h"
+#include "../src/bench.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
+#include "../src/watch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,10 @@
 /* The emulator: what it computes, and that each broken rule is a finding which names the line. */
+#include <stdio.h>
+
 #include "emu_kernels.h"
+#include "../gpu/emu.h"
+#include "../src/err.h"
+#include "../src/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,13 @@
 /* export and report: every view in every kind of file, pictures that decode, pages that parse, failures of one line. */
 #include "talk.h"
-#include "../ui/export.h"
-#include "../ui/ui.h"
+#include "../src/csr.h"
+#include "../src/load_info.h"
+#include "../src/mem.h"
+#include "../src/solve.h"
+#include "../ui/front.h"
+#include "../ui/paint.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 #include <cjson/cJSON.h>
 #include <dlfcn.h>

@@ -3,11 +3,16 @@
      *.npz       scipy.sparse.save_npz of SciPy 1.10.1, the same 5 x 4 matrix in each format, and other types
      *.mat       scipy.io.savemat (level5 compressed, plain5 not, none without a sparse variable); level73 by libmatio
      *.rb        RBwrite of SuiteSparse's RBio 5.12; scipy.hb by scipy.io.hb_write */
-#include "../src/file.h"
 #include "collection.h"
 #include "mtx_kit.h"
 #include "shapes.h"
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/csr.h"
+#include "../src/file.h"
+#include "../src/format.h"
+#include "../src/load_info.h"
+#include "../src/mem.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -2,7 +2,8 @@
    sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
 #include "collection.h"
 #include "stored_kit.h"
-#include "../src/measures.h"
+#include "../src/csr.h"
+#include "../src/err.h"
 #include "../src/fmt_bsr.h"
 #include "../src/fmt_coo.h"
 #include "../src/fmt_csc.h"
@@ -12,6 +13,11 @@
 #include "../src/fmt_ell.h"
 #include "../src/fmt_hyb.h"
 #include "../src/fmt_sell.h"
+#include "../src/format.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/measures.h"
+#include "../src/mem.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,5 +1,11 @@
 /* Every generator: its sizes, symmetry and dominance, the same bits for the same seed everywhere, its refusals. */
 #include "shapes.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/stats.h"
+#include "../src/watch.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,8 +1,17 @@
 /* Golden screens of many cases: scripts through the real command table and keys through the real views, on 80x24 cells
    or fewer, against tests/golden/NAME.txt. Every view in every size, charset and palette is in test_screens.c. */
 #include "golden_kit.h"
-#include "../src/precond.h"
-#include "../src/session_solve.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/front_ops.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../ui/explorer.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 enum { WIDTH = 80, HEIGHT = 24 };
 

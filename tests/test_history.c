@@ -1,5 +1,9 @@
 /* undo, record and replay: what the session remembers of its commands. */
 #include "talk.h"
+#include "../src/device.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/words.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,6 +1,9 @@
 /* Every kernel on the cpu and on the emulator, and what the registry of kernels promises. */
 #include "kernel_loops.h"
 #include "../gpu/emu.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,14 @@
 /* keys, screendump and last: the full screen without a terminal, by commands; and a burst of random keys. */
 #include "keys_kit.h"
 #include "talk.h"
-#include "../ui/ui.h"
+#include "../src/device.h"
+#include "../src/random.h"
+#include "../src/solve.h"
+#include "../ui/explorer.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/stage.h"
+#include "../ui/term.h"
 
 #include <dlfcn.h>
 #include <signal.h>

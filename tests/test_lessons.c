@@ -1,8 +1,12 @@
 /* Lessons: those that come with the program, what they may hold, the questions they ask, what is said of a mistake in
    one; and the measures that their tables are made of, as other commands show them. */
-#include "../src/cmd.h"
 #include "dev_fake.h"
 #include "talk.h"
+#include "../src/bench.h"
+#include "../src/front_ops.h"
+#include "../src/kernel.h"
+#include "../src/mem.h"
+#include "../src/output_run.h"
 #include "../ui/run.h"
 
 #include <cjson/cJSON.h>
@@ -368,10 +372,13 @@ static const struct {
     {"> gen poisson2d 4 as P\n? How many?\n= 2 * matrix of stats P\n", ":3: ", "expected a number, but"},
     {"> gen poisson2d 4 as P\n? How many?\n= rows / empty_rows of stats P\n", ":3: ", "expected a number, but"},
     {"? How many?\n= rows of stats nobody\n", ":2: ", "`stats nobody` fails: "},
-    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n", ":3: ", "written as 15, but the program computes 16"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n",
+     ":3: ", "written as 15, but the program computes 16"},
     {"> gen poisson2d 4 as P\n? How many?\n= 15 +- 5%\n= rows of stats P\n", ":3: ", "computes 16"},
-    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n", ":3: ", "written as Q, but the program computes P"},
-    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n", ":3: ", "written as 4, but the program computes P"},
+    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n",
+     ":3: ", "written as Q, but the program computes P"},
+    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n",
+     ":3: ", "written as 4, but the program computes P"},
     {"? 1\n= 1\n= 2\n= 3\n= 4\n= 5\n= 6\n= 7\n= 8\n= 9\n", ":10: ", "at most 8 answers"},
     {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "is not a kernel"},
     {"| matrix | of | what |\n", ":1: ", "expected 4 cells between bars"},
@@ -512,7 +519,8 @@ static void questions_are_asked(void **state)
     (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
     assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
-    assert_says(t.out, "the grid?\n(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
+    assert_says(t.out,
+                "the grid?\n(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
     assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
     assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");

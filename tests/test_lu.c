@@ -1,10 +1,12 @@
 /* Dense LU on cpu and emu: every method and size, every path of the blocked one, what is refused, failing calls; the
    command, and the steps. */
-#include "../gpu/emu.h"
 #include "dev_fake.h"
 #include "lu_kit.h"
 #include "shapes.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../src/csr.h"
+#include "../src/lu.h"
 
 #include <math.h>
 

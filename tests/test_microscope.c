@@ -1,11 +1,17 @@
 /* The microscope: counts held to what was counted by hand and by other code, and what must be true of all kernels. */
-#include "../gpu/emu.h"
-#include "../src/microscope.h"
 #include "emu_kernels.h"
 #include "kernel_loops.h"
 #include "shapes.h"
 #include "stored_kit.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../src/csr.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/mem.h"
+#include "../src/microscope.h"
+#include "../src/random.h"
 
 #include <math.h>
 #include <omp.h>

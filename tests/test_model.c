@@ -1,6 +1,10 @@
 /* The cost model: what it counts by hand, which way it moves, the cause it finds where one was planted, and the
    commands that explain and advise. */
 #include "talk.h"
+#include "../src/kernel.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/modeled.h"
 #include "../src/predicted.h"
 
 #include <math.h>

@@ -1,7 +1,14 @@
 /* What the Matrix Market reader takes, warns of and refuses: each rule as a text and what must come of it, the same
    for every number of threads and size of blocks. */
+#include <stdio.h>
+
 #include "mtx_kit.h"
 #include "slow_mtx.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
 #include "../src/number.h"
 
 #include <locale.h>

@@ -1,6 +1,13 @@
 /* Files as they come: packed, archived, missing, damaged; the whole collection; saving; memory that runs out. */
 #include "collection.h"
 #include "mtx_kit.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/watch.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,7 +1,11 @@
 /* Matrix Market entries in any order, of any kind, with any number of threads: the rows that sorting triplets gives. */
 #include "mtx_kit.h"
-
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
 #include "../src/number.h"
+#include "../src/random.h"
 
 #include <archive.h>
 #include <setjmp.h>

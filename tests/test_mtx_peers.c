@@ -4,6 +4,10 @@
 #include "fuzz_load.h"
 #include "mtx_kit.h"
 #include "slow_mtx.h"
+#include "../src/csr.h"
+#include "../src/err.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
 
 #include <dirent.h>
 #include <lpsolve/mmio.h>

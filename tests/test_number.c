@@ -1,6 +1,9 @@
 /* Numbers, read plainly and with all care, against the C library's strtod: millions of them, and the hard ones. */
+#include <stdio.h>
+
+#include "../src/base.h"
+#include "../src/mem.h"
 #include "../src/number.h"
-#include "../src/warpspy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

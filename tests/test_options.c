@@ -1,5 +1,7 @@
 /* set: options that are kept in a file, which may be broken, and what they change. */
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/device.h"
 #include "../src/options.h"
 
 #include <stdio.h>

@@ -1,11 +1,15 @@
 /* Conversions on the emulator: every packer over every shape, precision and several parameters against the host's
    arrays, to the bit, in several orders of the threads; what is refused; failing allocations and calls. */
-#include "../gpu/emu.h"
 #include "dev_fake.h"
 #include "pack_kit.h"
 #include "shapes.h"
 #include "sym_kit.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../src/format.h"
+#include "../src/matrix.h"
+#include "../src/packer.h"
+#include "../src/product.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* What must be told apart by colour is, in every palette and for eyes without one of the three cones: the steps of the
    density by their lightness, good, warning and bad, the two curves of a plot, and neighbouring rows of a layout. */
-#include "../ui/ui.h"
+#include "../ui/canvas.h"
 
 #include <math.h>
 #include <setjmp.h>

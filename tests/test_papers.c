@@ -1,10 +1,10 @@
 /* The papers' own formats held to their worked examples, slot by slot; DRM's merging against the paper's procedure
    taken literally; the measures of diagonals; the choices of DIA-Adaptive. */
-#include "../src/diagonals.h"
 #include "collection.h"
 #include "shapes.h"
 #include "stored_kit.h"
-#include "../src/measures.h"
+#include "../src/diagonals.h"
+#include "../src/err.h"
 #include "../src/fmt_brcsd1.h"
 #include "../src/fmt_brcsd2.h"
 #include "../src/fmt_dia.h"
@@ -14,6 +14,13 @@
 #include "../src/fmt_hdia.h"
 #include "../src/fmt_sccsr.h"
 #include "../src/fmt_vab.h"
+#include "../src/gen.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/measures.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/threads.h"
 
 #include <math.h>
 #include <setjmp.h>

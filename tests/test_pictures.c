@@ -1,9 +1,19 @@
 /* Pictures of large matrices: sums and samples held against plain counts; what spy shows before and after it has
    counted; rows by length and warps held against naive ones; one cursor for all views. */
-#include "../ui/ui.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/product.h"
+#include "../src/random.h"
+#include "../src/session.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
 #include "../ui/view_layout.h"
 #include "../ui/view_rows.h"
 #include "../ui/view_spy.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <math.h>

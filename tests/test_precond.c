@@ -1,12 +1,20 @@
 /* The preconditioners: M^-1 r against dense computations from their definitions, on cpu and emu; what they refuse;
    levels and launches; failing allocations and devices; fewer iterations of every solver that takes them. */
-#include "../gpu/emu.h"
-#include "../src/level_schedule.h"
-#include "../src/triangles.h"
 #include "collection.h"
 #include "dev_fake.h"
 #include "precond_kit.h"
+#include "solve_kit.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../src/level_schedule.h"
+#include "../src/matrix.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
+#include "../src/precond.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
+#include "../src/triangles.h"
 
 static const char *const devices[] = {"cpu", "emu"};
 static const enum type reals[] = {T_F64, T_F32};

@@ -1,7 +1,13 @@
 /* Races: turns of equal time, places, what is said of those who cannot take part, and what a failure leaves behind. */
-#include "../src/race_begin.h"
 #include "dev_fake.h"
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/race.h"
+#include "../src/race_begin.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,9 +1,11 @@
 /* Races: none of the kernels has one, on any shape, and those that are put in are found. */
-#include "../gpu/emu.h"
-#include "../gpu/races.h"
-#include "../src/wrong.h"
 #include "kernel_loops.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../gpu/races.h"
+#include "../src/mem.h"
+#include "../src/microscope.h"
+#include "../src/wrong.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,8 +135,7 @@ static void test_command(void **state)
     talk_says(&t, "wrong", "all-arrive");
     talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
     talk_says(&t, "wrong lockstep", "void tree_right(");
-    talk_refuses(&t, "wrong nothing",
-                 "`nothing` after `wrong` is not a rule; one of barrier, reuse, all-arrive");
+    talk_refuses(&t, "wrong nothing", "`nothing` after `wrong` is not a rule; one of barrier, reuse, all-arrive");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     talk_says(&t, "wrong range", "\"right_passes\":true");

@@ -1,9 +1,14 @@
 /* Orderings and matrices made of matrices: permutations, P A P' entry by entry, fill and bandwidth, scaled and cut
    matrices and differences beside plain loops, what is refused, failing allocations, the commands. */
-#include "../src/extract.h"
-#include "../src/reorder.h"
 #include "shapes.h"
 #include "talk.h"
+#include "../src/device.h"
+#include "../src/extract.h"
+#include "../src/gen.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/reorder.h"
 
 #include <math.h>
 #include <signal.h>

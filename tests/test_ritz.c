@@ -1,9 +1,16 @@
 /* Ritz values: of tridiagonals and Hessenberg matrices whose eigenvalues are known, and of solves whose matrix has
    known ones. */
 #include "solve_kit.h"
+#include "../src/device.h"
+#include "../src/mem.h"
 #include "../src/precond.h"
+#include "../src/random.h"
 #include "../src/ritz.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
 #include "../src/solve_state.h"
+#include "../src/solver.h"
+#include "../src/vec_ops.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -3,6 +3,16 @@
    styles, once, under the names of all screens that share it; tests/golden/screens/palettes.txt tells the letters of
    styles and what each palette makes of them, which what is sent to a terminal is held against. */
 #include "golden_kit.h"
+#include "../src/args.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/front_ops.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/stage.h"
+#include "../ui/view.h"
 
 /* What a view is shown in: a view without a line here is shown on a small matrix. */
 struct state {

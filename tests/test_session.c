@@ -1,5 +1,11 @@
 /* The session: names, products, devices that fill up or get lost, and every allocation failing in turn. */
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/format.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/product.h"
 
 #include <math.h>
 #include <omp.h>

@@ -2,6 +2,13 @@
 #include "dev_fake.h"
 #include "solve_kit.h"
 #include "talk.h"
+#include "../src/command.h"
+#include "../src/matrix.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <omp.h>
 #include <unistd.h>

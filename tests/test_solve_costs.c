@@ -1,10 +1,15 @@
 /* What a solve says of its costs: bytes of an iteration counted by hand, memory against what the device gave, times
    that are of the method that runs; and what a session says of work that waits. */
+#include "dev_fake.h"
 #include "solve_kit.h"
+#include "talk.h"
+#include "../src/front_ops.h"
 #include "../src/precond.h"
 #include "../src/race.h"
-#include "dev_fake.h"
-#include "talk.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
+#include "../src/vec_ops.h"
 
 /* ---- bytes ---- */
 

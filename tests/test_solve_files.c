@@ -2,6 +2,14 @@
    converged the residual, computed here anew, is small. */
 #include "collection.h"
 #include "solve_kit.h"
+#include "../src/device.h"
+#include "../src/matrix.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
+#include "../src/reference.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 enum { ROWS_MOST = 2000 };
 

@@ -1,6 +1,15 @@
 /* Statistics, symmetry, histograms and density pictures, held against naive counts over a dense picture. */
 #include "collection.h"
 #include "shapes.h"
+#include "../src/err.h"
+#include "../src/gen.h"
+#include "../src/load_info.h"
+#include "../src/matrix_market.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/stats.h"
+#include "../src/watch.h"
+#include "../src/window.h"
 
 #include <math.h>
 #include <omp.h>

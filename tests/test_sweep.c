@@ -1,9 +1,17 @@
 /* Colours of rows; Gauss-Seidel and SOR against plain loops in the order that their device takes. */
-#include "../gpu/emu.h"
-#include "../src/colour.h"
-#include "../src/level_schedule.h"
 #include "dev_fake.h"
 #include "precond_kit.h"
+#include "solve_kit.h"
+#include "../gpu/emu.h"
+#include "../src/clock.h"
+#include "../src/colour.h"
+#include "../src/gen.h"
+#include "../src/level_schedule.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/session_solve.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 /* ---- colours ---- */
 

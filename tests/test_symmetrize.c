@@ -1,10 +1,12 @@
 /* Symmetrization and transposition on cpu and emu: every method and mode against a plain reference, to the bit; what is
    refused; failing allocations; the commands. */
-#include "../gpu/emu.h"
 #include "dev_fake.h"
 #include "shapes.h"
 #include "sym_kit.h"
 #include "talk.h"
+#include "../gpu/emu.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
 
 #include <omp.h>
 

@@ -1,9 +1,19 @@
 /* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator against its counts,
    keys forwards and backwards, what the other views light up, and what is refused. */
-#include "../src/traced.h"
-#include "../ui/ui.h"
 #include "talk.h"
+#include "../src/device.h"
 #include "../src/fmt_csr.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/mem.h"
+#include "../src/product.h"
+#include "../src/traced.h"
+#include "../src/tracing.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -123,7 +133,8 @@ static void totals_by_hand(void **state)
     struct talk t;
     (void)state;
     talk_open(&t, OUT_TEXT);
-    talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar", "12 requests to global memory, 16 sectors, 1.33 per request");
+    talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar",
+              "12 requests to global memory, 16 sectors, 1.33 per request");
     const struct trace_sums *s = &t.s.trace->step[11].sums, *m = &t.s.trace->step[5].sums;
     assert_int_equal(s->lanes, 9 * 4 + 3);
     assert_int_equal(s->apart, 3);

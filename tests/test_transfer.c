@@ -2,6 +2,9 @@
  */
 #include "talk.h"
 #include "transfer_kit.h"
+#include "../src/device.h"
+#include "../src/gen.h"
+#include "../src/mem.h"
 
 #include <math.h>
 

@@ -1,6 +1,15 @@
 /* The state of each view is its own: keys of one view change no other view's, another matrix resets all of them, and
    what a state holds is released. */
-#include "../ui/ui.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/session.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
+#include "../ui/view.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <stdarg.h>

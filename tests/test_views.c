@@ -1,7 +1,19 @@
 /* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: drawn inside its canvas without a
    fault, and nothing lost: each nonzero of a matrix is under some dot of its picture. */
-#include "../ui/ui.h"
+#include "../src/command.h"
+#include "../src/csr.h"
+#include "../src/front_ops.h"
+#include "../src/load_info.h"
+#include "../src/mem.h"
+#include "../src/random.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../ui/front.h"
+#include "../ui/run.h"
+#include "../ui/term.h"
+#include "../ui/view.h"
 #include "../ui/view_solve.h"
+#include "../ui/view_state.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,5 +1,7 @@
 /* Copies of the host that pretend to be a GPU's. */
 #include "transfer_kit.h"
+#include "../src/err.h"
+#include "../src/mem.h"
 
 #include <string.h>
 

@@ -2,6 +2,8 @@
 #ifndef TRANSFER_KIT_H
 #define TRANSFER_KIT_H
 
+#include <stdint.h>
+
 #include "../src/transfer.h"
 
 /* What the host's copies did since transfer_kit_reset, and what they shall do. */

@@ -1,5 +1,7 @@
 /* The canvas: styled cells, and their way out as plain text or with ANSI colours. Views draw on nothing else. */
-#include "ui.h"
+#include "canvas.h"
+#include "../src/mem.h"
+#include "../src/text.h"
 
 #include <langinfo.h>
 #include <stdarg.h>

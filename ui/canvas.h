@@ -2,7 +2,14 @@
 #ifndef CANVAS_H
 #define CANVAS_H
 
-#include "../src/warpspy.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../src/base.h"
+
+struct err;
 
 /* What a cell means; the palette gives it a colour. */
 enum style {

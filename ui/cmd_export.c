@@ -1,10 +1,19 @@
 /* export: any view as a file: its text, a picture, or the numbers behind it. */
-#include "export.h"
 #include "cmd_view.h"
-#include "draw.h"
+#include "export.h"
 #include "front.h"
+#include "paint.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/args.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/front_ops.h"
 #include "../src/grammar.h"
+#include "../src/matrix.h"
 #include "../src/newfile.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

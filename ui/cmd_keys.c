@@ -1,7 +1,16 @@
 /* keys: the explorer without a terminal, its keys given as words. */
+#include "explorer.h"
 #include "export.h"
 #include "front.h"
 #include "stage.h"
+#include "term.h"
+#include "view.h"
+#include "../src/args.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/front_ops.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <string.h>
 

@@ -1,6 +1,22 @@
 /* report: one HTML page of a matrix that needs nothing beside itself: facts, plots, tables, and the commands that made
  * them. */
 #include "export.h"
+#include "paint.h"
+#include "view.h"
+#include "../src/args.h"
+#include "../src/cmd_race.h"
+#include "../src/cmd_solve.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/output_run.h"
+#include "../src/reason.h"
+#include "../src/solve.h"
+#include "../src/csr.h"
+#include "../src/matrix.h"
+#include "../src/output.h"
+#include "../src/session.h"
+#include "../src/text.h"
+#include "../src/xdg.h"
 #include "../src/grammar.h"
 #include "../src/race.h"
 

@@ -1,6 +1,12 @@
 /* screendump: what is on the screen as a file. last: the view that was drawn last, drawn again. */
 #include "export.h"
 #include "front.h"
+#include "paint.h"
+#include "../src/args.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,21 @@
 /* The commands that look: spy, rows and layout as text or data, and view for the whole screen. */
 #include "cmd_view.h"
+#include "explorer.h"
 #include "front.h"
+#include "view.h"
 #include "view_layout.h"
-#include "../src/cmd.h"
+#include "view_state.h"
+#include "../src/args.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/format.h"
+#include "../src/front_ops.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/product.h"
 #include "../src/rows.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,10 @@
 #ifndef CMD_VIEW_H
 #define CMD_VIEW_H
 
-#include "../src/session.h"
+#include <stdbool.h>
+
+struct err;
+struct session;
 
 extern const struct command command_spy, command_rows, command_layout;
 /* Run a command with these words after its name; cmd_export.c. */

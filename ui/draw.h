@@ -2,7 +2,11 @@
 #ifndef DRAW_H
 #define DRAW_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "canvas.h"
+#include "../src/base.h"
 
 struct matrix;
 

@@ -1,8 +1,16 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
+#include "explorer.h"
 #include "front.h"
 #include "prompt.h"
-#include "stage.h"
+#include "term.h"
+#include "view_state.h"
+#include "../src/command.h"
+#include "../src/err.h"
+#include "../src/front_ops.h"
+#include "../src/mem.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,12 @@
 /* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
 #include "draw.h"
 #include "explore.h"
+#include "explorer.h"
 #include "front.h"
 #include "prompt.h"
+#include "view_state.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <string.h>
 

@@ -2,7 +2,11 @@
 #ifndef EXPLORER_H
 #define EXPLORER_H
 
-#include "view.h"
+#include <stdbool.h>
+
+struct canvas;
+struct err;
+struct session;
 
 struct explorer {
     bool on; /* the explorer has the whole screen */

@@ -2,9 +2,14 @@
 #ifndef EXPORT_H
 #define EXPORT_H
 
-#include "paint.h"
-#include "view.h"
-#include "../src/cmd.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct command;
+struct err;
+struct out;
+struct session;
 
 enum export_kind { EXPORT_TXT, EXPORT_SVG, EXPORT_PNG, EXPORT_JSON, EXPORT_CSV };
 enum { EXPORT_WIDTH_LEAST = 40, EXPORT_HEIGHT_LEAST = 10, EXPORT_MOST = 400 };

@@ -2,8 +2,11 @@
 #ifndef FRONT_H
 #define FRONT_H
 
-#include "explorer.h"
-#include "view.h"
+#include <stdbool.h>
+
+struct err;
+struct session;
+struct view;
 
 struct explorer *front_explorer(struct session *s);
 struct view_state *front_state(struct session *s, const struct view *v);

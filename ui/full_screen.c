@@ -1,5 +1,9 @@
 /* The full screen by ncurses: its cell difference sends what changes, its key table decodes keys and the mouse. */
 #include "full_screen.h"
+#include "stage.h"
+#include "term.h"
+#include "../src/err.h"
+#include "../src/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

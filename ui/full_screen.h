@@ -3,8 +3,12 @@
 #define FULL_SCREEN_H
 
 #include <termios.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "stage.h"
+#include "canvas.h"
+
+struct press;
 
 /* Read the terminal's entry once. `leave` gets the bytes that leave the full screen, ready for a signal handler, and a
    final 0. */

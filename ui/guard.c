@@ -1,5 +1,5 @@
 /* The guardian: a small process that gives the terminal back when this one is killed and cannot. */
-#include "ui.h"
+#include "term.h"
 
 #include <fcntl.h>
 #include <signal.h>

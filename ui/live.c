@@ -1,9 +1,11 @@
 /* Running work on the screen: a solve, its line or its pane, and other work that a view shows. */
-#include "draw.h"
+#include "front.h"
 #include "screen.h"
-#include "stage.h"
 #include "term.h"
 #include "view_solve.h"
+#include "../src/clock.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <math.h>
 

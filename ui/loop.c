@@ -1,10 +1,16 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
 #include "draw.h"
-#include "screen.h"
+#include "front.h"
 #include "prompt.h"
-#include "stage.h"
-#include "view_solve.h"
 #include "run.h"
+#include "screen.h"
+#include "stage.h"
+#include "term.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
 
 #include <math.h>
 #include <string.h>

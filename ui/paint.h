@@ -2,8 +2,15 @@
 #ifndef PAINT_H
 #define PAINT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "canvas.h"
-#include "../src/session.h"
+
+struct matrix;
+struct watch;
+struct window;
 
 /* What takes rectangles and text. Lengths are pixels; a cell of text is cw x ch of them. */
 struct painter {

@@ -2,8 +2,11 @@
 #ifndef PLOT_H
 #define PLOT_H
 
-#include "draw.h"
-#include "../src/solve.h"
+#include <stdbool.h>
+
+#include "canvas.h"
+
+struct solve;
 
 enum { PLOT_LEFT = 8 }; /* columns of the scale at the left */
 

@@ -1,5 +1,14 @@
 /* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
-#include "ui.h"
+#include "prompt.h"
+#include "draw.h"
+#include "stage.h"
+#include "term.h"
+#include "../src/command.h"
+#include "../src/device.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/session.h"
+#include "../src/text.h"
 #include "../src/xdg.h"
 
 #include <errno.h>

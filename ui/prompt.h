@@ -2,7 +2,7 @@
 #ifndef PROMPT_H
 #define PROMPT_H
 
-#include "../src/warpspy.h"
+#include <stdbool.h>
 
 struct session;
 

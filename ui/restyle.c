@@ -1,6 +1,10 @@
 /* Apply the options of `set` that concern the screen. */
-#include "ui.h"
+#include "explorer.h"
+#include "front.h"
+#include "term.h"
+#include "../src/front_ops.h"
 #include "../src/options.h"
+#include "../src/session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,15 @@
 #ifndef SCREEN_H
 #define SCREEN_H
 
-#include "front.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "explorer.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/front_ops.h"
+#include "../src/session.h"
 
 /* The session's front, and what it remembers. */
 struct screen {

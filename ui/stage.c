@@ -1,6 +1,10 @@
 /* A played terminal: its keys come from a script and its canvas can be read. */
-#include "ui.h"
-#include "../src/grammar.h"
+#include "stage.h"
+#include "term.h"
+#include "../src/mem.h"
+#include "../src/session.h"
+#include "../src/suggest.h"
+#include "../src/text.h"
 
 #include <ctype.h>
 #include <string.h>

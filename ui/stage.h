@@ -2,7 +2,10 @@
 #ifndef STAGE_H
 #define STAGE_H
 
-#include "term.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "canvas.h"
 
 /* A key; with the cell of a click or of the wheel, or the new size that UI_RESIZE tells of. UI_WAIT is no key: what
    follows comes only when nothing is at work. */

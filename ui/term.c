@@ -2,6 +2,7 @@
 #include "term.h"
 #include "full_screen.h"
 #include "stage.h"
+#include "../src/err.h"
 #include "../src/session.h"
 
 #include <errno.h>

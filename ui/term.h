@@ -3,6 +3,7 @@
 #define UI_TERM_H
 
 #include <termios.h>
+#include <stdbool.h>
 
 #include "canvas.h"
 

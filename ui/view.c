@@ -1,6 +1,11 @@
 /* The table of views and the pieces they draw with: titles, key bars, bars, numbers to the right. */
-#include "draw.h"
 #include "view.h"
+#include "draw.h"
+#include "view_state.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/registry.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,11 +2,15 @@
 #ifndef VIEW_H
 #define VIEW_H
 
-#include "canvas.h"
-#include "view_state.h"
-#include "../src/registry.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct canvas;
+struct err;
 struct painter;
+struct session;
+struct view_state;
 
 enum work { WORK_NONE, WORK_ON, WORK_DRAW }; /* nothing is left; something is; there is something new to draw */
 

@@ -1,8 +1,13 @@
 /* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
-#include "../src/cmd.h"
 #include "draw.h"
 #include "term.h"
 #include "view.h"
+#include "view_state.h"
+#include "../src/bench.h"
+#include "../src/device.h"
+#include "../src/kernel.h"
+#include "../src/output_run.h"
+#include "../src/session.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The keys of any view: questions, numbers of rows, help, and the cursor that the views share. */
+#include "front.h"
 #include "screen.h"
 #include "term.h"
 

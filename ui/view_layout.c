@@ -1,8 +1,16 @@
 /* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
-#include "cmd_view.h"
 #include "view_layout.h"
-
-#include "../src/traced.h"
+#include "cmd_view.h"
+#include "draw.h"
+#include "term.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/err.h"
+#include "../src/format.h"
+#include "../src/matrix.h"
+#include "../src/product.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <string.h>
 

@@ -2,10 +2,15 @@
 #ifndef VIEW_LAYOUT_H
 #define VIEW_LAYOUT_H
 
-#include "draw.h"
-#include "term.h"
-#include "view.h"
-#include "../src/tracing.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../src/array.h"
+#include "../src/microscope.h"
+#include "../src/stored.h"
+
+struct canvas;
 
 struct layout_state {
     const struct format *format; /* NULL: csr */

@@ -1,6 +1,8 @@
 /* The lines of a strip or a grid of slots. */
+#include "draw.h"
 #include "view_layout.h"
-
+#include "view_state.h"
+#include "../src/text.h"
 #include "../src/traced.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* How the arrays of a format lie on the screen: together in strips, or as grids of one matrix row per line. */
 #include "view_layout.h"
-
+#include "view_state.h"
+#include "../src/format.h"
+#include "../src/text.h"
 #include "../src/traced.h"
 
 #include <string.h>

@@ -3,9 +3,14 @@
 #include "draw.h"
 #include "term.h"
 #include "view.h"
-
+#include "view_state.h"
 #include "../src/cmd_lu.h"
+#include "../src/err.h"
 #include "../src/lu.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <string.h>

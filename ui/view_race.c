@@ -1,8 +1,14 @@
 /* A running race: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
-#include "../src/cmd.h"
-#include "../src/race.h"
+#include "draw.h"
 #include "plot.h"
 #include "view.h"
+#include "view_state.h"
+#include "../src/cmd_race.h"
+#include "../src/device.h"
+#include "../src/race.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,14 @@
 /* How long the rows are: their histogram, what is shorter, how they are by length, and what warps of them cost; and
    which rows those are. */
-#include "cmd_view.h"
 #include "view_rows.h"
+#include "cmd_view.h"
+#include "draw.h"
+#include "term.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/matrix.h"
+#include "../src/session.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,10 +2,16 @@
 #ifndef VIEW_ROWS_H
 #define VIEW_ROWS_H
 
-#include "plot.h"
-#include "term.h"
-#include "view.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "../src/rows.h"
+#include "../src/stats.h"
+
+struct canvas;
+struct histogram;
+struct view_state;
 
 /* What the key t goes through. */
 enum rows_mode { HISTOGRAM, CUMULATIVE, SORTED, WARPS, MODES };

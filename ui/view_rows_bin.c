@@ -1,5 +1,9 @@
 /* The rows or warps of the chosen bin. */
+#include "canvas.h"
 #include "view_rows.h"
+#include "view_state.h"
+#include "../src/csr.h"
+#include "../src/text.h"
 
 /* The bins that can be chosen: of lengths, or of what warps cost. */
 void rows_bins(const struct view_state *st, struct histogram *g)

@@ -1,5 +1,8 @@
 /* Bins of rows or warps as a list with bars. */
+#include "draw.h"
 #include "view_rows.h"
+#include "view_state.h"
+#include "../src/text.h"
 
 #include <math.h>
 

@@ -1,5 +1,10 @@
 /* The rows sorted by length, as a curve. */
+#include "draw.h"
+#include "plot.h"
 #include "view_rows.h"
+#include "view_state.h"
+#include "../src/csr.h"
+#include "../src/text.h"
 
 #include <math.h>
 

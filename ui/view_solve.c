@@ -1,12 +1,18 @@
 /* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
-#include "plot.h"
-#include "term.h"
-#include "view.h"
 #include "view_solve.h"
-#include "../src/cmd.h"
-#include "../src/grammar.h"
-#include "../src/precond.h"
-#include "../src/ritz.h"
+#include "draw.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/cmd_solve.h"
+#include "../src/device.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/mat.h"
+#include "../src/matrix.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
+#include "../src/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,15 @@
 #ifndef VIEW_SOLVE_H
 #define VIEW_SOLVE_H
 
-#include "view.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "../src/ritz.h"
-#include "../src/solve.h"
+
+struct canvas;
+struct session;
+struct solve;
+struct view_state;
 
 /* ---- view_solve_rate.c ---- */
 

@@ -1,7 +1,10 @@
 /* The figures below the plot: progress, cost and preconditioner. */
-#include "draw.h"
+#include "canvas.h"
 #include "view_solve.h"
+#include "../src/device.h"
 #include "../src/precond.h"
+#include "../src/solve.h"
+#include "../src/text.h"
 
 #include <math.h>
 

@@ -1,8 +1,12 @@
 /* The keys of the solve view, for a solve that is running; the caller of front->live steps it. */
 #include "term.h"
 #include "view_solve.h"
-#include "../src/grammar.h"
+#include "view_state.h"
+#include "../src/numeral.h"
 #include "../src/precond.h"
+#include "../src/session.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <math.h>
 #include <string.h>

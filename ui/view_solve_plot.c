@@ -1,6 +1,9 @@
 /* The residual by iteration, on a log scale. */
+#include "draw.h"
 #include "plot.h"
 #include "view_solve.h"
+#include "../src/solve.h"
+#include "../src/text.h"
 
 #include <math.h>
 

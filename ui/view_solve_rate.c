@@ -1,5 +1,6 @@
 /* How fast a solve converges, and how long it will take. */
 #include "view_solve.h"
+#include "../src/solve.h"
 
 #include <math.h>
 

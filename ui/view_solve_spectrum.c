@@ -1,5 +1,12 @@
 /* What a solve shows of the spectrum: Ritz values and condition. */
+#include <stdio.h>
+
 #include "view_solve.h"
+#include "view_state.h"
+#include "../src/clock.h"
+#include "../src/mem.h"
+#include "../src/solve.h"
+#include "../src/solver.h"
 
 #include <math.h>
 

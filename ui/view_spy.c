@@ -1,8 +1,12 @@
 /* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
-#include "cmd_view.h"
-#include "paint.h"
 #include "view_spy.h"
-
+#include "cmd_view.h"
+#include "draw.h"
+#include "paint.h"
+#include "term.h"
+#include "view_state.h"
+#include "../src/err.h"
+#include "../src/text.h"
 #include "../src/traced.h"
 
 #include <math.h>

@@ -2,10 +2,14 @@
 #ifndef VIEW_SPY_H
 #define VIEW_SPY_H
 
-#include "draw.h"
-#include "term.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "view.h"
 #include "../src/density.h"
+#include "../src/window.h"
+
+struct csr;
 
 /* Counts of the visible cells, kept so that moving a cursor counts nothing again. On a whole screen those of a large
    matrix are guessed first and counted while no key comes: in `counting`, or from sums for pictures of any part. */

@@ -1,5 +1,9 @@
 /* The counts behind the picture: at once where that is quick, else sampled first and counted while no key comes. */
 #include "view_spy.h"
+#include "view_state.h"
+#include "../src/matrix.h"
+#include "../src/mem.h"
+#include "../src/session.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* The picture on the canvas: frame, axes, dots or elements, legend, cursor and status. */
+#include "draw.h"
 #include "view_spy.h"
-
+#include "view_state.h"
+#include "../src/text.h"
 #include "../src/traced.h"
 
 #include <math.h>

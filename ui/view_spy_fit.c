@@ -1,5 +1,6 @@
 /* How a window of a matrix is fitted to the characters of a screen. */
 #include "view_spy.h"
+#include "../src/csr.h"
 
 #include <math.h>
 

@@ -2,8 +2,12 @@
 #ifndef VIEW_STATE_H
 #define VIEW_STATE_H
 
-#include "../src/session.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "../src/window.h"
+
+struct err;
 struct view;
 
 /* The same for all views, and a part that only the view knows. */

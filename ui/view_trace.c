@@ -1,7 +1,14 @@
 /* One warp under the microscope: what its lanes do over time, the source of the current step, the elements it works
    on, and the sectors it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
-
+#include "draw.h"
+#include "view.h"
+#include "view_state.h"
+#include "../src/err.h"
+#include "../src/kernel.h"
+#include "../src/text.h"
+#include "../src/traced.h"
+#include "../src/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

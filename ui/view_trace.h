@@ -2,9 +2,15 @@
 #ifndef VIEW_TRACE_H
 #define VIEW_TRACE_H
 
-#include "draw.h"
-#include "view.h"
-#include "../src/traced.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "../src/microscope.h"
+
+struct session;
+struct trace_sums;
+struct view_state;
 
 /* Columns: of a step's number with its mark, of what it does, of a lane in the table; lines from which there is room
    for all parts. */

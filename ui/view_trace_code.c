@@ -1,5 +1,7 @@
 /* The source around the current step, its access marked. */
+#include "draw.h"
 #include "view_trace.h"
+#include "../src/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

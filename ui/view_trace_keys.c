@@ -1,7 +1,16 @@
 /* The keys of the trace view. */
 #include "front.h"
 #include "term.h"
+#include "view_state.h"
 #include "view_trace.h"
+#include "../src/device.h"
+#include "../src/err.h"
+#include "../src/format.h"
+#include "../src/kernel.h"
+#include "../src/product.h"
+#include "../src/text.h"
+#include "../src/traced.h"
+#include "../src/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

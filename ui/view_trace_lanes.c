@@ -1,5 +1,7 @@
 /* The grid of steps and lanes, and beside it what each lane does in the current step. */
+#include "draw.h"
 #include "view_trace.h"
+#include "../src/tracing.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* What the current step requests: its lanes, and the sectors or banks. */
+#include "draw.h"
 #include "view_trace.h"
+#include "../src/text.h"
+#include "../src/tracing.h"
 
 /* ", 3-way conflict: 3 lanes add to y[2]": the element that most lanes update, the first of them. */
 static int say_conflict(struct canvas *c, int x, int y, const struct tracing *v)

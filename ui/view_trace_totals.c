@@ -1,5 +1,7 @@
 /* The legend, the totals up to the current step, and the chosen lane in words. */
 #include "view_trace.h"
+#include "../src/text.h"
+#include "../src/tracing.h"
 
 #include <string.h>
 
