@@ -1,5 +1,5 @@
 /* The sweeps of Gauss-Seidel and SOR over rows in levels, and the record of the residual between them. */
-#include "../src/level_schedule.h"
+#include "../src/level_ops.h"
 #include "vec.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 /* Parts of preconditioners: triangular solves over rows by level, and the inverted diagonal blocks.
  */
-#include "../src/level_schedule.h"
+#include "../src/level_ops.h"
 #include "vec.h"
 
 namespace KERNEL_SPACE

@@ -5,7 +5,7 @@
 
 #include "dialect.h"
 
-#include "../src/lu.h"
+#include "../src/lu_ops.h"
 
 #include <cfloat>
 #include <cstring>

@@ -1,7 +1,7 @@
 /* The libraries of dense LU in a build without CUDA: none, and one stream, in which all goes in its order. */
 #include "../src/device.h"
 #include "../src/err.h"
-#include "../src/lu.h"
+#include "../src/lu_ops.h"
 
 #ifndef HAVE_CUDA
 static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)

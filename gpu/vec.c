@@ -1,11 +1,11 @@
 /* Which compilation of the vector operations a device's solvers use. */
 #include "../src/device.h"
-#include "../src/lu.h"
+#include "../src/lu_ops.h"
 #include "../src/bicg_ops.h"
 #include "../src/cg_ops.h"
 #include "../src/gmres_ops.h"
 #include "../src/vec_ops.h"
-#include "../src/level_schedule.h"
+#include "../src/level_ops.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \
@@ -40,3 +40,5 @@ TABLES(gmres_ops, vec_gmres)
 TABLES(sweep_ops, vec_sweep)
 TABLES(pre_ops, vec_pre)
 TABLES(lu_ops, vec_lu)
+
+struct lu_hook lu_hook;

@@ -2,7 +2,7 @@
    the second stream on which our next panel goes. */
 #include "library.h"
 
-#include "../src/lu.h"
+#include "../src/lu_ops.h"
 #include "../src/array.h"
 #include "../src/err.h"
 

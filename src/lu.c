@@ -21,7 +21,6 @@ const struct lu_method *const lu_methods[] = {
     NULL};
 #undef LU
 
-struct lu_hook lu_hook;
 const char *const lu_part_name[LU_PARTS] = {"panel", "inner", "swap", "gemm"};
 
 enum { N_MOST = 1 << 20 };

@@ -134,16 +134,3 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, g, own), real, e)) return false;
     return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
 }
-
-char *show_us(double us, char *out, size_t size)
-{
-    static const struct {
-        double from, unit;
-        const char *name;
-    } units[] = {{1e6, 1e6, "s"}, {1e4, 1e3, "ms"}, {-INFINITY, 1, "us"}};
-    int k = 0;
-    while (us < units[k].from) k++;
-    double v = us / units[k].unit;
-    snprintf(out, size, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[k].name);
-    return out;
-}

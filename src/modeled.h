@@ -53,8 +53,6 @@ const int64_t *modeled_params(const struct kernel *k, const int64_t *param, cons
 /* modeled_mat of A, packed unless `last` holds it already. */
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
-/* "4.21 us", "27.7 ms": three digits, in the unit that out_time takes. NaN makes no sense here. */
-char *show_us(double us, char *out, size_t size);
 /* ---- findings.c: what costs a kernel time, and what would help ---- */
 
 enum { FINDINGS_MOST = 16, INSTEAD_MOST = 5 };

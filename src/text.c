@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -86,6 +87,19 @@ char *show_bytes(double bytes, char *out, size_t size)
              : bytes < 99.95 ? "%.1f %s"
                              : "%.0f %s",
              bytes, unit[u]);
+    return out;
+}
+
+char *show_us(double us, char *out, size_t size)
+{
+    static const struct {
+        double from, unit;
+        const char *name;
+    } units[] = {{1e6, 1e6, "s"}, {1e4, 1e3, "ms"}, {-INFINITY, 1, "us"}};
+    int k = 0;
+    while (us < units[k].from) k++;
+    double v = us / units[k].unit;
+    snprintf(out, size, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[k].name);
     return out;
 }
 

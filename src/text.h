@@ -25,6 +25,8 @@ int text_width(const char *text);
 size_t text_fit(const char *text, int columns, int *taken);
 /* "1.23 MB", "417 B": SI bytes. Returns out. */
 char *show_bytes(double bytes, char *out, size_t size);
+/* "4.21 us", "27.7 ms": three digits, in the unit that suits. us is not NaN. Returns out. */
+char *show_us(double us, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
 char *show_count(int64_t n, char *out, size_t size);
 /* "1 row", "1,234 rows", "2 entries", "3 matrices": the form of every count in a sentence. noun: singular. */
