@@ -6,6 +6,7 @@
 #include "modeled.h"
 #include "predicted.h"
 #include "session.h"
+#include "text.h"
 
 #include <stdlib.h>
 

@@ -15,6 +15,7 @@
 #include "solver.h"
 #include "symmetrize.h"
 #include "text.h"
+#include "format.h"
 
 #include <math.h>
 #include <string.h>

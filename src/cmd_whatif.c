@@ -10,6 +10,7 @@
 #include "predicted.h"
 #include "reorder.h"
 #include "session.h"
+#include "text.h"
 
 #include <math.h>
 #include <string.h>

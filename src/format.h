@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "array.h"
+#include "param.h"
 #include "role.h"
 #include "stored.h"
 
@@ -15,13 +16,6 @@ extern "C" {
 
 struct csr;
 struct err;
-
-struct param {
-    const char *name; /* NULL ends the list */
-    int64_t usual;    /* default; 0 may mean "chosen from the matrix" and is resolved by plan */
-    int64_t min, max;
-    const char *about;
-};
 
 /* A format is one file, fmt_NAME.c, ending with this entry, and one line in formats.def. */
 struct format {

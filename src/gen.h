@@ -6,8 +6,7 @@
 #include <stdint.h>
 
 #include "csr.h"
-#include "format.h"
-#include "stored.h"
+#include "param.h"
 
 struct csr;
 struct watch;

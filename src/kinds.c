@@ -20,6 +20,7 @@
 #include "symmetrize.h"
 #include "text.h"
 #include "wrong.h"
+#include "format.h"
 
 #include <string.h>
 

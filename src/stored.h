@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "array.h"
+#include "param.h"
 
 #include <stdbool.h>
 
@@ -16,7 +17,7 @@ extern "C" {
 struct err;
 struct format;
 
-enum { ARRAYS_MAX = 8, PARAMS_MAX = 5 };
+enum { ARRAYS_MAX = 8 };
 
 struct stored {
     const struct format *format;

@@ -11,6 +11,7 @@
 #include "../src/kernel.h"
 #include "../src/mat.h"
 #include "../src/packer.h"
+#include "../src/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "../src/session_solve.h"
 #include "../src/solve.h"
 #include "../src/solver.h"
+#include "../src/format.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include "../src/gen.h"
 #include "../src/kernel.h"
 #include "../src/mat.h"
+#include "../src/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include "../src/gen.h"
 #include "../src/kernel.h"
 #include "../src/mat.h"
+#include "../src/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

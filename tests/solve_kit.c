@@ -16,6 +16,7 @@
 #include "../src/solve.h"
 #include "../src/solver.h"
 #include "../src/vec_ops.h"
+#include "../src/format.h"
 
 /* ---- problems ---- */
 

@@ -4,6 +4,7 @@
 #include "../src/err.h"
 #include "../src/gen.h"
 #include "../src/kernel.h"
+#include "../src/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

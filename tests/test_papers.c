@@ -21,6 +21,8 @@
 #include "../src/mem.h"
 #include "../src/random.h"
 #include "../src/threads.h"
+#include "../src/stored.h"
+#include "../src/format.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -14,6 +14,7 @@
 #include "../ui/view_rows.h"
 #include "../ui/view_spy.h"
 #include "../ui/view_state.h"
+#include "../src/format.h"
 
 #include <locale.h>
 #include <math.h>
