@@ -25,74 +25,88 @@ endif
 # ---- flags ----
 OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow
-DEFS   := -D_GNU_SOURCE $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
-CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(SANITIZE)
-CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(SANITIZE)
-NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(DEFS) $(GENCODE)
+DEFS   := -D_GNU_SOURCE
+PATHS  := -Isrc -I. -Itests
+CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
+CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
+NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(DEFS) $(PATHS) $(GENCODE)
 LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -l:libcxsparse.a -l:libbtf.a -l:libamd.a \
   -l:libsuitesparseconfig.a -ldl -lm
 ifeq ($(CUDA),1)
 LIBS += -L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread
 endif
 
-# ---- what is built ----
-C_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/*.c gpu/*.c ui/*.c))
-CC_OBJ   := $(patsubst %.cc,$(BUILD)/%.o,$(wildcard src/*.cc gpu/*.cc))
-EMU_OBJ  := $(patsubst gpu/%.cu,$(BUILD)/emu/%.o,$(wildcard gpu/k_*.cu gpu/p_*.cu))
-CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*.cu)))
-LIB_OBJ  := $(filter-out $(BUILD)/src/main.o,$(C_OBJ)) $(CC_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
+# ---- what is built: a room is a folder, and an object lies below OBJ where its source lies ----
+# Few sources depend on CUDA being there (they mention HAVE_CUDA): their objects and the programs lie below BUILD, all
+# others below OBJ, so that a build without CUDA can use the objects of one with it.
+OBJ      ?= $(BUILD)
+AWARE    := $(shell grep -ls HAVE_CUDA src/*/*.c gpu/*.c gpu/*/*.c tests/*/*.c)
+object    = $(addsuffix .o,$(basename $(if $(filter $(AWARE),$1),$(BUILD)/$1,$(OBJ)/$1)))
+objects   = $(foreach f,$(wildcard $1),$(call object,$f))
+C_OBJ    := $(call objects,src/*/*.c gpu/*.c gpu/*/*.c ui/*.c ui/*/*.c src/*/*.cc gpu/*/*.cc)
+EMU_OBJ  := $(patsubst gpu/%.cu,$(OBJ)/emu/%.o,$(wildcard gpu/kernels/*.cu gpu/packers/*.cu))
+CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*/*.cu)))
 LIB      := $(BUILD)/libwarpspy.a
+KITS     := $(call objects,tests/kits/*.c tests/kits/*.cc tests/fuzz/fuzz_load.c)
+programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $1))
+GPU_TESTS := $(call programs,tests/gpu/gpu_*.c)
+BENCHES  := $(call programs,tests/bench/bench_*.c)
 # T='formats lu' names tests, of which only these are built and run.
 T        ?=
-TESTS    := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard $(if $(T),$(T:%=tests/test_%.c),tests/test_*.c)))
-TEST_LIB := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz_keys.c tests/draw_frames.c $(wildcard tests/test_*.c tests/gpu_*.c tests/bench_*.c),$(wildcard tests/*.c))) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/*.cc))
-GPU_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/gpu_*.c))
-BENCHES  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/bench_*.c))
+TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
 
-.PHONY: all tests run test check quick asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench bench-load bench-screen install uninstall clean deps deps-test format
+.PHONY: all tests run test check quick  asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench \
+  bench-load bench-screen install uninstall clean deps deps-test format
 .SECONDARY:
 all: $(BUILD)/warpspy
-tests: all $(TESTS) $(BUILD)/tests/draw_frames
+tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
 
-$(BUILD)/warpspy: $(BUILD)/src/main.o $(LIB)
+$(BUILD)/warpspy: $(OBJ)/src/main.o $(LIB)
 	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS)
-$(LIB): $(LIB_OBJ)
+$(LIB): $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 	rm -f $@ && ar rcs $@ $^
-$(BUILD)/%.o: %.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -c -o $@ $<
-$(BUILD)/%.o: %.cc $(BUILD)/flags
-	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) -MMD -c -o $@ $<
-$(BUILD)/emu/%.o: gpu/%.cu $(BUILD)/flags
+define compile_rules
+$1/%.o: %.c $1/flags
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) -MMD -c -o $$@ $$<
+$1/%.o: %.cc $1/flags
+	@mkdir -p $$(@D)
+	$$(CXX) $$(CXXFLAGS) -MMD -c -o $$@ $$<
+# A change of flags rebuilds everything.
+$1/flags: FORCE
+	@mkdir -p $$(@D)
+	@echo '$$(FLAGS)' | cmp -s - $$@ || echo '$$(FLAGS)' > $$@
+endef
+$(foreach d,$(sort $(BUILD) $(OBJ)),$(eval $(call compile_rules,$d)))
+$(OBJ)/emu/%.o: gpu/%.cu $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) -MMD -c -o $@ -x c++ $<
 # g++ meets `#pragma unroll` in the kernel dialect.
-$(BUILD)/emu/%.o $(BUILD)/tests/emu_kernels.o: WARN += -Wno-unknown-pragmas
-$(BUILD)/cuda/%.o: gpu/%.cu $(BUILD)/flags
+$(OBJ)/emu/%.o $(OBJ)/tests/kits/emu_kernels.o: WARN += -Wno-unknown-pragmas
+$(BUILD)/cuda/%.o: gpu/%.cu $(BUILD)/cuda/flags
 	@mkdir -p $(@D)
 	$(NVCC) $(NVFLAGS) -MMD -c -o $@ $<
-$(BUILD)/tests/%: $(BUILD)/tests/%.o $(TEST_LIB) $(LIB)
+$(BUILD)/cuda/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(NVCC) $(NVFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVFLAGS)' > $@
+$(AWARE:%.c=$(BUILD)/%.o): DEFS += $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
+.SECONDEXPANSION:
+$(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
+	@mkdir -p $(@D)
 	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS) -lcmocka
 
-# A change of flags rebuilds everything.
-FLAGS := $(CC) $(CFLAGS) $(CXXFLAGS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVFLAGS))
-$(BUILD)/flags: FORCE
-	@mkdir -p $(@D)
-	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:
 # The sources of the kernels, which the program shows.
-KERNEL_SOURCES := $(notdir $(wildcard gpu/k_*.cu gpu/dialect.h gpu/lu_kernels.h gpu/csr_rows.h gpu/diagonal_rows.h gpu/parts.h gpu/vec.h gpu/texture.h))
-$(BUILD)/sources.def: $(addprefix gpu/,$(KERNEL_SOURCES))
+KERNEL_SOURCES := $(wildcard gpu/kernels/k_*.cu gpu/kernels/*.h gpu/dialect.h)
+$(OBJ)/sources.def: $(KERNEL_SOURCES)
 	@mkdir -p $(@D)
-	@for f in $(KERNEL_SOURCES); do echo "SOURCE($$(echo $$f | tr . _), \"$$f\")"; done > $@
-$(BUILD)/gpu/sources.o: CFLAGS += -I$(BUILD)
-$(BUILD)/gpu/sources.o: $(BUILD)/sources.def
-# A header that was moved or removed: rebuild what included it.
-%.h: ;
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
-# Headers that were removed since: what included them is compiled again.
+	@for f in $(KERNEL_SOURCES); do echo "SOURCE($$(basename $$f | tr . _), \"$$(basename $$f)\", \"$$f\")"; done > $@
+$(OBJ)/gpu/kernels/sources.o: PATHS += -I$(OBJ)
+$(OBJ)/gpu/kernels/sources.o: $(OBJ)/sources.def
+# Headers that were moved or removed: what included them is compiled again.
 %.h %.def: ;
+-include $(shell find $(sort $(BUILD) $(OBJ)) -name '*.d' 2>/dev/null)
 
 # ---- the two commands of the README ----
 JOBS := -j$(shell nproc)
@@ -111,7 +125,7 @@ deps-test:
 	@tests/install_debs.sh $(DEPS_TEST)
 
 # ---- checks ----
-# make check T=formats builds and runs one test; make quick runs all but the slow ones.
+# make check T=formats builds and runs one test; make quick all but the slow ones.
 check: tests layers
 	@tests/run.py $(BUILD) $(T)
 quick: tests
@@ -122,34 +136,34 @@ asan:
 # Random keys at the explorer for TIME seconds; a run that fails tells its seed and its keys.
 TIME ?= 600
 fuzz-keys:
-	@$(MAKE) $(JOBS) --no-print-directory $(BUILD)/asan/tests/fuzz_keys BUILD=$(BUILD)/asan $(ASAN)
+	@$(MAKE) $(JOBS) --no-print-directory $(BUILD)/asan/tests/fuzz/fuzz_keys BUILD=$(BUILD)/asan $(ASAN)
 	@OMP_WAIT_POLICY=passive ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=256 \
-	  $(BUILD)/asan/tests/fuzz_keys seconds $(TIME)
+	  $(BUILD)/asan/tests/fuzz/fuzz_keys seconds $(TIME)
 # Random files at everything that reads one, for SECONDS: libFuzzer begins with the files in tests, keeps what is new in
 # BUILD/fuzz/found, and leaves an input that fails, or a reader of it that does, in BUILD/fuzz.
 # With AFL: make fuzz-programs FUZZ_CC=afl-clang-fast, then
-#   afl-fuzz -m none -x tests/fuzz_words.txt -i tests/fuzz_corpus -o BUILD/fuzz-afl-clang-fast/found \
+#   afl-fuzz -m none -x tests/fuzz/words.txt -i tests/fuzz/corpus -o BUILD/fuzz-afl-clang-fast/found \
 #     BUILD/fuzz-afl-clang-fast/load
 SECONDS ?= 1800
 FUZZ_CC ?= clang
 FUZZ := $(BUILD)/fuzz$(if $(filter-out clang,$(FUZZ_CC)),-$(FUZZ_CC))
-FUZZ_FLAGS := -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined \
+FUZZ_FLAGS := -D_GNU_SOURCE $(PATHS) -O1 -g -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(filter-out src/main.c,$(wildcard src/*.c)) tests/slow_mtx.c) \
-  $(patsubst %.cc,$(FUZZ)/%.o,$(wildcard src/*.cc))
+FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(wildcard src/*/*.c) tests/kits/slow_mtx.c) \
+  $(patsubst %.cc,$(FUZZ)/%.o,$(wildcard src/*/*.cc))
 FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 -use_value_profile=1 \
-  -dict=tests/fuzz_words.txt -artifact_prefix=$(FUZZ)/
+  -dict=tests/fuzz/words.txt -artifact_prefix=$(FUZZ)/
 fuzz:
 	@command -v clang >/dev/null || { echo "fuzz needs clang with libFuzzer: apt-get install $(DEPS_FUZZ)" >&2; exit 1; }
 	@tests/install_debs.sh $(DEPS_FUZZ)
 	@$(MAKE) $(JOBS) --no-print-directory fuzz-programs
 	@mkdir -p $(FUZZ)/found
 	@OMP_WAIT_POLICY=passive ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=64 \
-	  $(FUZZ)/libfuzzer $(FUZZ_OPTIONS) $(FUZZ)/found tests/fuzz_corpus tests/files
+	  $(FUZZ)/libfuzzer $(FUZZ_OPTIONS) $(FUZZ)/found tests/fuzz/corpus tests/files
 fuzz-programs: $(FUZZ)/load $(if $(filter clang,$(FUZZ_CC)),$(FUZZ)/libfuzzer)
-$(FUZZ)/libfuzzer: $(FUZZ)/tests/fuzz_load.o $(FUZZ)/libload.a
+$(FUZZ)/libfuzzer: $(FUZZ)/tests/fuzz/fuzz_load.o $(FUZZ)/libload.a
 	$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lstdc++
-$(FUZZ)/load: tests/fuzz_load.c $(FUZZ)/libload.a
+$(FUZZ)/load: tests/fuzz/fuzz_load.c $(FUZZ)/libload.a
 	$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -DFUZZ_MAIN -o $@ $^ $(LIBS) -lstdc++
 $(FUZZ)/libload.a: $(FUZZ_OBJ)
 	rm -f $@ && ar rcs $@ $^
@@ -163,8 +177,8 @@ $(FUZZ)/%.o: %.cc
 $(FUZZ)/libfuzzer $(FUZZ)/libload.a: FUZZ_COVERAGE := $(if $(filter clang,$(FUZZ_CC)),-fsanitize=fuzzer-no-link)
 # The way of includes: ui -> gpu -> src, and no screen or GPU below.
 layers:
-	@! grep -nE '#include *[<"](n?curses|ncursesw|cuda|cusparse|cublas|cusolver|readline|\.\./gpu|\.\./ui)' -r src --exclude=main.c
-	@! grep -nE '#include *[<"](n?curses|ncursesw|readline|\.\./ui)' -r gpu
+	@! grep -nE '#include *[<"](n?curses|ncursesw|cuda|cusparse|cublas|cusolver|readline|gpu/|ui/)' -r src --exclude=main.c
+	@! grep -nE '#include *[<"](n?curses|ncursesw|readline|ui/)' -r gpu
 	@echo "layers: src and gpu include nothing from above them"
 golden: tests
 	@WARPSPY_GOLDEN=write tests/run.py $(BUILD) --golden
@@ -172,12 +186,12 @@ golden: tests
 check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run.py $(BUILD) --gpu
 bench: $(if $(NOBUILD),,all $(BENCHES))
-	@tests/bench.sh $(BUILD)
+	@tests/bench/bench.sh $(BUILD)
 # The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said.
-bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench_screen)
-	@$(BUILD)/tests/bench_screen $(SCREEN)
+bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench/bench_screen)
+	@$(BUILD)/tests/bench/bench_screen $(SCREEN)
 # Loading, beside fast_matrix_market if PYTHON has it; LOAD='MB ROUNDS'.
-bench-load: $(BUILD)/tests/bench_load
+bench-load: $(BUILD)/tests/bench/bench_load
 	@$< $(LOAD)
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')

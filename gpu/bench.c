@@ -1,17 +1,17 @@
 /* Checking and timing: no time is given for a kernel whose result was not first held against the reference. */
 #include <stdio.h>
 
-#include "../src/bench.h"
-#include "../src/clock.h"
-#include "../src/csr.h"
-#include "../src/device.h"
-#include "../src/err.h"
-#include "../src/format.h"
-#include "../src/kernel.h"
-#include "../src/mat.h"
-#include "../src/mem.h"
-#include "../src/random.h"
-#include "../src/watch.h"
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "base/watch.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The ceilings of a device: the best rates it was seen to reach, which kernels are then held against. */
 #include "dev.h"
-#include "../src/err.h"
-#include "../src/watch.h"
+#include "base/err.h"
+#include "base/watch.h"
 
 enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048 };
 static const int64_t MOST = (int64_t)1 << 29; /* bytes of a vector "far above the cache" */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../src/device.h"
+#include "machine/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,8 +1,8 @@
 /* The device `cpu`: the host's own memory and cores; launches are plain calls that are done when they return. */
 #include "dev.h"
-#include "../src/clock.h"
-#include "../src/mem.h"
-#include "../src/text.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/text.h"
 
 #include <omp.h>
 #include <string.h>

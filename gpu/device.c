@@ -1,8 +1,8 @@
 /* The registry of devices: which kinds there are, opening one by name, the default, closing all. */
 #include "dev.h"
-#include "../src/err.h"
-#include "../src/mem.h"
-#include "../src/text.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>

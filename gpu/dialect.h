@@ -15,9 +15,9 @@
 #ifndef DIALECT_H
 #define DIALECT_H
 
-#include "../src/device.h"
-#include "../src/kernel.h"
-#include "../src/mat.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
 
 #define WARP 32
 #define FULL_MASK 0xffffffffu
@@ -94,9 +94,9 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #define KERNEL_SPACE emu_
 #define KERNEL_SYMBOL(id) emu_kernel_##id
 #define VEC_SYMBOL(id) emu_vec_##id
-#include "../src/clock.h"
-#include "../src/threads.h"
-#include "simt.h"
+#include "base/clock.h"
+#include "base/threads.h"
+#include "gpu/emu/simt.h"
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH

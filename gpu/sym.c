@@ -1,6 +1,6 @@
 /* Which compilation of the kernels of symmetrization a device uses. */
-#include "../src/device.h"
-#include "../src/symmetrize.h"
+#include "machine/device.h"
+#include "machine/symmetrize.h"
 
 extern const struct sym_ops emu_vec_sym;
 #ifdef HAVE_CUDA

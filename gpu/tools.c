@@ -1,6 +1,6 @@
 /* What sorts and adds up between the kernels of a device. */
-#include "../src/device.h"
-#include "../src/tools.h"
+#include "machine/device.h"
+#include "machine/tools.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Which devices have memory of their own, to and from which is copied. */
-#include "../src/device.h"
-#include "../src/transfer.h"
+#include "machine/device.h"
+#include "machine/transfer.h"
 
 #ifdef HAVE_CUDA
 extern const struct transfer_ops cuda_transfer; /* transfer.cu */

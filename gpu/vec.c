@@ -1,11 +1,11 @@
 /* Which compilation of the vector operations a device's solvers use. */
-#include "../src/device.h"
-#include "../src/lu_ops.h"
-#include "../src/bicg_ops.h"
-#include "../src/cg_ops.h"
-#include "../src/gmres_ops.h"
-#include "../src/vec_ops.h"
-#include "../src/level_ops.h"
+#include "machine/device.h"
+#include "machine/lu_ops.h"
+#include "machine/bicg_ops.h"
+#include "machine/cg_ops.h"
+#include "machine/gmres_ops.h"
+#include "machine/vec_ops.h"
+#include "machine/level_ops.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \

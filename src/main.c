@@ -1,13 +1,13 @@
 /* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
-#include "command.h"
-#include "device.h"
-#include "err.h"
-#include "front_ops.h"
-#include "kinds.h"
-#include "manual.h"
-#include "options.h"
-#include "session.h"
-#include "../ui/run.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "machine/front_ops.h"
+#include "session/kinds.h"
+#include "session/manual.h"
+#include "session/options.h"
+#include "session/session.h"
+#include "ui/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The canvas: styled cells, and their way out as plain text or with ANSI colours. Views draw on nothing else. */
 #include "canvas.h"
-#include "../src/mem.h"
-#include "../src/text.h"
+#include "base/mem.h"
+#include "base/text.h"
 
 #include <langinfo.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <wchar.h>
 
 /* Colours that stay apart for colour-blind eyes: Okabe and Ito's set for rows, viridis for density. How far, in each
-   palette, is told by tests/test_palette.c. */
+   palette, is told by tests/unit/test_palette.c. */
 struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
     uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */

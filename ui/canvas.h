@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../src/base.h"
+#include "base/base.h"
 
 struct err;
 

@@ -5,12 +5,12 @@
 #include "stage.h"
 #include "term.h"
 #include "view.h"
-#include "../src/args.h"
-#include "../src/command.h"
-#include "../src/err.h"
-#include "../src/front_ops.h"
-#include "../src/session.h"
-#include "../src/text.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "machine/front_ops.h"
+#include "session/session.h"
+#include "base/text.h"
 
 #include <string.h>
 

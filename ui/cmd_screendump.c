@@ -2,11 +2,11 @@
 #include "export.h"
 #include "front.h"
 #include "paint.h"
-#include "../src/args.h"
-#include "../src/command.h"
-#include "../src/err.h"
-#include "../src/session.h"
-#include "../src/text.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/session.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

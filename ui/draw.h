@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "canvas.h"
-#include "../src/base.h"
+#include "base/base.h"
 
 struct matrix;
 

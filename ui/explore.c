@@ -4,13 +4,13 @@
 #include "front.h"
 #include "prompt.h"
 #include "term.h"
-#include "view_state.h"
-#include "../src/command.h"
-#include "../src/err.h"
-#include "../src/front_ops.h"
-#include "../src/mem.h"
-#include "../src/session.h"
-#include "../src/text.h"
+#include "ui/views/view_state.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "machine/front_ops.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "explorer.h"
 #include "front.h"
 #include "prompt.h"
-#include "view_state.h"
-#include "../src/session.h"
-#include "../src/text.h"
+#include "ui/views/view_state.h"
+#include "session/session.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "full_screen.h"
 #include "stage.h"
 #include "term.h"
-#include "../src/err.h"
-#include "../src/mem.h"
+#include "base/err.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

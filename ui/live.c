@@ -2,10 +2,10 @@
 #include "front.h"
 #include "screen.h"
 #include "term.h"
-#include "view_solve.h"
-#include "../src/clock.h"
-#include "../src/solve.h"
-#include "../src/solver.h"
+#include "ui/views/view_solve.h"
+#include "base/clock.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
 
 #include <math.h>
 

@@ -6,11 +6,11 @@
 #include "screen.h"
 #include "stage.h"
 #include "term.h"
-#include "../src/command.h"
-#include "../src/device.h"
-#include "../src/err.h"
-#include "../src/matrix.h"
-#include "../src/mem.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "session/matrix.h"
+#include "base/mem.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* --help, the manual page and the completions for shells, made from the tables that the program runs by. */
 #include "view.h"
-#include "../src/command.h"
-#include "../src/manual.h"
-#include "../src/options.h"
-#include "../src/suggest.h"
+#include "session/command.h"
+#include "session/manual.h"
+#include "session/options.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* What a canvas, or the pattern of a matrix, looks like as rectangles and text, for painters. */
 #include "draw.h"
 #include "paint.h"
-#include "../src/err.h"
-#include "../src/matrix.h"
-#include "../src/mem.h"
-#include "../src/text.h"
-#include "../src/window.h"
+#include "base/err.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "matrix/window.h"
 
 #include <math.h>
 #include <string.h>

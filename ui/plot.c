@@ -1,7 +1,7 @@
 /* Residuals on a log scale: the frame, the scale and the dots that the views of solves and races share. */
 #include "plot.h"
 #include "draw.h"
-#include "../src/solve.h"
+#include "solvers/solve.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* A painter that draws PNG with cairo, which has the fonts; opened at its first use, so that no start waits for it. */
 #include "paint.h"
-#include "../src/err.h"
-#include "../src/text.h"
+#include "base/err.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <string.h>

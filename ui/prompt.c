@@ -3,13 +3,13 @@
 #include "draw.h"
 #include "stage.h"
 #include "term.h"
-#include "../src/command.h"
-#include "../src/device.h"
-#include "../src/matrix.h"
-#include "../src/mem.h"
-#include "../src/session.h"
-#include "../src/text.h"
-#include "../src/xdg.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "base/text.h"
+#include "base/xdg.h"
 
 #include <errno.h>
 #include <fcntl.h>

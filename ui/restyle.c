@@ -2,9 +2,9 @@
 #include "explorer.h"
 #include "front.h"
 #include "term.h"
-#include "../src/front_ops.h"
-#include "../src/options.h"
-#include "../src/session.h"
+#include "machine/front_ops.h"
+#include "session/options.h"
+#include "session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include "canvas.h"
 #include "explorer.h"
 #include "view.h"
-#include "view_state.h"
-#include "../src/front_ops.h"
-#include "../src/session.h"
+#include "ui/views/view_state.h"
+#include "machine/front_ops.h"
+#include "session/session.h"
 
 /* The session's front, and what it remembers. */
 struct screen {

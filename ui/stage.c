@@ -1,10 +1,10 @@
 /* A played terminal: its keys come from a script and its canvas can be read. */
 #include "stage.h"
 #include "term.h"
-#include "../src/mem.h"
-#include "../src/session.h"
-#include "../src/suggest.h"
-#include "../src/text.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "base/suggest.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A painter that writes SVG: a path for all rectangles of one colour, text as text, so that it can be searched. */
 #include "paint.h"
-#include "../src/text.h"
+#include "base/text.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #include "term.h"
 #include "full_screen.h"
 #include "stage.h"
-#include "../src/err.h"
-#include "../src/session.h"
+#include "base/err.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,11 +1,11 @@
 /* The table of views and the pieces they draw with: titles, key bars, bars, numbers to the right. */
 #include "view.h"
 #include "draw.h"
-#include "view_state.h"
-#include "../src/matrix.h"
-#include "../src/mem.h"
-#include "../src/registry.h"
-#include "../src/text.h"
+#include "ui/views/view_state.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define VIEW(id) &view_##id,
 const struct view *const views[] = {
-#include "views.def"
+#include "ui/views/views.def"
     NULL};
 #undef VIEW
 

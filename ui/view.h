@@ -73,7 +73,7 @@ struct view {
 };
 
 #define VIEW(id) extern const struct view view_##id;
-#include "views.def"
+#include "ui/views/views.def"
 #undef VIEW
 extern const struct view *const views[]; /* ended by NULL */
 extern const struct registry view_registry;

@@ -1,0 +1,382 @@
+/* The devices cuda:N, by the CUDA runtime: one stream each. Nothing of CUDA is touched before a device's first use,
+   because starting the driver takes longer than the prompt may. */
+#include "gpu/dev.h"
+
+#include "base/base.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <cuda_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BATCH = 64, HOLD_NS = 8000 }; /* launches timed at once; what queueing one of them takes at most */
+
+struct gpu {
+    int number;
+    bool started;
+    int64_t cache; /* bytes of L2 */
+    cudaEvent_t mark[BATCH + 1];
+};
+
+static struct gpu *gpu_of(const struct device *d)
+{
+    return static_cast<struct gpu *>(d->impl);
+}
+
+static cudaStream_t stream_of(const struct device *d)
+{
+    return static_cast<cudaStream_t>(d->stream);
+}
+
+/* Say what a call met. An error that is still there after it was read is sticky: the device is lost. */
+static bool broken(struct device *d, const char *call, cudaError_t status, struct err *e)
+{
+    cudaGetLastError();
+    if (gpu_of(d)->started && cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
+    return fail(e, E_DEVICE, "%s: %.*s: %s%s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status),
+                d->lost ? "; the device is lost and with it all it held: reset it, or go on with cpu or emu" : "");
+}
+
+#define CU(call)                                                       \
+    do {                                                               \
+        cudaError_t status = (call);                                   \
+        if (status != cudaSuccess) return broken(d, #call, status, e); \
+    } while (0)
+
+/* ---- finding and starting ---- */
+
+/* What a driver leaves in /dev: on a PC or server, under WSL, on a Jetson. */
+static bool likely(void)
+{
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible && (!*visible || *visible == '-')) return false;
+    for (int i = 0; i < COUNT(nodes); i++)
+        if (!access(nodes[i], F_OK)) return true;
+    return false;
+}
+
+static int count(struct err *e)
+{
+    static int n = -1;
+    static const char *why = "the driver finds none";
+    if (n < 0) {
+        cudaError_t status = cudaGetDeviceCount(&n);
+        if (status != cudaSuccess) {
+            why = cudaGetErrorString(status);
+            n = 0;
+            cudaGetLastError();
+        }
+    }
+    if (!n) fail(e, E_DEVICE, "no CUDA device can be used here: %s; the devices cpu and emu work without one", why);
+    return n;
+}
+
+static bool open_handles(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    cudaStream_t stream;
+    CU(cudaSetDevice(g->number));
+    CU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    d->stream = stream;
+    for (int i = 0; i <= BATCH; i++) CU(cudaEventCreate(&g->mark[i]));
+    return true;
+}
+
+static void close_handles(struct device *d)
+{
+    struct gpu *g = gpu_of(d);
+    for (int i = 0; i <= BATCH; i++) {
+        if (g->mark[i]) cudaEventDestroy(g->mark[i]);
+        g->mark[i] = NULL;
+    }
+    if (d->stream) cudaStreamDestroy(stream_of(d));
+    d->stream = NULL;
+    g->started = false;
+}
+
+static bool describe(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    cudaDeviceProp p;
+    int driver, runtime;
+    char memory[32];
+    CU(cudaGetDeviceProperties(&p, g->number));
+    CU(cudaDriverGetVersion(&driver));
+    CU(cudaRuntimeGetVersion(&runtime));
+    g->cache = p.l2CacheSize;
+    d->units = p.multiProcessorCount;
+    snprintf(d->about, sizeof d->about, "%.64s, %d multiprocessors, %s, driver for CUDA %d.%d, runtime %d.%d", p.name,
+             d->units, show_bytes((double)p.totalGlobalMem, memory, sizeof memory), driver / 1000, driver % 1000 / 10,
+             runtime / 1000, runtime % 1000 / 10);
+    return true;
+}
+
+static bool start(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    if (g->started) return true;
+    if (!count(e)) return false;
+    if (open_handles(d, e) && describe(d, e)) return g->started = true;
+    close_handles(d);
+    return false;
+}
+
+/* d can be used by this thread. */
+static bool ready(struct device *d, struct err *e)
+{
+    if (d->lost)
+        return fail(e, E_DEVICE, "%s was lost by an earlier error; reset it, or go on with cpu or emu", d->name);
+    if (!start(d, e)) return false;
+    CU(cudaSetDevice(gpu_of(d)->number));
+    return true;
+}
+
+/* ---- memory ---- */
+
+static bool gpu_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)
+{
+    size_t left, all;
+    if (!ready(d, e)) return false;
+    CU(cudaMemGetInfo(&left, &all));
+    *free_bytes = (int64_t)left;
+    *total = (int64_t)all;
+    return true;
+}
+
+static bool no_room(struct device *d, int64_t bytes, const char *what, struct err *e)
+{
+    char need[32], have[32];
+    size_t left = 0, all = 0;
+    cudaGetLastError();
+    cudaMemGetInfo(&left, &all);
+    return fail(e, E_MEMORY, "%s: out of memory: %s needs %s, %s are free; drop a matrix or choose another format",
+                d->name, what, show_bytes((double)bytes, need, sizeof need),
+                show_bytes((double)left, have, sizeof have));
+}
+
+static void *gpu_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
+{
+    void *p = NULL;
+    if (!ready(d, e)) return NULL;
+    cudaError_t status = cudaMalloc(&p, bytes > 0 ? (size_t)bytes : 1);
+    if (status == cudaSuccess) return p;
+    if (status == cudaErrorMemoryAllocation)
+        no_room(d, bytes, what, e);
+    else
+        broken(d, "cudaMalloc", status, e);
+    return NULL;
+}
+
+static void gpu_free(struct device *d, void *p)
+{
+    if (!p || d->lost || !ready(d, NULL)) return;
+    if (cudaFree(p) != cudaSuccess) cudaGetLastError();
+}
+
+static bool copy(struct device *d, void *to, const void *from, int64_t bytes, cudaMemcpyKind way, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaMemcpyAsync(to, from, (size_t)bytes, way, stream_of(d)));
+    CU(cudaStreamSynchronize(stream_of(d)));
+    return true;
+}
+
+static bool gpu_put(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
+{
+    return copy(d, to, from, bytes, cudaMemcpyHostToDevice, e);
+}
+
+static bool gpu_get(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
+{
+    return copy(d, to, from, bytes, cudaMemcpyDeviceToHost, e);
+}
+
+static void *gpu_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
+{
+    void *p = NULL;
+    (void)what;
+    if (!ready(d, e)) return NULL;
+    cudaError_t status = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocMapped);
+    if (status == cudaSuccess) status = cudaHostGetDevicePointer(on_device, p, 0);
+    if (status == cudaSuccess) return memset(p, 0, (size_t)bytes);
+    if (p) cudaFreeHost(p);
+    broken(d, "cudaHostAlloc", status, e);
+    return NULL;
+}
+
+static void gpu_unshare(struct device *d, void *host)
+{
+    if (host && !d->lost && ready(d, NULL) && cudaFreeHost(host) != cudaSuccess) cudaGetLastError();
+}
+
+/* ---- launches ---- */
+
+/* A lost device has nothing under way. */
+static bool gpu_idle(struct device *d)
+{
+    return !ready(d, NULL) || cudaStreamQuery(stream_of(d)) != cudaErrorNotReady;
+}
+
+static void *gpu_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx)
+{
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    if (!ready(d, NULL) || cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+        cudaGetLastError();
+        return NULL;
+    }
+    bool queued = go(ctx, NULL);
+    if (cudaStreamEndCapture(stream_of(d), &graph) == cudaSuccess && queued && graph &&
+        cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess)
+        exec = NULL;
+    if (graph) cudaGraphDestroy(graph);
+    cudaGetLastError();
+    return exec;
+}
+
+static bool gpu_replay(struct device *d, void *graph, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), stream_of(d)));
+    return true;
+}
+
+static void gpu_forget(struct device *d, void *graph)
+{
+    if (graph && !d->lost && ready(d, NULL)) cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph));
+}
+
+static bool gpu_sync(struct device *d, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    cudaError_t launched = cudaGetLastError();
+    if (launched != cudaSuccess) return broken(d, "a launch", launched, e);
+    CU(cudaStreamSynchronize(stream_of(d)));
+    return true;
+}
+
+static __device__ unsigned long long nanoseconds(void)
+{
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+
+/* Keeps the stream busy while the host queues launches behind it, so that the time between two events is the
+   device's and not the host's. */
+static __global__ void hold(unsigned long long ns)
+{
+    unsigned long long from = nanoseconds();
+    while (nanoseconds() - from < ns) {
+    }
+}
+
+static bool queue_batch(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    if (reps > 1) hold<<<1, 1, 0, stream_of(d)>>>((unsigned long long)reps * HOLD_NS);
+    CU(cudaEventRecord(g->mark[0], stream_of(d)));
+    for (int i = 0; i < reps; i++) {
+        if (!go(ctx, e)) return false;
+        CU(cudaEventRecord(g->mark[i + 1], stream_of(d)));
+    }
+    return true;
+}
+
+static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
+                       struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    bool queued = ready(d, e) && queue_batch(d, go, ctx, reps, e);
+    if (!gpu_sync(d, e) || !queued) return false;
+    for (int i = 0; i < reps; i++) {
+        float ms;
+        CU(cudaEventElapsedTime(&ms, g->mark[i], g->mark[i + 1]));
+        us[i] = 1000.0 * ms;
+    }
+    return true;
+}
+
+static bool gpu_time(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
+                     struct err *e)
+{
+    for (int done = 0; done < reps; done += BATCH)
+        if (!time_batch(d, go, ctx, reps - done < BATCH ? reps - done : BATCH, us + done, e)) return false;
+    return true;
+}
+
+/* ---- the end, and a new beginning ---- */
+
+/* cudaDeviceReset also repeats the error that made the reset needed; whether it worked is seen by starting again. */
+static bool gpu_reset(struct device *d, struct err *e)
+{
+    struct err why = {E_NONE};
+    cudaSetDevice(gpu_of(d)->number);
+    close_handles(d);
+    vendor_forget(d);
+    cudaDeviceReset();
+    cudaGetLastError();
+    d->lost = false;
+    d->lost = !start(d, &why);
+    return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; go on with cpu or emu", d->name, why.text);
+}
+
+static void gpu_close(struct device *d)
+{
+    if (gpu_of(d)->started) {
+        cudaSetDevice(gpu_of(d)->number);
+        close_handles(d);
+    }
+    mem_free(d->impl);
+    d->impl = NULL;
+}
+
+static const struct device_ops gpu_ops = {
+    .alloc = gpu_alloc,
+    .free = gpu_free,
+    .put = gpu_put,
+    .get = gpu_get,
+    .sync = gpu_sync,
+    .time = gpu_time,
+    .memory = gpu_memory,
+    .reset = gpu_reset,
+    .share = gpu_share,
+    .unshare = gpu_unshare,
+    .idle = gpu_idle,
+    .capture = gpu_capture,
+    .replay = gpu_replay,
+    .forget = gpu_forget,
+    .close = gpu_close,
+};
+
+static bool make(struct device *d, int n, struct err *e)
+{
+    struct gpu *g = static_cast<struct gpu *>(mem_zero(1, sizeof *g, "a CUDA device", e));
+    if (!g) return false;
+    g->number = n;
+    d->impl = g;
+    d->ops = &gpu_ops;
+    snprintf(d->about, sizeof d->about, "CUDA device %d, not used yet", n);
+    return true;
+}
+
+static int64_t cache(const struct device *d)
+{
+    return gpu_of(d)->cache;
+}
+
+const struct device_maker maker_cuda = {
+    .name = "cuda",
+    .kind = DEV_CUDA,
+    .numbered = true,
+    .likely = likely,
+    .count = count,
+    .make = make,
+    .start = start,
+    .cache = cache,
+    .ceilings = &cuda_kernel_ceilings,
+};

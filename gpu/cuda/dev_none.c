@@ -1,0 +1,27 @@
+/* `cuda:N` in a build without the toolkit: refused, with the way to get one. */
+#ifndef HAVE_CUDA
+#include "gpu/dev.h"
+
+#include "base/err.h"
+
+static bool never(void)
+{
+    return false;
+}
+
+static int none(struct err *e)
+{
+    fail(e, E_UNSUPPORTED,
+         "this build has no CUDA; build with the toolkit (nvcc in PATH or CUDA_HOME set, then `make CUDA=1`), or use "
+         "the devices cpu and emu");
+    return 0;
+}
+
+const struct device_maker maker_cuda = {
+    .name = "cuda",
+    .kind = DEV_CUDA,
+    .numbered = true,
+    .likely = never,
+    .count = none,
+};
+#endif

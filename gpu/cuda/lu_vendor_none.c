@@ -1,0 +1,51 @@
+/* The libraries of dense LU in a build without CUDA: none, and one stream, in which all goes in its order. */
+#include "machine/device.h"
+#include "base/err.h"
+#include "machine/lu_ops.h"
+
+#ifndef HAVE_CUDA
+static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+{
+    (void)d, (void)real, (void)A, (void)j, (void)w, (void)from, (void)to;
+    return false;
+}
+
+static const char *version(void)
+{
+    return NULL;
+}
+
+static bool work(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e)
+{
+    (void)d, (void)real, (void)n, (void)bytes;
+    return fail(e, E_UNSUPPORTED, "built without CUDA: there is no cuSOLVER");
+}
+
+static bool factor(struct device *d, enum type real, struct lu_at A, void *space, struct err *e)
+{
+    (void)d, (void)real, (void)A, (void)space;
+    return fail(e, E_UNSUPPORTED, "built without CUDA: there is no cuSOLVER");
+}
+
+static bool side_stream(struct device *d, struct device *side, struct err *e)
+{
+    (void)e;
+    *side = *d;
+    return true;
+}
+
+static void after(struct device *waits, struct device *on)
+{
+    (void)waits, (void)on;
+}
+
+const struct lu_vendor lu_vendor_cuda = {
+    .gemm = gemm,
+    .blas_version = version,
+    .work = work,
+    .factor = factor,
+    .version = version,
+    .side = side_stream,
+    .after = after,
+};
+#endif

@@ -1,0 +1,310 @@
+/* NVIDIA's own SpMV as entries of our tables. cuSPARSE is opened at its first use, because it takes longer to load
+   than the prompt may take to come. */
+#include "library.h"
+#include "formats/fmt_bsr.h"
+#include "formats/fmt_coo.h"
+#include "formats/fmt_csr.h"
+#include "formats/fmt_sell.h"
+#include "base/array.h"
+#include "base/err.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "formats/stored.h"
+
+#include <cusparse.h>
+#include <string.h>
+
+/* ---- the library ---- */
+
+#define FUNCTIONS(F)                \
+    F(cusparseCreate)               \
+    F(cusparseDestroy)              \
+    F(cusparseSetStream)            \
+    F(cusparseGetErrorString)       \
+    F(cusparseGetProperty)          \
+    F(cusparseCreateConstCsr)       \
+    F(cusparseCreateConstCoo)       \
+    F(cusparseCreateConstSlicedEll) \
+    F(cusparseCreateConstBsr)       \
+    F(cusparseDestroySpMat)         \
+    F(cusparseCreateConstDnVec)     \
+    F(cusparseCreateDnVec)          \
+    F(cusparseDestroyDnVec)         \
+    F(cusparseSpMV)                 \
+    F(cusparseSpMV_bufferSize)      \
+    F(cusparseSpMV_preprocess)
+
+static struct {
+    void *opened;
+#define F(name) decltype(&::name) name;
+    FUNCTIONS(F)
+#undef F
+} sp;
+
+static bool load(struct err *e)
+{
+    if (sp.opened) return true;
+    static const int versions[] = {12};
+    void *library = library_open("cusparse", versions, COUNT(versions));
+    if (!library)
+        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
+    bool whole = true;
+#define F(name) whole = (sp.name = (decltype(sp.name))dlsym(library, #name)) && whole;
+    FUNCTIONS(F)
+#undef F
+    if (!whole)
+        return fail(e, E_DEVICE, "this cuSPARSE lacks what version 12.6 has; name a newer one in LD_LIBRARY_PATH");
+    sp.opened = library;
+    return true;
+}
+
+#define SP(call)                                                                                                      \
+    do {                                                                                                              \
+        cusparseStatus_t status = (sp.call);                                                                          \
+        if (status != CUSPARSE_STATUS_SUCCESS)                                                                        \
+            return fail(e, E_DEVICE, "%.*s: %s", (int)strcspn(#call, "("), #call, sp.cusparseGetErrorString(status)); \
+    } while (0)
+
+/* ---- a handle a device ---- */
+
+enum { HANDLES_MAX = 16 };
+static struct {
+    const struct device *d;
+    cusparseHandle_t handle;
+} known[HANDLES_MAX];
+
+void vendor_forget(const struct device *d)
+{
+    vendor_lu_forget(d);
+    for (int i = 0; i < HANDLES_MAX; i++)
+        if (known[i].d == d) known[i].d = nullptr;
+}
+
+static bool handle_of(const struct device *d, cusparseHandle_t *handle, struct err *e)
+{
+    int unused = -1;
+    for (int i = 0; i < HANDLES_MAX; i++) {
+        if (known[i].d == d) return *handle = known[i].handle, true;
+        if (!known[i].d) unused = i;
+    }
+    if (unused < 0) return fail(e, E_LIMIT, "cuSPARSE: %d devices are in use already", +HANDLES_MAX);
+    if (!load(e)) return false;
+    SP(cusparseCreate(&known[unused].handle));
+    SP(cusparseSetStream(known[unused].handle, static_cast<cudaStream_t>(d->stream)));
+    known[unused].d = d;
+    *handle = known[unused].handle;
+    return true;
+}
+
+/* ---- what is kept beside a matrix ---- */
+
+struct spmv {
+    cusparseConstSpMatDescr_t A;
+    cusparseSpMVAlg_t algorithm;
+    void *buffer;
+};
+
+static cudaDataType type_of(const struct stored *S)
+{
+    return S->real == T_F32 ? CUDA_R_32F : CUDA_R_64F;
+}
+
+typedef bool describe(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e);
+
+static bool describe_csr(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e)
+{
+    const struct stored *S = M->of;
+    SP(cusparseCreateConstCsr(A, S->rows, S->cols, S->nnz, M->ptr[CSR_PTR], M->ptr[CSR_COL], M->ptr[CSR_VAL],
+                              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_of(S)));
+    return true;
+}
+
+static bool describe_coo(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e)
+{
+    const struct stored *S = M->of;
+    SP(cusparseCreateConstCoo(A, S->rows, S->cols, S->nnz, M->ptr[COO_ROW], M->ptr[COO_COL], M->ptr[COO_VAL],
+                              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, type_of(S)));
+    return true;
+}
+
+static bool describe_sell(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e)
+{
+    const struct stored *S = M->of;
+    SP(cusparseCreateConstSlicedEll(A, S->rows, S->cols, S->nnz, S->a[SELL_VAL].n, S->param[0], M->ptr[SELL_PTR],
+                                    M->ptr[SELL_COL], M->ptr[SELL_VAL], CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                                    CUSPARSE_INDEX_BASE_ZERO, type_of(S)));
+    return true;
+}
+
+static bool describe_bsr(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e)
+{
+    const struct stored *S = M->of;
+    int64_t b = S->param[0];
+    SP(cusparseCreateConstBsr(A, S->rows / b, S->cols / b, S->a[BSR_COL].n, b, b, M->ptr[BSR_PTR], M->ptr[BSR_COL],
+                              M->ptr[BSR_VAL], CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                              type_of(S), CUSPARSE_ORDER_ROW));
+    return true;
+}
+
+static void release(struct device *d, uint64_t note)
+{
+    struct spmv *v = (struct spmv *)note;
+    if (v->A) sp.cusparseDestroySpMat(v->A);
+    if (v->buffer) d->ops->free(d, v->buffer);
+    mem_free(v);
+}
+
+/* ---- one product ---- */
+
+struct vectors {
+    cusparseConstDnVecDescr_t x;
+    cusparseDnVecDescr_t y;
+};
+
+static bool vectors_new(const struct launch *L, struct vectors *v, struct err *e)
+{
+    const struct stored *S = L->A->of;
+    SP(cusparseCreateConstDnVec(&v->x, S->cols, L->x, type_of(S)));
+    SP(cusparseCreateDnVec(&v->y, S->rows, L->y, type_of(S)));
+    return true;
+}
+
+static void vectors_free(struct vectors *v)
+{
+    if (v->x) sp.cusparseDestroyDnVec(v->x);
+    if (v->y) sp.cusparseDestroyDnVec(v->y);
+}
+
+/* alpha and beta as the library wants them: by address, in the type of the values. */
+template <typename T> struct factors {
+    T alpha, beta;
+};
+
+template <typename T>
+static bool analyse(const struct launch *L, struct spmv *s, struct vectors *v, bool preprocess, struct err *e)
+{
+    factors<T> f = {(T)L->alpha, (T)L->beta};
+    cusparseHandle_t handle;
+    cudaDataType type = type_of(L->A->of);
+    size_t bytes = 0;
+    if (!handle_of(L->A->dev, &handle, e)) return false;
+    SP(cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &f.alpha, s->A, v->x, &f.beta, v->y, type,
+                               s->algorithm, &bytes));
+    s->buffer = L->A->dev->ops->alloc(L->A->dev, (int64_t)bytes, "cuSPARSE's buffer", e);
+    if (!s->buffer) return false;
+    if (preprocess)
+        SP(cusparseSpMV_preprocess(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &f.alpha, s->A, v->x, &f.beta, v->y, type,
+                                   s->algorithm, s->buffer));
+    return true;
+}
+
+template <describe *DESCRIBE, cusparseSpMVAlg_t ALGORITHM, bool PREPROCESS>
+static bool prepare(const struct launch *L, struct err *e)
+{
+    struct vectors v = {};
+    struct spmv *s = (struct spmv *)mem_zero(1, sizeof *s, "cuSPARSE's view of a matrix", e);
+    if (!s) return false;
+    *L->note = (uint64_t)s;
+    s->algorithm = ALGORITHM;
+    bool ok =
+        load(e) && DESCRIBE(L->A, &s->A, e) && vectors_new(L, &v, e) &&
+        (L->A->of->real == T_F32 ? analyse<float>(L, s, &v, PREPROCESS, e) : analyse<double>(L, s, &v, PREPROCESS, e));
+    vectors_free(&v);
+    return ok;
+}
+
+template <typename T> static bool multiply(const struct launch *L, const struct vectors *v, struct err *e)
+{
+    const struct spmv *s = (const struct spmv *)*L->note;
+    factors<T> f = {(T)L->alpha, (T)L->beta};
+    cusparseHandle_t handle;
+    if (!handle_of(L->A->dev, &handle, e)) return false;
+    SP(cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &f.alpha, s->A, v->x, &f.beta, v->y, type_of(L->A->of),
+                    s->algorithm, s->buffer));
+    return true;
+}
+
+template <typename T> static bool run(const struct launch *L, struct err *e)
+{
+    struct vectors v = {};
+    bool ok = vectors_new(L, &v, e) && multiply<T>(L, &v, e);
+    vectors_free(&v);
+    return ok;
+}
+
+/* ---- what the library does not take ---- */
+
+static bool not_empty(const struct stored *S, struct err *e)
+{
+    return S->nnz > 0 || fail(e, E_UNSUPPORTED, "cuSPARSE takes no matrix without entries; any other kernel does");
+}
+
+static bool rows_in_order(const struct stored *S, struct err *e)
+{
+    if (S->param[1] == 1) return not_empty(S, e);
+    return fail(e, E_UNSUPPORTED, "cuSPARSE's SELL keeps the rows in their order: use sigma 1");
+}
+
+static bool whole_blocks(const struct stored *S, struct err *e)
+{
+    if (S->param[0] < 2) return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes blocks of 2 x 2 and more");
+    if (S->rows % S->param[0] == 0 && S->cols % S->param[0] == 0) return not_empty(S, e);
+    return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes whole blocks: %lld x %lld is no multiple of %lld",
+                (long long)S->rows, (long long)S->cols, (long long)S->param[0]);
+}
+
+static const int64_t unsorted[PARAMS_MAX] = {32, 1};
+
+/* The library's source is closed: what is said of it is from its manual and from measurements. */
+#define CLOSED "The source is closed: there is nothing to trace, only to measure against.\n"
+#define CSR1                                                                                            \
+    "Measured, it copes with rows of any length, as csr-merge does. Its manual grants no fixed order\n" \
+    "of additions: the last bits of y may differ between runs.\n"
+#define CSR2                                                                                         \
+    "Its manual grants the same bits every run, for which it takes longer than algorithm 1: on an\n" \
+    "H200 45 us instead of 36 on poisson2d 1000 999. csr-merge keeps the bits too.\n"
+#define PREP                                                                                               \
+    "The preprocessing looks at the rows once; a solver, which multiplies often, gets it back. A single\n" \
+    "product may not: see what `bench` says below its table.\n"
+
+#define VENDOR(id, name_, of, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_) \
+    extern "C" const struct kernel cuda_kernel_##id;                                                  \
+    const struct kernel cuda_kernel_##id = {                                                          \
+        .name = name_,                                                                                \
+        .about = about_,                                                                              \
+        .format = &format_##of,                                                                       \
+        .source = "cuSPARSE",                                                                         \
+        .work = "as the library chooses",                                                             \
+        .lesson = lesson_,                                                                            \
+        .deterministic = same,                                                                        \
+        .vendor = true,                                                                               \
+        .param = param_,                                                                              \
+        .fits = fits_,                                                                                \
+        .prepare = prepare<describe_, algorithm, preprocess>,                                         \
+        .release = release,                                                                           \
+        .f32 = run<float>,                                                                            \
+        .f64 = run<double>,                                                                           \
+    };
+
+VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false, describe_csr,
+       CUSPARSE_SPMV_CSR_ALG1, false, not_empty, nullptr)
+VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1 after its preprocessing",
+       CLOSED CSR1 PREP, false, describe_csr, CUSPARSE_SPMV_CSR_ALG1, true, not_empty, nullptr)
+VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, the same bits every run", CLOSED CSR2, true,
+       describe_csr, CUSPARSE_SPMV_CSR_ALG2, false, not_empty, nullptr)
+VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2 after its preprocessing",
+       CLOSED CSR2 PREP, true, describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, not_empty, nullptr)
+VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
+       CLOSED "The arrays of coo-segmented; here too the order of additions is open.\n", false, describe_coo,
+       CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
+VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, the same bits every run",
+       CLOSED "As algorithm 1, but its manual grants the same bits every run.\n", true, describe_coo,
+       CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
+VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, which does not sort rows",
+       CLOSED "The layout of sell with sigma 1: unsorted, a slice is as wide as the longest of 32 neighbours,\n"
+              "and y is written side by side.\n",
+       false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
+VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's block rows",
+       CLOSED "The layout of bsr-block and bsr-column, for matrices of whole blocks.\n", false, describe_bsr,
+       CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)

@@ -1,0 +1,51 @@
+/* The device `emu`: the kernels of the GPU on the host, watched; host memory, and a sync that tells what was found. */
+#include <stdio.h>
+
+#include "gpu/dev.h"
+#include "emu.h"
+
+#include <stdlib.h>
+
+static bool sync_emu(struct device *d, struct err *e)
+{
+    (void)d;
+    return emu_sync(e);
+}
+
+/* Host time of each go: it says how long the emulation took, nothing about a GPU. */
+static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
+                     struct err *e)
+{
+    return host_ops.time(d, go, ctx, reps, us, e) && emu_sync(e);
+}
+
+static void close_emu(struct device *d)
+{
+    (void)d;
+    emu_close();
+}
+
+static bool make(struct device *d, int n, struct err *e)
+{
+    static struct device_ops ops;
+    (void)n, (void)e;
+    ops = host_ops;
+    ops.sync = sync_emu;
+    ops.time = time_emu;
+    ops.close = close_emu;
+    if (getenv("WARPSPY_RACES")) emu_races(true); /* for the tests: all that runs here is looked at */
+    d->ops = &ops;
+    d->units = 1;
+    snprintf(d->about, sizeof d->about,
+             "SIMT emulator: the GPU's kernels, lane by lane, every access checked; no time");
+    return true;
+}
+
+const struct device_maker maker_emu = {
+    .name = "emu",
+    .kind = DEV_EMU,
+    .likely = host_likely,
+    .count = host_count,
+    .make = make,
+    .start = host_start,
+};

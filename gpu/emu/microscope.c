@@ -1,0 +1,242 @@
+/* A kernel under the microscope: one warp traced, or all of its launches counted. */
+#include "scope_run.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+static void run_free(struct scope_run *run)
+{
+    for (int t = 0; t < THREADS_MOST; t++) mem_free(run->thread[t]);
+    for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->asked[k]);
+}
+
+/* y = A x with x all ones; what it does to memory does not depend on the values. */
+static bool multiply(const struct kernel *k, const struct mat *M, struct scope_run *run, struct err *e)
+{
+    struct device *d = M->dev;
+    int64_t size = (int64_t)type_size(M->of->real), n = M->of->cols;
+    void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(M->of->rows, (size_t)size, "the vector y", e);
+    struct launch L = {.A = M, .alpha = 1, .x = x, .y = y};
+    if (x && M->of->real == T_F64)
+        for (int64_t i = 0; i < n; i++) ((double *)x)[i] = 1;
+    else if (x)
+        for (int64_t i = 0; i < n; i++) ((float *)x)[i] = 1;
+    int units = d->units;
+    d->units = SCOPE_UNITS;
+    emu_scope(run);
+    bool ok = x && y && kernel_launch(k, &L, e) && d->ops->sync(d, e);
+    emu_scope(NULL);
+    d->units = units;
+    mem_free(x);
+    mem_free(y);
+    if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
+    if (ok && run->full)
+        return fail(e, E_LIMIT, "%s touches more than %d arrays at %d places; the microscope has room for no more",
+                    k->name, +SCOPE_ARRAYS, +SCOPE_PLACES);
+    return ok;
+}
+
+static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e)
+{
+    if (M->dev->kind != DEV_EMU)
+        return fail(e, E_INTERNAL, "the microscope looks at the emulator, not at %s", M->dev->name);
+    if (kernel_runs_on(k, M->dev)) return true;
+    return fail(e, E_UNSUPPORTED,
+                "%s does not run on the emulator, so that it cannot be watched; `kernels` lists what does", k->name);
+}
+
+static struct scope_run *run_new(const struct kernel *k, const struct mat *M, struct watch *w, struct err *e)
+{
+    struct scope_run *run = can_watch(k, M, e) ? mem_zero(1, sizeof *run, "the microscope", e) : NULL;
+    if (!run) return NULL;
+    run->M = M;
+    run->scope.kernel = k;
+    run->scope.of = M->of;
+    run->together = k->together;
+    run->watch = w;
+    return run;
+}
+
+/* ---- one warp ---- */
+
+void trace_free(struct trace *t)
+{
+    mem_free(t->step);
+    *t = (struct trace){0};
+}
+
+/* The launches of k, none of their blocks watched. */
+static bool survey(const struct kernel *k, const struct mat *M, struct trace *t, struct watch *w, struct err *e)
+{
+    struct scope_run *run = run_new(k, M, w, e);
+    if (!run) return false;
+    t->launch = -1;
+    run->trace = t;
+    bool ok = multiply(k, M, run, e);
+    t->scope = run->scope;
+    run_free(run);
+    mem_free(run);
+    return ok;
+}
+
+/* The launch with most threads. */
+static int largest_launch(const struct scope *s)
+{
+    int best = 0;
+    for (int l = 1; l < s->nlaunches; l++)
+        if (s->launch[l].blocks * s->launch[l].threads > s->launch[best].blocks * s->launch[best].threads) best = l;
+    return best;
+}
+
+static bool is_there(const struct trace *t, int launch, int64_t block, int warp, struct err *e)
+{
+    const struct scope *s = &t->scope;
+    const char *name = s->kernel->name;
+    if (s->nlaunches == 0) return fail(e, E_USAGE, "%s launches nothing on an empty matrix", name);
+    if (launch < 0 || launch >= s->nlaunches)
+        return fail(e, E_USAGE, "expected launch 0 to %d of %s, found %d", s->nlaunches - 1, name, launch);
+    const struct scope_launch *l = &s->launch[launch];
+    if (block < 0 || block >= l->blocks)
+        return fail(e, E_USAGE, "expected block 0 to %lld of %s, found %lld", (long long)l->blocks - 1, name,
+                    (long long)block);
+    if (warp >= 0 && (int64_t)warp * LANES < l->threads) return true;
+    return fail(e, E_USAGE, "expected warp 0 to %lld of a block of %s, found %d", (long long)(l->threads - 1) / LANES,
+                name, warp);
+}
+
+bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
+                struct trace *out, struct err *e)
+{
+    *out = (struct trace){0};
+    if (!survey(k, M, out, w, e)) return false;
+    if (launch < 0) launch = largest_launch(&out->scope);
+    if (!is_there(out, launch, block, warp, e)) return false;
+    struct scope_run *run = run_new(k, M, w, e);
+    if (!run) return false;
+    *out = (struct trace){.launch = launch, .block = block, .warp = warp};
+    run->trace = out;
+    bool ok = multiply(k, M, run, e);
+    out->scope = run->scope;
+    out->scope.launch[launch].seen = 1;
+    out->warps = (int)((out->scope.launch[launch].threads + LANES - 1) / LANES);
+    if (!ok) trace_free(out);
+    run_free(run);
+    mem_free(run);
+    return ok;
+}
+
+/* ---- whole kernels ---- */
+
+void tally_add(struct tally *to, const struct tally *t, double scale)
+{
+    int64_t *a = (int64_t *)to;
+    const int64_t *b = (const int64_t *)t;
+    for (size_t k = 0; k < sizeof *t / sizeof *b; k++) a[k] += (int64_t)((double)b[k] * scale + 0.5);
+}
+
+static void launch_add(struct launch_counts *to, const struct launch_counts *l)
+{
+    to->warps += l->warps;
+    to->steps += l->steps;
+    to->active += l->active;
+    to->longest_block += l->longest_block;
+    if (l->longest_warp > to->longest_warp) to->longest_warp = l->longest_warp;
+    if (l->sectors_most > to->sectors_most) to->sectors_most = l->sectors_most;
+    to->block_sum += l->block_sum;
+    to->block_sum2 += l->block_sum2;
+    to->sectors_sum += l->sectors_sum;
+    to->sectors_sum2 += l->sectors_sum2;
+}
+
+/* Which thread came first to a place is chance; the order of the source is not. */
+static bool later(const struct scope_place *a, const struct scope_place *b)
+{
+    if (a->launch != b->launch) return a->launch > b->launch;
+    int file = strcmp(a->file, b->file);
+    if (file) return file > 0;
+    if (a->line != b->line) return a->line > b->line;
+    if (a->column != b->column) return a->column > b->column;
+    return a->touch != b->touch ? a->touch > b->touch : a->array > b->array;
+}
+
+static void sort_places(struct counts *c)
+{
+    for (int i = 1; i < c->scope.nplaces; i++) {
+        struct scope_place p = c->scope.place[i];
+        struct tally t = c->by_place[i];
+        int k = i;
+        for (; k > 0 && later(&c->scope.place[k - 1], &p); k--) {
+            c->scope.place[k] = c->scope.place[k - 1];
+            c->by_place[k] = c->by_place[k - 1];
+        }
+        c->scope.place[k] = p;
+        c->by_place[k] = t;
+    }
+}
+
+static void gather(const struct scope_run *run, struct counts *out)
+{
+    out->scope = run->scope;
+    for (int t = 0; t < THREADS_MOST; t++) {
+        const struct scope_thread *s = run->thread[t];
+        if (!s) continue;
+        out->accesses += s->accesses;
+        for (int p = 0; p < run->scope.nplaces; p++) tally_add(&out->by_place[p], &s->by_place[p], 1);
+        for (int l = 0; l < run->scope.nlaunches; l++) launch_add(&out->launch[l], &s->launch[l]);
+    }
+    sort_places(out);
+}
+
+bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
+                  struct watch *w, struct counts *out, struct err *e)
+{
+    *out = (struct counts){0};
+    struct scope_run *run = run_new(k, M, w, e);
+    if (!run) return false;
+    double start = now_us();
+    run->sample = sample;
+    run->sink = sink;
+    bool ok = multiply(k, M, run, e);
+    if (ok) gather(run, out);
+    out->us = now_us() - start;
+    run_free(run);
+    mem_free(run);
+    return ok;
+}
+
+static double scale_of(const struct scope_launch *l)
+{
+    return l->seen ? (double)l->blocks / (double)l->seen : 0;
+}
+
+struct tally counts_of(const struct counts *c, enum touch touch, int array, int launch)
+{
+    struct tally sum = {0};
+    for (int k = 0; k < c->scope.nplaces; k++) {
+        const struct scope_place *p = &c->scope.place[k];
+        if (p->touch == touch && (array < 0 || p->array == array) && (launch < 0 || p->launch == launch))
+            tally_add(&sum, &c->by_place[k], scale_of(&c->scope.launch[p->launch]));
+    }
+    return sum;
+}
+
+double counts_error(const struct counts *c)
+{
+    double total = 0, variance = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        double N = (double)c->scope.launch[l].blocks, n = (double)c->scope.launch[l].seen;
+        const struct launch_counts *s = &c->launch[l];
+        if (n < 1) continue;
+        total += s->sectors_sum / n * N;
+        if (n == N) continue;
+        if (n < 2) return NAN;
+        double mean = s->sectors_sum / n, around = (s->sectors_sum2 - n * mean * mean) / (n - 1);
+        variance += N * N * (1 - n / N) * (around > 0 ? around : 0) / n;
+    }
+    return total > 0 ? 1.96 * sqrt(variance) / total : 0;
+}

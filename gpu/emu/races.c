@@ -1,0 +1,173 @@
+/* Races between the threads of a block. Two touches of an element by different threads, not both reads nor both atomic,
+   are a race unless the first happens before the second: because __syncthreads came between, or, within a warp, because
+   a chain of __syncwarp leads from one lane to the other. A shuffle or a vote hands over values, but does not order
+   what lanes do to memory (CUDA C++ Programming Guide, warp shuffle functions): who takes part in one need not see what
+   the others wrote. What they read they have by then, if it goes into the value; so that a read before it and a write
+   after it are taken as ordered. Lockstep is no order at all.
+
+   Within a warp each lane has a clock, which goes on at each __syncwarp, and knows of each other lane how far its clock
+   was when they last heard of each other. Of an element are kept its last write and some of the reads and atomics since
+   then, those of different warps first: if there is a race with any that was forgotten, then there is one with these
+   too in all but contrived cases. */
+#include "races.h"
+#include "base/mem.h"
+#include "machine/microscope.h"
+
+#include <string.h>
+
+enum { BLOCK_MOST = 1024, SEEN = 6 };
+
+struct element {
+    uint64_t address;
+    uint32_t block; /* whose touches these are, from 1; of another block: the place is free */
+    int n;
+    struct race_seen seen[SEEN];
+};
+
+static struct {
+    struct element *element; /* a hash table of `room`, a power of two */
+    int64_t room, used;
+    uint32_t block, epoch;
+    /* Of thread t: the clocks of its warp's lanes, as far as it knows by way of __syncwarp; by way of any exchange. */
+    uint32_t known[BLOCK_MOST][LANES], heard[BLOCK_MOST][LANES];
+} r;
+
+void races_block(unsigned threads)
+{
+    r.block++;
+    r.epoch = 0;
+    r.used = 0;
+    memset(r.known, 0, threads * sizeof r.known[0]);
+    memset(r.heard, 0, threads * sizeof r.heard[0]);
+    for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = r.heard[t][t % LANES] = 1;
+}
+
+void races_barrier(void)
+{
+    r.epoch++;
+}
+
+/* All lanes of the mask know what any of them did. */
+static void share(uint32_t (*known)[LANES], uint32_t mask)
+{
+    uint32_t all[LANES] = {0};
+    for (uint32_t left = mask; left; left &= left - 1)
+        for (int k = 0; k < LANES; k++)
+            if (known[__builtin_ctz(left)][k] > all[k]) all[k] = known[__builtin_ctz(left)][k];
+    for (uint32_t left = mask; left; left &= left - 1) memcpy(known[__builtin_ctz(left)], all, sizeof all);
+}
+
+void races_meet(unsigned warp, uint32_t mask, bool memory)
+{
+    uint32_t(*known)[LANES] = &r.known[warp * LANES], (*heard)[LANES] = &r.heard[warp * LANES];
+    if (memory) share(known, mask);
+    share(heard, mask);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        known[lane][lane] = ++heard[lane][lane];
+    }
+}
+
+static bool same_warp(const struct race_seen *a, const struct race_seen *b)
+{
+    return a->thread / LANES == b->thread / LANES;
+}
+
+static bool ordered(const struct race_seen *a, const struct race_seen *b)
+{
+    if (a->epoch < b->epoch || a->thread == b->thread) return true;
+    if (!same_warp(a, b)) return false;
+    const uint32_t *knows = a->kind == RACE_READ ? r.heard[b->thread] : r.known[b->thread];
+    return knows[a->thread % LANES] >= a->clock;
+}
+
+static bool conflict(enum race_kind a, enum race_kind b)
+{
+    return a == RACE_WRITE || b == RACE_WRITE || a != b;
+}
+
+/* ---- the elements that were touched ---- */
+
+static struct element *place_of(struct element *table, int64_t room, uint64_t address)
+{
+    uint64_t hash = (address >> 2) * 0x9e3779b97f4a7c15ull;
+    int64_t k = (int64_t)(hash >> 20 & (uint64_t)(room - 1));
+    while (table[k].block == r.block && table[k].address != address) k = (k + 1) & (room - 1);
+    return &table[k];
+}
+
+static bool grow(void)
+{
+    int64_t room = r.room ? 2 * r.room : 1 << 12;
+    struct element *more = mem_zero(room, sizeof *more, "the elements that a block touched", NULL);
+    if (!more) return false;
+    for (int64_t k = 0; k < r.room; k++)
+        if (r.element[k].block == r.block) *place_of(more, room, r.element[k].address) = r.element[k];
+    mem_free(r.element);
+    r.element = more;
+    r.room = room;
+    return true;
+}
+
+static struct element *element_at(uint64_t address)
+{
+    if (2 * r.used >= r.room && !grow()) return NULL;
+    struct element *e = place_of(r.element, r.room, address);
+    if (e->block == r.block) return e;
+    r.used++;
+    e->address = address;
+    e->block = r.block;
+    e->n = 0;
+    return e;
+}
+
+/* ---- what was done to one ---- */
+
+static bool twice(const struct element *e, int k)
+{
+    for (int j = 0; j < e->n; j++)
+        if (j != k && e->seen[j].kind == e->seen[k].kind && same_warp(&e->seen[j], &e->seen[k])) return true;
+    return false;
+}
+
+/* Whose place a new touch takes: its own last one of the kind, a free one, the oldest of a warp that has another, the
+   oldest that is no write. */
+static void keep(struct element *e, const struct race_seen *now)
+{
+    int k = 0;
+    while (k < e->n && (e->seen[k].thread != now->thread || e->seen[k].kind != now->kind)) k++;
+    if (k == SEEN) {
+        k = 0;
+        while (k < SEEN && (e->seen[k].kind == RACE_WRITE || !twice(e, k))) k++;
+        if (k == SEEN) k = e->seen[0].kind == RACE_WRITE;
+    }
+    if (k < e->n) {
+        memmove(&e->seen[k], &e->seen[k + 1], (size_t)(e->n - 1 - k) * sizeof e->seen[0]);
+        e->n--;
+    }
+    e->seen[e->n++] = *now;
+}
+
+enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
+                             struct race_seen *other)
+{
+    struct element *e = element_at(address);
+    if (!e) return RACE_NO_MEMORY;
+    struct race_seen now = {file, line, thread, kind, r.known[thread][thread % LANES], r.epoch};
+    bool found = false;
+    for (int k = 0; k < e->n; k++)
+        if (conflict(e->seen[k].kind, kind) && !ordered(&e->seen[k], &now) && (!found || same_warp(other, &now))) {
+            *other = e->seen[k];
+            found = true;
+        }
+    if (kind == RACE_WRITE) e->n = 0; /* all before is ordered before this, and so before what comes after it */
+    keep(e, &now);
+    return found ? RACE_FOUND : RACE_NONE;
+}
+
+void races_close(void)
+{
+    mem_free(r.element);
+    r.element = NULL;
+    r.room = r.used = 0;
+}

@@ -1,0 +1,271 @@
+/* Watched launches: their blocks, the arrays and access sites of their kernels, requests counted or kept. */
+#include <stdio.h>
+
+#include "scope.h"
+#include "scope_run.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "base/watch.h"
+
+#include <string.h>
+
+const char *const touch_names[TOUCHES] = {"load",         "store",         "atomic",   "texture load", "shared load",
+                                          "shared store", "shared atomic", "exchange", "barrier",      "rejoin"};
+
+/* ---- launches and blocks ---- */
+
+bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads)
+{
+    struct scope *s = &run->scope;
+    if (s->nlaunches == SCOPE_LAUNCHES) return false;
+    struct scope_launch *l = &s->launch[s->nlaunches++];
+    *l = (struct scope_launch){.blocks = blocks, .threads = threads};
+    snprintf(l->name, sizeof l->name, "%s", name);
+    snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
+    if (run->trace) return true;
+    uint64_t state = (uint64_t)s->nlaunches;
+    run->every = run->sample > 0 && blocks > run->sample ? (blocks + run->sample - 1) / run->sample : 1;
+    run->from = (int64_t)(random_next(&state) % (uint64_t)run->every);
+    l->seen = blocks <= run->from ? 0 : (blocks - run->from + run->every - 1) / run->every;
+    return true;
+}
+
+enum scope_block scope_block(const struct scope_run *run, int64_t block)
+{
+    const struct trace *t = run->trace;
+    enum scope_block other = run->together ? SCOPE_RUN : SCOPE_SKIP;
+    int launch = run->scope.nlaunches - 1;
+    if (t && launch == t->launch && block == t->block) return SCOPE_WATCH;
+    if (t) return launch < t->launch || (launch == t->launch && block < t->block) ? other : SCOPE_SKIP;
+    return block >= run->from && (block - run->from) % run->every == 0 ? SCOPE_WATCH : other;
+}
+
+bool scope_wants_warp(const struct scope_run *run, int warp)
+{
+    return !run->trace || run->trace->warp == warp;
+}
+
+bool scope_alone(const struct scope_run *run)
+{
+    return run->trace || run->sink || run->together;
+}
+
+/* Rows of y that were stored: how far a kernel is whose first block may take all of the work. */
+static int64_t rows_done(const struct scope_run *run)
+{
+    const struct scope_thread *s = run->thread[0];
+    int64_t rows = 0;
+    for (int p = 0; s && p < run->scope.nplaces; p++)
+        if (run->scope.place[p].touch == TOUCH_STORE) rows += s->by_place[p].lanes;
+    return rows < run->M->of->rows ? rows : run->M->of->rows;
+}
+
+bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e)
+{
+    if (run->scope.kernel->shares && run->together)
+        return watch_tick(run->watch, run->scope.kernel->name, rows_done(run), run->M->of->rows, e);
+    return watch_tick(run->watch, run->scope.kernel->name, done, blocks, e);
+}
+
+struct scope_thread *scope_thread_of(struct scope_run *run, int t)
+{
+    if (t >= THREADS_MOST) return NULL;
+    if (!run->thread[t]) {
+        run->thread[t] = mem_zero(1, sizeof *run->thread[t], "the counts of a kernel", &run->err);
+        if (!run->thread[t]) return NULL;
+        run->thread[t]->run = run;
+    }
+    return run->thread[t];
+}
+
+/* ---- places and arrays ---- */
+
+const char *scope_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int stored_number(const struct scope_run *run, uint64_t base)
+{
+    for (int k = 0; k < run->M->of->narrays; k++)
+        if ((uint64_t)run->M->ptr[k] == base && run->M->of->a[k].n > 0) return k;
+    return -1;
+}
+
+/* The number of an array, made at its first use; -1: there is no room for more. */
+static int array_of(struct scope_run *run, const struct scope_touch *t)
+{
+    struct scope *s = &run->scope;
+    for (int k = 0; k < s->narrays; k++)
+        if (s->array[k].base == t->base && s->array[k].shared == t->shared && s->array[k].size == t->size &&
+            !strcmp(s->array[k].name, t->name))
+            return k;
+    if (s->narrays == SCOPE_ARRAYS) return -1;
+    int64_t words = t->n * t->size / SECTOR / 64 + 2;
+    uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel asked for", &run->err);
+    if (!t->shared && !asked) return -1;
+    struct scope_array *a = &s->array[s->narrays];
+    *a = (struct scope_array){.role = t->role,
+                              .stored = t->shared ? -1 : stored_number(run, t->base),
+                              .shared = t->shared,
+                              .integral = t->integral,
+                              .n = t->n,
+                              .size = t->size,
+                              .base = t->base};
+    snprintf(a->name, sizeof a->name, "%s", t->name);
+    run->asked[s->narrays] = asked;
+    return s->narrays++;
+}
+
+static bool same_place(const struct scope_run *run, int k, const struct scope_touch *t, int array)
+{
+    const struct scope_place *p = &run->scope.place[k];
+    return p->line == t->line && p->column == t->column && p->touch == t->touch && p->array == array &&
+           p->launch == run->scope.nlaunches - 1 && run->origin[k].file == t->file &&
+           (array >= 0 || run->origin[k].name == t->name);
+}
+
+static int place_new(struct scope_run *run, const struct scope_touch *t)
+{
+    struct scope *s = &run->scope;
+    bool nowhere = t->touch >= TOUCH_EXCHANGE;
+    int array = nowhere ? -1 : array_of(run, t);
+    for (int k = 0; k < s->nplaces; k++)
+        if (same_place(run, k, t, array)) return k;
+    if (s->nplaces == SCOPE_PLACES || (!nowhere && array < 0)) {
+        run->full = true;
+        return 0;
+    }
+    run->origin[s->nplaces].file = t->file;
+    run->origin[s->nplaces].name = t->name;
+    s->place[s->nplaces] = (struct scope_place){.touch = t->touch,
+                                                .file = scope_file_name(t->file),
+                                                .line = t->line,
+                                                .column = t->column,
+                                                .array = array,
+                                                .what = t->touch == TOUCH_EXCHANGE ? t->name : NULL,
+                                                .launch = s->nlaunches - 1,
+                                                .unroll = t->unroll};
+    return s->nplaces++;
+}
+
+int scope_place_of(struct scope_thread *s, const struct scope_touch *t)
+{
+    unsigned hash = (unsigned)(t->line * 37 + t->column * 5 + (int)t->touch) ^ (unsigned)(t->base >> 8);
+    struct cached *c = &s->cached[hash % CACHED];
+    int launch = s->run->scope.nlaunches;
+    if (c->t.line == t->line && c->t.column == t->column && c->t.base == t->base && c->t.touch == t->touch &&
+        c->t.file == t->file && c->t.name == t->name && c->launch == launch)
+        return c->place;
+    c->t = *t;
+    c->launch = launch;
+#pragma omp critical(scope_places)
+    c->place = place_new(s->run, t);
+    return c->place;
+}
+
+struct place scope_element(const struct scope *s, int a, int64_t i)
+{
+    struct place none = {SLOT_POINTER, -1, -1};
+    const struct scope_array *array = a < 0 ? NULL : &s->array[a];
+    if (!array || array->shared || i < 0 || i >= array->n) return none;
+    if (array->stored >= 0) return s->of->format->where(s->of, array->stored, i);
+    if (array->role == ROLE_X) return (struct place){SLOT_POINTER, -1, i};
+    if (array->role == ROLE_Y) return (struct place){SLOT_POINTER, i, -1};
+    return none;
+}
+
+/* ---- requests as they are found ---- */
+
+/* Sectors of f that were asked for before; from now on all were. Other threads may ask at the same time. */
+static int64_t asked_again(struct scope_run *run, const struct scope_place *p, const struct request_facts *f)
+{
+    uint64_t first = run->scope.array[p->array].base / SECTOR;
+    int64_t again = 0;
+    for (int k = 0; k < f->nsectors; k++) {
+        uint64_t bit = f->sector[k] - first, *word = &run->asked[p->array][bit / 64], flag = 1ull << bit % 64;
+        if (__atomic_load_n(word, __ATOMIC_RELAXED) & flag || __atomic_fetch_or(word, flag, __ATOMIC_RELAXED) & flag)
+            again++;
+    }
+    return again;
+}
+
+static void count_request(struct scope_thread *s, const struct request *r)
+{
+    const struct scope_place *p = &s->run->scope.place[r->place];
+    struct tally *t = &s->by_place[r->place];
+    struct request_facts *f = &s->facts;
+    facts_of(&s->run->scope, r, f);
+    t->requests++;
+    t->lanes += f->lanes;
+    t->sectors += f->nsectors;
+    t->bytes += f->bytes;
+    t->padding += f->padding;
+    t->turns += f->turns;
+    t->turns_least += f->turns_least;
+    t->contended += f->contended;
+    if (touch_global(p->touch)) {
+        t->again += asked_again(s->run, p, f);
+        s->sectors += f->nsectors;
+    }
+}
+
+static void keep_request(struct scope_run *run, const struct request *r)
+{
+    struct trace *t = run->trace;
+    if (t->nsteps == TRACE_MOST) t->cut = true;
+    if (t->cut || run->err.code) return;
+    if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* full: twice the room */
+        int64_t room = t->nsteps ? 2 * t->nsteps : 256;
+        struct request *more = mem_resize(t->step, room, sizeof *more, "the steps of a warp", &run->err);
+        if (!more) return;
+        t->step = more;
+    }
+    t->step[t->nsteps++] = *r;
+}
+
+void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+{
+    struct scope_run *run = s->run;
+    struct launch_counts *l = &s->launch[run->scope.nlaunches - 1];
+    int lanes = __builtin_popcount(r->mask);
+    s->accesses += lanes;
+    s->warp_steps[warp]++;
+    l->steps++;
+    l->active += lanes;
+    if (run->trace)
+        keep_request(run, r);
+    else
+        count_request(s, r);
+    if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
+}
+
+void scope_block_end(struct scope_thread *s, int64_t block, int warps)
+{
+    struct scope_run *run = s->run;
+    struct launch_counts *l = &s->launch[run->scope.nlaunches - 1];
+    int64_t steps = 0, longest = 0;
+    for (int w = 0; w < warps; w++) {
+        steps += s->warp_steps[w];
+        if (s->warp_steps[w] > longest) longest = s->warp_steps[w];
+        s->warp_steps[w] = 0;
+        memset(s->visits[w], 0, (size_t)run->scope.nplaces * sizeof s->visits[w][0]);
+    }
+    memset(s->round_end, 0, (size_t)run->scope.nplaces * sizeof s->round_end[0]);
+    memset(s->went, 0, (size_t)run->scope.nplaces * sizeof s->went[0]);
+    l->warps += warps;
+    if (longest > l->longest_warp) l->longest_warp = longest;
+    l->longest_block += longest;
+    l->block_sum += (double)steps;
+    l->block_sum2 += (double)steps * (double)steps;
+    l->sectors_sum += (double)s->sectors;
+    l->sectors_sum2 += (double)s->sectors * (double)s->sectors;
+    if (s->sectors > l->sectors_most) l->sectors_most = s->sectors;
+    s->sectors = 0;
+    if (run->sink && run->sink->block_end)
+        run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);
+}

@@ -1,0 +1,46 @@
+/* What the CSR kernels that give a row to a vector of threads share. */
+#ifndef CSR_ROWS_H
+#define CSR_ROWS_H
+
+#include "gpu/dialect.h"
+
+#include "matrix/csr.h"
+#include "formats/fmt_csr.h"
+
+namespace KERNEL_SPACE
+{
+
+/* The lanes of the calling thread's vector of V. */
+template <int V> __device__ unsigned vector_mask()
+{
+    return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);
+}
+
+/* Sum of val * x over the entries begin .. end-1 by the V lanes of a vector; the result is in lane 0 of the vector.
+   Participants: all lanes of the vector. */
+template <typename T, int V>
+__device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
+{
+    T sum = 0;
+    int first = begin + lane;
+    if (V == WARP && end - begin > WARP) first -= begin % WARP; /* aligned; the lanes before the row skip a turn */
+    UNROLL(1)
+    for (int k = first; k < end; k += V) {
+        if (k >= begin) sum += val[k] * x[col[k]];
+        rejoin();
+    }
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
+    return sum;
+}
+
+/* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads: the least that is not below the mean row length. */
+static inline int vector_choice(int64_t rows, int64_t nnz)
+{
+    int k = 0;
+    while (k < 4 && (int64_t)(2 << k) * rows < nnz) k++;
+    return k;
+}
+
+} // namespace KERNEL_SPACE
+
+#endif

@@ -1,0 +1,74 @@
+/* What the kernels over diagonals share: a row's sum on the GPU, the host's loop along the diagonals of a piece of
+   rows, and the formats that HDC and DIA-Adaptive are made of. */
+#ifndef DIAGONAL_ROWS_H
+#define DIAGONAL_ROWS_H
+
+#include "gpu/dialect.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Sum of value * x over a row's n diagonals: diagonal d has its value at data[d * height] and its column at
+   row + offsets[d], which is skipped where it is outside the matrix. Neighbouring rows of a piece read neighbouring
+   values and neighbouring x, and the same offset. */
+template <typename T>
+__device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) offsets, GPTR(const T) data,
+                           int64_t height, GPTR(const T) x)
+{
+    T sum = 0;
+    UNROLL(1)
+    for (int d = 0; d < n; d++) {
+        int64_t c = row + offsets[d];
+        if (c >= 0 && c < cols) sum += data[d * height] * x[c];
+    }
+    return sum;
+}
+
+/* y = alpha A x + beta y by the arrays of the format; those of a DIA are at the same positions in HDC. */
+template <typename T> void launch_dia(const struct launch *L);
+template <typename T> void launch_brcsd1(const struct launch *L);
+template <typename T> void launch_brcsd2(const struct launch *L);
+
+#ifndef __CUDACC__
+/* Rows first .. last-1, which one host thread takes, and their n diagonals: the value of row first + t on diagonal d
+   is data[d * height + t]. */
+template <typename T> struct diagonal_rows {
+    int64_t first, last, n, height;
+    const int *offsets;
+    const T *data;
+};
+
+template <typename T> static void add_products(T alpha, const T *data, const T *x, T *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) y[i] += alpha * data[i] * x[i];
+}
+
+template <typename T> static void host_rows(const struct launch *L, const struct diagonal_rows<T> &p)
+{
+    const T *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
+    for (int64_t i = p.first; i < p.last; i++) y[i] = beta == 0 ? 0 : beta * y[i];
+    for (int64_t d = 0; d < p.n; d++) {
+        int64_t off = p.offsets[d], from = max(p.first, -off), to = min(p.last, L->A->of->cols - off);
+        if (from < to) add_products(alpha, p.data + d * p.height + from - p.first, x + from + off, y + from, to - from);
+    }
+}
+
+/* All n pieces, each by the thread that is free. */
+template <typename T>
+static void host_pieces(const struct launch *L, int threads, int64_t n,
+                        struct diagonal_rows<T> (*piece)(const struct launch *L, int64_t k))
+{
+#pragma omp parallel for num_threads(threads) schedule(guided) if (threads > 1)
+    for (int64_t k = 0; k < n; k++) host_rows(L, piece(L, k));
+}
+
+/* The launches above on the host. */
+template <typename T> void host_dia(const struct launch *L, int threads);
+template <typename T> void host_brcsd1(const struct launch *L, int threads);
+template <typename T> void host_brcsd2(const struct launch *L, int threads);
+#endif
+
+} // namespace KERNEL_SPACE
+
+#endif

@@ -1,0 +1,326 @@
+/* The fused passes of bicgstab and qmrcgstab: each reads and writes its vectors once, and leaves the scalars that the
+   next needs. */
+#include "vec.h"
+
+#include "machine/bicg_ops.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Whether a sum of products is 0 but for rounding, given the squared norms of its two vectors. */
+__device__ bool bicg_none(double sum, double aa, double bb)
+{
+    return !(fabs(sum) > DBL_EPSILON * sqrt(aa) * sqrt(bb));
+}
+
+template <typename P> __device__ void bicg_break(P s, int what, double value)
+{
+    s[S_DONE] = value != value ? NOT_A_NUMBER : BROKE_DOWN;
+    s[S_WHAT] = what;
+    s[S_PQ] = value;
+}
+
+template <typename AT> struct pass_begin {
+    enum { SUMS = 1 };
+    typename AT::in b, q;
+    typename AT::out r, shadow, p;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real v = b[i] - q[i];
+        r[i] = shadow[i] = p[i] = v;
+        return {(double)v * (double)v, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_RHO] = s[S_SHADOW] = s[S_RR] = t.a; }
+};
+
+template <typename AT> struct pass_alpha {
+    enum { SUMS = 2 };
+    typename AT::in shadow, v;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        double a = (double)shadow[i], b = (double)v[i];
+        return {a * b, b * b, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        s[S_ALPHA] = s[S_RHO] / t.a;
+        if (bicg_none(t.a, s[S_SHADOW], t.b)) bicg_break(s, BROKE_ALPHA, t.a);
+    }
+};
+
+template <typename AT> struct pass_half {
+    enum { SUMS = 1 };
+    typename AT::in v;
+    typename AT::out r;
+    typename AT::real alpha;
+
+    __device__ void begin(typename AT::scalars s) { alpha = (typename AT::real)s[S_ALPHA]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real h = r[i] - alpha * v[i];
+        r[i] = h;
+        return {(double)h * (double)h, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_HALF] = t.a; }
+};
+
+/* Where t.r is nothing after a half step that has converged, the half step is the whole: omega = 0. */
+template <typename AT> struct pass_omega {
+    enum { SUMS = 2 };
+    typename AT::in t, r;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        double a = (double)t[i], b = (double)r[i];
+        return {a * b, a * a, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const
+    {
+        bool none = bicg_none(sum.a, s[S_HALF], sum.b), whole = s[S_HALF] <= s[S_TOL2];
+        s[S_OMEGA] = none ? 0 : sum.a / sum.b;
+        if (none && !whole) bicg_break(s, BROKE_OMEGA, sum.a);
+    }
+};
+
+/* The scalars between two iterations. */
+template <typename P> __device__ void bicg_next(P s, double rho)
+{
+    s[S_BETA] = rho / s[S_RHO] * (s[S_ALPHA] / s[S_OMEGA]);
+    s[S_RHO] = rho;
+}
+
+/* That rho or omega is nothing matters only if the solve goes on. rr: the r.r that rho belongs to. */
+template <typename P> __device__ void bicg_note(P s, double rr, double record)
+{
+    vec_note(s, record, s[S_MAXDIFF]);
+    if (s[S_DONE] != 0) return;
+    if (s[S_OMEGA] == 0)
+        bicg_break(s, BROKE_OMEGA, 0);
+    else if (bicg_none(s[S_RHO], s[S_SHADOW], rr))
+        bicg_break(s, BROKE_RHO, s[S_RHO]);
+}
+
+template <typename AT> struct pass_update {
+    enum { SUMS = 2 };
+    typename AT::in p, t, shadow;
+    typename AT::out r, x;
+    typename AT::real alpha, omega;
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        alpha = (typename AT::real)s[S_ALPHA];
+        omega = (typename AT::real)s[S_OMEGA];
+    }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real half = r[i], next = half - omega * t[i];
+        x[i] += alpha * p[i] + omega * half;
+        r[i] = next;
+        return {(double)next * (double)next, (double)shadow[i] * (double)next, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const
+    {
+        bicg_next(s, sum.b);
+        bicg_note(s, sum.a, sum.a);
+    }
+};
+
+template <typename AT> struct pass_direction {
+    enum { SUMS = 0 };
+    typename AT::in r, v;
+    typename AT::out p;
+    typename AT::real beta, omega;
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        beta = (typename AT::real)s[S_BETA];
+        omega = (typename AT::real)s[S_OMEGA];
+    }
+    __device__ vec_sums at(int64_t i) const
+    {
+        p[i] = r[i] + beta * (p[i] - omega * v[i]);
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+/* ---- qmrcgstab ---- */
+
+template <typename AT> struct pass_qmr_begin {
+    enum { SUMS = 1 };
+    typename AT::in r;
+    typename AT::out rest, dir, adir;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real v = r[i];
+        rest[i] = v;
+        dir[i] = adir[i] = 0;
+        return {(double)v * (double)v, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        s[S_TAU] = sqrt(t.a);
+        s[S_MIX] = 0;
+    }
+};
+
+/* A quasi-minimisation after a step of length `step` that left a residual of square rr: with theta = ||r|| / tau and
+   c = 1 / sqrt(1 + theta^2), tau becomes tau theta c, and x moves by eta = c^2 step. Returns theta^2 eta. */
+template <typename P> __device__ double qmr_minimise(P s, double rr, double step, int eta)
+{
+    double tau = s[S_TAU], theta2 = tau > 0 ? rr / (tau * tau) : 0, c2 = 1 / (1 + theta2);
+    s[S_TAU] = tau * sqrt(theta2 * c2);
+    s[eta] = c2 * step;
+    return theta2 * c2 * step;
+}
+
+/* One after the half step, by alpha, whose direction mixes d into p; one after the whole, by omega. */
+template <typename P> __device__ void qmr_scalars(P s, double rr)
+{
+    double alpha = s[S_ALPHA], omega = s[S_OMEGA];
+    s[S_FIRST] = s[S_MIX] / alpha;
+    double mix = qmr_minimise(s, s[S_HALF], alpha, S_ETA1);
+    s[S_SECOND] = omega == 0 ? 0 : mix / omega;
+    s[S_MIX] = qmr_minimise(s, rr, omega, S_ETA2);
+    s[S_HALF] = rr;
+}
+
+template <typename AT> struct pass_qmr_residual {
+    enum { SUMS = 2 };
+    typename AT::in t, shadow;
+    typename AT::out r;
+    typename AT::real omega;
+
+    __device__ void begin(typename AT::scalars s) { omega = (typename AT::real)s[S_OMEGA]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real v = r[i] - omega * t[i];
+        r[i] = v;
+        return {(double)v * (double)v, (double)shadow[i] * (double)v, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const
+    {
+        qmr_scalars(s, sum.a);
+        bicg_next(s, sum.b);
+    }
+};
+
+/* Three vectors are read, five more changed. rest follows x by recursion, so that what is recorded is its residual and
+   no bound of it. */
+template <typename AT> struct pass_qmr_update {
+    enum { SUMS = 1 };
+    typename AT::in r, v, t;
+    typename AT::out p, dir, adir, x, rest;
+    typename AT::real beta, omega, first, second, eta1, eta2;
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        typedef typename AT::real T;
+        beta = (T)s[S_BETA];
+        omega = (T)s[S_OMEGA];
+        first = (T)s[S_FIRST];
+        second = (T)s[S_SECOND];
+        eta1 = (T)s[S_ETA1];
+        eta2 = (T)s[S_ETA2];
+    }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typedef typename AT::real T;
+        T now = r[i], way = p[i], vi = v[i], ti = t[i];
+        T d1 = way + first * dir[i], ad1 = vi + first * adir[i];
+        T d2 = now + omega * ti + second * d1, ad2 = ti + second * ad1;
+        T left = rest[i] - (eta1 * ad1 + eta2 * ad2);
+        x[i] += eta1 * d1 + eta2 * d2;
+        rest[i] = left;
+        dir[i] = d2;
+        adir[i] = ad2;
+        p[i] = now + beta * (way - omega * vi);
+        return {(double)left * (double)left, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_note(s, s[S_HALF], sum.a); }
+};
+
+/* ---- the launches ---- */
+
+template <typename AT>
+static void begin(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r, void *shadow, void *p)
+{
+    AT::run(d, n, s, pass_begin<AT>{PASS_IN(b), PASS_IN(q), PASS_OUT(r), PASS_OUT(shadow), PASS_OUT(p)});
+}
+
+template <typename AT> static void alpha(struct device *d, int64_t n, double *s, const void *shadow, const void *v)
+{
+    AT::run(d, n, s, pass_alpha<AT>{PASS_IN(shadow), PASS_IN(v)});
+}
+
+template <typename AT> static void half(struct device *d, int64_t n, double *s, const void *v, void *r)
+{
+    AT::run(d, n, s, pass_half<AT>{PASS_IN(v), PASS_OUT(r), 0});
+}
+
+template <typename AT> static void omega(struct device *d, int64_t n, double *s, const void *t, const void *r)
+{
+    AT::run(d, n, s, pass_omega<AT>{PASS_IN(t), PASS_IN(r)});
+}
+
+template <typename AT>
+static void update(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
+                   void *x)
+{
+    AT::run(d, n, s, pass_update<AT>{PASS_IN(p), PASS_IN(t), PASS_IN(shadow), PASS_OUT(r), PASS_OUT(x), 0, 0});
+}
+
+template <typename AT>
+static void direction(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p)
+{
+    AT::run(d, n, s, pass_direction<AT>{PASS_IN(r), PASS_IN(v), PASS_OUT(p), 0, 0});
+}
+
+template <typename AT>
+static void qmr_begin(struct device *d, int64_t n, double *s, const void *r, void *rest, void *dir, void *adir)
+{
+    AT::run(d, n, s, pass_qmr_begin<AT>{PASS_IN(r), PASS_OUT(rest), PASS_OUT(dir), PASS_OUT(adir)});
+}
+
+template <typename AT>
+static void qmr_residual(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r)
+{
+    AT::run(d, n, s, pass_qmr_residual<AT>{PASS_IN(t), PASS_IN(shadow), PASS_OUT(r), 0});
+}
+
+template <typename AT>
+static void qmr_update(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
+                       void *dir, void *adir, void *x, void *rest)
+{
+    AT::run(d, n, s,
+            pass_qmr_update<AT>{PASS_IN(r), PASS_IN(v), PASS_IN(t), PASS_OUT(p), PASS_OUT(dir), PASS_OUT(adir),
+                                PASS_OUT(x), PASS_OUT(rest), 0, 0, 0, 0, 0, 0});
+}
+
+} // namespace KERNEL_SPACE
+
+#define BICG_ENTRY(id, AT)                                                                    \
+    extern "C" const struct bicg_ops id;                                                      \
+    const struct bicg_ops id = {.begin = KERNEL_SPACE::begin<KERNEL_SPACE::AT>,               \
+                                .alpha = KERNEL_SPACE::alpha<KERNEL_SPACE::AT>,               \
+                                .half = KERNEL_SPACE::half<KERNEL_SPACE::AT>,                 \
+                                .omega = KERNEL_SPACE::omega<KERNEL_SPACE::AT>,               \
+                                .update = KERNEL_SPACE::update<KERNEL_SPACE::AT>,             \
+                                .direction = KERNEL_SPACE::direction<KERNEL_SPACE::AT>,       \
+                                .qmr_begin = KERNEL_SPACE::qmr_begin<KERNEL_SPACE::AT>,       \
+                                .qmr_residual = KERNEL_SPACE::qmr_residual<KERNEL_SPACE::AT>, \
+                                .qmr_update = KERNEL_SPACE::qmr_update<KERNEL_SPACE::AT>}
+
+BICG_ENTRY(VEC_SYMBOL(bicg_f32), on_gpu<float>);
+BICG_ENTRY(VEC_SYMBOL(bicg_f64), on_gpu<double>);
+#ifndef __CUDACC__
+BICG_ENTRY(cpu_vec_bicg_f32, on_host<float>);
+BICG_ENTRY(cpu_vec_bicg_f64, on_host<double>);
+#endif

@@ -1,0 +1,104 @@
+/* Kernels over BRCSD-I: a thread block takes a piece of at most 64 rows, one row per thread. */
+#include "diagonal_rows.h"
+#include "formats/fmt_brcsd1.h"
+
+namespace KERNEL_SPACE
+{
+
+/* One row per thread; a thread block is a piece of one block of rows. All its threads read the same pointers and
+   offsets; a warp reads neighbouring values of a diagonal and neighbouring x, and is cut short only where a piece
+   ends. The height of a block is the distance to the next record's start row. */
+template <typename T>
+__global__ void brcsd1(unsigned rows, int64_t cols, int blocks, GPTR(const int) offsets, GPTR(const T) data,
+                       GPTR(const int) ptr, GPTR(const int64_t) start, GPTR(const int) piece_block,
+                       GPTR(const int) piece_row, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    unsigned row = piece_row[blockIdx.x] + threadIdx.x;
+    if (row >= (unsigned)piece_row[blockIdx.x + 1]) return;
+    int b = piece_block[blockIdx.x], record = ptr[b], next = ptr[b + 1];
+    unsigned first = offsets[record], last = b + 1 < blocks ? (unsigned)offsets[next] : rows;
+    int64_t slot = start[b] + (row - first);
+    T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + slot, last - first, x);
+    store(y, row, alpha, sum, beta);
+}
+
+template <typename T> void launch_brcsd1(const struct launch *L)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, (unsigned)S->a[BRCSD1_BLOCK].n, BRCSD1_ROWS, brcsd1<T>)
+    ((unsigned)S->rows, S->cols, (int)S->a[BRCSD1_PTR].n - 1, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
+     ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), ARRAY(L, BRCSD1_BLOCK, int), ARRAY(L, BRCSD1_ROW, int),
+     (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template void launch_brcsd1<float>(const struct launch *);
+template void launch_brcsd1<double>(const struct launch *);
+
+template <typename T> static bool pieces_by_blocks(const struct launch *L, struct err *)
+{
+    launch_brcsd1<T>(L);
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(brcsd1) = {
+    .name = "brcsd1",
+    .about = "coalesced like DIA, without the places that are outside the matrix; blocks of uneven work",
+    .format = &format_brcsd1,
+    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .work = "one row per thread, a piece of at most 64 rows per thread block",
+    .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; in between no\n"
+              "diagonal leaves it. The 4x4 example (if blocks may be of any height):\n"
+              "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
+              "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
+              "    row  3     offset -2  6      offset 0   4\n"
+              "A thread block has a piece of at most 64 rows, a thread a row; its two warps read the same offset\n"
+              "and 32 neighbouring values and x, 8 sectors each in fp64. So nothing outside the matrix is stored.\n"
+              "A diagonal that breaks inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
+              "or drm for those. Pieces shorter than a warp leave lanes idle, so that cuts closer than 64 rows are\n"
+              "left out, at the price of some padding. Blocks in the middle have more diagonals than those at the\n"
+              "corners: their work is uneven.\n",
+    .deterministic = true,
+    .f32 = pieces_by_blocks<float>,
+    .f64 = pieces_by_blocks<double>,
+};
+
+#ifndef __CUDACC__
+namespace KERNEL_SPACE
+{
+
+template <typename T> static struct diagonal_rows<T> piece_at(const struct launch *L, int64_t k) {
+    const struct stored *S = L->A->of;
+    const int *offsets = (const int *)L->A->ptr[BRCSD1_OFFSETS], *ptr = (const int *)L->A->ptr[BRCSD1_PTR];
+    const int *row = (const int *)L->A->ptr[BRCSD1_ROW];
+    int b = ((const int *)L->A->ptr[BRCSD1_BLOCK])[k], first = offsets[ptr[b]];
+    int64_t last = b + 2 < S->a[BRCSD1_PTR].n ? offsets[ptr[b + 1]] : S->rows;
+    return {
+        .first = row[k],
+        .last = row[k + 1],
+        .n = ptr[b + 1] - ptr[b] - 1,
+        .height = last - first,
+        .offsets = offsets + ptr[b] + 1,
+        .data = (const T *)L->A->ptr[BRCSD1_DATA] + ((const int64_t *)L->A->ptr[BRCSD1_START])[b] + row[k] - first,
+    };
+}
+
+template <typename T>
+void host_brcsd1(const struct launch *L, int threads)
+{
+    host_pieces<T>(L, threads, L->A->of->a[BRCSD1_BLOCK].n, piece_at<T>);
+}
+
+template void host_brcsd1<float>(const struct launch *, int);
+template void host_brcsd1<double>(const struct launch *, int);
+
+} // namespace KERNEL_SPACE
+
+HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, a piece at a time", "[ours]",
+             "some pieces at a time",
+             "Goes along the diagonals of a piece of at most 64 rows: neighbouring values and x, no column, and\n"
+             "nothing outside the matrix. Threads take the next pieces when they are free.\n");
+#endif

@@ -1,0 +1,100 @@
+/* Kernels over BRCSD-II: one row per thread, one step per diagonal of its block of rows. */
+#include "diagonal_rows.h"
+#include "formats/fmt_brcsd2.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128 };
+
+/* One row per thread; with blocks of 32 rows a warp takes a block. Its lanes read the same pointers and offsets, which
+   neighbouring warps often share, and side by side the values of a diagonal and x. */
+template <typename T>
+__global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,
+                       GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    unsigned b = row / nrows;
+    int first = dnum[b], n = dnum[b + 1] - first;
+    int64_t slot = (int64_t)first * nrows + row % nrows;
+    T sum = diagonals_sum<T>(row, cols, n, offsets + (ptr[b] + 1), data + slot, nrows, x);
+    store(y, row, alpha, sum, beta);
+}
+
+template <typename T> void launch_brcsd2(const struct launch *L)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, brcsd2<T>)
+    ((unsigned)S->rows, S->cols, (unsigned)S->param[0], ARRAY(L, BRCSD2_OFFSETS, int), ARRAY(L, BRCSD2_DATA, T),
+     ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template void launch_brcsd2<float>(const struct launch *);
+template void launch_brcsd2<double>(const struct launch *);
+
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    launch_brcsd2<T>(L);
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(brcsd2) = {
+    .name = "brcsd2",
+    .about = "coalesced like DIA; each block pays for its own diagonals, and like neighbours read one list of offsets",
+    .format = &format_brcsd2,
+    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .work = "one row per thread, all diagonals of its block of rows",
+    .lesson = "Rows are cut every 32, as in hdia; blocks in a row that have the same offsets share one list of\n"
+              "them. The 4x4 example with blocks of 2 rows:\n"
+              "    rows 0-1   offsets 0, 1       data 1 2 | 7 8\n"
+              "    rows 2-3   offsets -2, 0, 1   data 5 6 | 3 4 | 9 *\n"
+              "Thread t has row t. A warp has a block: its lanes read one offset, and 32 neighbouring values and\n"
+              "x, 8 sectors each in fp64. Neighbouring warps often find the list of offsets in the cache.\n"
+              "Padding and balance are those of hdia; the lists are shorter, and looking them up takes one more\n"
+              "index. Scattered entries cost 32 slots each: hdc or csr. Blocks of unlike work: drm.\n"
+              "DRM: DIA-Adaptive, which falls back on this one, took 2.26 times as long as DRM.\n",
+    .deterministic = true,
+    .f32 = rows_by_threads<float>,
+    .f64 = rows_by_threads<double>,
+};
+
+#ifndef __CUDACC__
+namespace KERNEL_SPACE
+{
+
+template <typename T> static struct diagonal_rows<T> block_at(const struct launch *L, int64_t b) {
+    const struct stored *S = L->A->of;
+    const int *dnum = (const int *)L->A->ptr[BRCSD2_DNUM];
+    int64_t nrows = S->param[0];
+    return {
+        .first = b * nrows,
+        .last = min((b + 1) * nrows, S->rows),
+        .n = dnum[b + 1] - dnum[b],
+        .height = nrows,
+        .offsets = (const int *)L->A->ptr[BRCSD2_OFFSETS] + ((const int *)L->A->ptr[BRCSD2_PTR])[b] + 1,
+        .data = (const T *)L->A->ptr[BRCSD2_DATA] + dnum[b] * nrows,
+    };
+}
+
+template <typename T>
+void host_brcsd2(const struct launch *L, int threads)
+{
+    host_pieces<T>(L, threads, L->A->of->a[BRCSD2_PTR].n, block_at<T>);
+}
+
+template void host_brcsd2<float>(const struct launch *, int);
+template void host_brcsd2<double>(const struct launch *, int);
+
+} // namespace KERNEL_SPACE
+
+HOST_ENTRIES(brcsd2, "brcsd2", host_brcsd2, "the serial host loop along the diagonals, a block at a time", "[ours]",
+             "some blocks of rows at a time",
+             "Goes along the diagonals of one block of rows after another: short streams of neighbouring values\n"
+             "and x, and no column. Threads take the next blocks when they are free.\n");
+#endif

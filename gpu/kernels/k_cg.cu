@@ -1,0 +1,196 @@
+/* The passes of conjugate gradients: the inner products beside q = A p, and one pass for all that follows from them.
+   Every vector is read once and neighbours lie side by side. */
+#include "vec.h"
+
+#include "machine/cg_ops.h"
+
+namespace KERNEL_SPACE
+{
+
+/* p.q, r.q and q.q: of these the step foretells the next residual,
+   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q, and need not wait for it (Meurant 1987). Where p is conjugate to
+   the direction before it, r.q is p.q, and r need not be read: until the residual as it came out is not what was
+   foretold. */
+template <typename AT> struct pass_cg_dots {
+    enum { SUMS = 3 };
+    typename AT::in p, q, r;
+    bool careful;
+
+    __device__ void begin(typename AT::scalars s) { careful = s[S_CAREFUL] != 0; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        double product = (double)q[i];
+        return {(double)p[i] * product, careful ? (double)r[i] * product : 0, product * product};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { cg_keep(s, t); }
+};
+
+#define CG_FORETOLD 1e-12 /* what the residual may differ by from what was foretold */
+
+/* p'q must be positive: else the matrix is not positive definite, or something is not a number. */
+template <typename P> __device__ bool cg_broken(P s)
+{
+    return !(s[S_PQ] > 0);
+}
+
+template <typename P> __device__ void cg_break(P s)
+{
+    s[S_DONE] = s[S_PQ] != s[S_PQ] ? NOT_A_NUMBER : BROKE_DOWN;
+}
+
+template <typename AT> struct pass_cg_step {
+    enum { SUMS = 1 };
+    typedef typename AT::real T;
+    typename AT::in q;
+    typename AT::out r, p, x;
+    int64_t last; /* it begins there if it is not negative */
+    double alpha, beta, next;
+    bool broken;
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        double rr = s[S_RR], rq = s[S_CAREFUL] != 0 ? s[S_RQ] : s[S_PQ];
+        broken = cg_broken(s);
+        alpha = rr / s[S_PQ];
+        next = rr - 2 * alpha * rq + alpha * alpha * s[S_QQ];
+        beta = next > 0 ? next / rr : 0;
+    }
+    __device__ vec_sums at(int64_t k) const
+    {
+        if (broken) return {0, 0, 0};
+        int64_t i = last < 0 ? k : last - k;
+        T way = p[i], rest = r[i] - (T)alpha * q[i];
+        put_once(x, i, once(x, i) + (T)alpha * way); /* not wanted again before all of A has passed */
+        r[i] = rest;
+        p[i] = rest + (T)beta * way;
+        return {(double)rest * (double)rest, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        if (broken) return cg_break(s);
+        s[S_ALPHA] = alpha;
+        s[S_BETA] = beta;
+        if (!(fabs(t.a - next) <= CG_FORETOLD * t.a)) s[S_CAREFUL] = 1;
+        vec_note(s, t.a, s[S_MAXDIFF]);
+    }
+};
+
+/* ---- with a preconditioner ---- */
+
+template <typename AT> struct pass_cg_update {
+    enum { SUMS = 1 };
+    typedef typename AT::real T;
+    typename AT::in p, q;
+    typename AT::out r, x;
+    double alpha;
+    bool broken;
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        broken = cg_broken(s);
+        alpha = s[S_RHO] / s[S_PQ];
+    }
+    __device__ vec_sums at(int64_t i) const
+    {
+        if (broken) return {0, 0, 0};
+        T rest = r[i] - (T)alpha * q[i];
+        x[i] += (T)alpha * p[i];
+        r[i] = rest;
+        return {(double)rest * (double)rest, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        if (broken) return cg_break(s);
+        s[S_ALPHA] = alpha;
+        s[S_RR] = t.a;
+    }
+};
+
+/* r.z must be positive as well: else M is not positive definite. At convergence both may be 0. */
+template <typename AT> struct pass_cg_rho {
+    enum { SUMS = 1 };
+    typename AT::in r, z;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const { return {(double)r[i] * (double)z[i], 0, 0}; }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        s[S_BETA] = s[S_RHO] != 0 ? t.a / s[S_RHO] : 0; /* 0: before the first */
+        s[S_RHO] = t.a;
+        vec_note(s, s[S_RR], s[S_MAXDIFF]);
+        if (s[S_DONE] != 0 || t.a > 0) return;
+        s[S_PQ] = t.a;
+        s[S_WHAT] = BROKE_RHO;
+        s[S_DONE] = t.a != t.a ? NOT_A_NUMBER : BROKE_DOWN;
+    }
+};
+
+template <typename AT> struct pass_cg_direction {
+    enum { SUMS = 0 };
+    typedef typename AT::real T;
+    typename AT::in z;
+    typename AT::out p;
+    T beta;
+
+    __device__ void begin(typename AT::scalars s) { beta = (T)s[S_BETA]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        p[i] = z[i] + beta * p[i];
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+/* ---- the launches ---- */
+
+template <typename AT>
+static void dots(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r)
+{
+    AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
+}
+
+/* Vectors that do not fit the cache together are walked from their ends, which the product has left there; 12 MB each,
+   four of them, is what the second-level cache of a large GPU of 2024 takes. */
+template <typename AT> static int64_t beginning(int64_t n)
+{
+    return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;
+}
+
+template <typename AT>
+static void step(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x)
+{
+    AT::run(d, n, s, pass_cg_step<AT>{PASS_IN(q), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), beginning<AT>(n)});
+}
+
+template <typename AT>
+static void update(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x)
+{
+    AT::run(d, n, s, pass_cg_update<AT>{PASS_IN(p), PASS_IN(q), PASS_OUT(r), PASS_OUT(x), 0, false});
+}
+
+template <typename AT> static void rho(struct device *d, int64_t n, double *s, const void *r, const void *z)
+{
+    AT::run(d, n, s, pass_cg_rho<AT>{PASS_IN(r), PASS_IN(z)});
+}
+
+template <typename AT> static void direction(struct device *d, int64_t n, double *s, const void *z, void *p)
+{
+    AT::run(d, n, s, pass_cg_direction<AT>{PASS_IN(z), PASS_OUT(p), 0});
+}
+
+} // namespace KERNEL_SPACE
+
+#define CG_ENTRY(id, AT, T)                                                        \
+    extern "C" const struct cg_ops id;                                             \
+    const struct cg_ops id = {.dots = KERNEL_SPACE::dots<KERNEL_SPACE::AT<T>>,     \
+                              .step = KERNEL_SPACE::step<KERNEL_SPACE::AT<T>>,     \
+                              .update = KERNEL_SPACE::update<KERNEL_SPACE::AT<T>>, \
+                              .rho = KERNEL_SPACE::rho<KERNEL_SPACE::AT<T>>,       \
+                              .direction = KERNEL_SPACE::direction<KERNEL_SPACE::AT<T>>}
+
+CG_ENTRY(VEC_SYMBOL(cg_f32), on_gpu, float);
+CG_ENTRY(VEC_SYMBOL(cg_f64), on_gpu, double);
+#ifndef __CUDACC__
+CG_ENTRY(cpu_vec_cg_f32, on_host, float);
+CG_ENTRY(cpu_vec_cg_f64, on_host, double);
+#endif

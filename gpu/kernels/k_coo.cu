@@ -1,0 +1,193 @@
+/* Kernels over COO: one nonzero per thread, added to y by atomics; a stretch per warp, added up by rows first. */
+#include "parts.h"
+#include "formats/fmt_coo.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128, STRETCH = 16 * WARP };
+
+/* One row per thread. y is not read where beta is 0. */
+template <typename T> __global__ void scale(unsigned rows, T beta, GPTR(T) y)
+{
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < rows) y[row] = beta == 0 ? 0 : beta * y[row];
+}
+
+/* One nonzero per thread. row, col and val are read side by side; lanes in the same row add to the same y. */
+template <typename T>
+__global__ void coo_atomic(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
+                           GPTR(const T) x, GPTR(T) y)
+{
+    unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k >= nnz) return;
+    T product = alpha * val[k] * x[col[k]];
+    atomicAdd(y + row[k], product);
+}
+
+/* A stretch of neighbouring nonzeros per warp, 32 at a time: products are added up over lanes in the same row, and
+   only the last lane of a row adds to y. What lane 31 holds goes on into the next 32. */
+template <typename T>
+__global__ void coo_segmented(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
+                              GPTR(const T) x, GPTR(T) y)
+{
+    int lane = threadIdx.x % WARP, carried = -1;
+    unsigned first = (blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP) * STRETCH;
+    T carry = 0;
+    for (unsigned at = first; at < first + STRETCH && at < nnz; at += WARP) { /* the same for all lanes */
+        unsigned k = at + lane;
+        int r = k < nnz ? row[k] : -1;
+        T sum = k < nnz ? val[k] * x[col[k]] : 0;
+        if (lane == 0 && carried == r) sum += carry;
+        if (lane == 0 && carried != r && carried >= 0) atomicAdd(y + carried, alpha * carry);
+        sum = scan_by_row(lane, r, sum);
+        int next = __shfl_down_sync(FULL_MASK, r, 1);
+        if (lane < WARP - 1 && next != r && r >= 0) atomicAdd(y + r, alpha * sum);
+        carried = __shfl_sync(FULL_MASK, r, WARP - 1);
+        carry = __shfl_sync(FULL_MASK, sum, WARP - 1);
+    }
+    if (lane == 0 && carried >= 0) atomicAdd(y + carried, alpha * carry);
+}
+
+template <typename T> void launch_scale(const struct launch *L)
+{
+    int64_t rows = L->A->of->rows;
+    LAUNCH(L->A->dev, blocks_for(rows, BLOCK), BLOCK, scale<T>)
+    ((unsigned)rows, (T)L->beta, VECTOR("y", ROLE_Y, L->y, rows, T));
+}
+
+template <typename T>
+using coo_kernel = void(unsigned, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), GPTR(T));
+
+template <typename T>
+static void add_coo(const struct launch *L, struct coo_part p, KERNEL_POINTER(coo_kernel<T>) kernel,
+                    int nonzeros_a_block)
+{
+    const struct stored *S = L->A->of;
+    int64_t nnz = S->a[p.val].n;
+    LAUNCH(L->A->dev, blocks_for(nnz, nonzeros_a_block), BLOCK, kernel)
+    ((unsigned)nnz, ARRAY(L, p.row, int), ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template <typename T> void launch_coo(const struct launch *L, struct coo_part p)
+{
+    add_coo<T>(L, p, KERNEL(coo_segmented<T>), BLOCK / WARP * STRETCH);
+}
+
+template void launch_scale<float>(const struct launch *);
+template void launch_scale<double>(const struct launch *);
+template void launch_coo<float>(const struct launch *, struct coo_part);
+template void launch_coo<double>(const struct launch *, struct coo_part);
+
+static const struct coo_part whole = {COO_ROW, COO_COL, COO_VAL};
+
+template <typename T> static bool atomic(const struct launch *L, struct err *)
+{
+    launch_scale<T>(L);
+    add_coo<T>(L, whole, KERNEL(coo_atomic<T>), BLOCK);
+    return true;
+}
+
+template <typename T> static bool segmented(const struct launch *L, struct err *)
+{
+    launch_scale<T>(L);
+    launch_coo<T>(L, whole);
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(coo_atomic) = {
+    .name = "coo-atomic",
+    .about = "perfect balance and coalesced reads, paid for with an atomic addition a nonzero",
+    .format = &format_coo,
+    .source = "NOTES, THESIS",
+    .work = "one nonzero per thread, atomicAdd to y",
+    .lesson = "Thread k takes nonzero k of the list, whatever row that is in. On the 4x4 example:\n"
+              "    row     0  0  1  1  2  2  2  3  3\n"
+              "    col     0  1  1  2  0  2  3  1  3\n"
+              "    val     1  7  2  8  5  3  9  6  4\n"
+              "    thread  0  1  2  3  4  5  6  7  8\n"
+              "A warp asks for 32 neighbouring rows, columns and values: 4, 4 and 8 sectors of 32 bytes in fp64,\n"
+              "none of them wasted. x is gathered. No thread has more to do than another.\n"
+              "What it costs: an atomic addition a nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
+              "in an order that nobody fixes: the last bits of y may differ from run to run. Long rows are the\n"
+              "worst case.\n"
+              "NOTES: the load is balanced, but the atomics spoil it. Better: coo-segmented, or any CSR kernel.\n",
+    .f32 = atomic<float>,
+    .f64 = atomic<double>,
+};
+
+KERNEL_ENTRY(coo_segmented) = {
+    .name = "coo-segmented",
+    .about = "products are added up by row within the warp first: one atomic addition a row and warp, not a nonzero",
+    .format = &format_coo,
+    .source = "[ours]",
+    .work = "16 nonzeros per thread, 32 side by side at a time",
+    .lesson = "A warp takes 512 nonzeros of the list, 32 side by side at a time, and adds up what belongs together\n"
+              "before anything goes to y. On the 4x4 example, with products a to i:\n"
+              "    row      0   0   1   1   2   2     2   3   3\n"
+              "    product  a   b   c   d   e   f     g   h   i\n"
+              "    sums     a  a+b  c  c+d  e  e+f  e+f+g h  h+i\n"
+              "Five steps of shuffles make the sums; the last lane of each row adds to y: 4 atomics here instead\n"
+              "of 9. What lane 31 holds goes on into the next 32, so a long row costs one atomic for each 512\n"
+              "nonzeros. All reads but x are whole stretches, as in coo-atomic.\n"
+              "The order of the atomics is still open, so the last bits may differ between runs. For rows of one\n"
+              "or two entries it saves little; csr-merge gives the same balance without atomics.\n",
+    .f32 = segmented<float>,
+    .f64 = segmented<double>,
+};
+
+#ifndef __CUDACC__
+namespace KERNEL_SPACE
+{
+
+template <typename T> void host_scale(const struct launch *L, int threads)
+{
+    T *y = (T *)L->y, beta = (T)L->beta;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int64_t row = 0; row < L->A->of->rows; row++) y[row] = beta == 0 ? 0 : beta * y[row];
+}
+
+/* The first of the n nonzeros at or after i that begins a row. */
+static int64_t row_start(const int *row, int64_t n, int64_t i)
+{
+    while (i > 0 && i < n && row[i] == row[i - 1]) i++;
+    return i;
+}
+
+/* The nonzeros in equal shares, cut where a row begins: no two threads add to the same y. */
+template <typename T> void host_coo(const struct launch *L, struct coo_part p, int threads)
+{
+    const int *row = (const int *)L->A->ptr[p.row], *col = (const int *)L->A->ptr[p.col];
+    const T *val = (const T *)L->A->ptr[p.val], *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha;
+    int64_t n = L->A->of->a[p.val].n;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int t = 0; t < threads; t++) {
+        int64_t end = row_start(row, n, n * (t + 1) / threads);
+        for (int64_t k = row_start(row, n, n * t / threads); k < end; k++) y[row[k]] += alpha * val[k] * x[col[k]];
+    }
+}
+
+template void host_scale<float>(const struct launch *, int);
+template void host_scale<double>(const struct launch *, int);
+template void host_coo<float>(const struct launch *, struct coo_part, int);
+template void host_coo<double>(const struct launch *, struct coo_part, int);
+
+} // namespace KERNEL_SPACE
+
+template <typename T> static void coo_host(const struct launch *L, int threads)
+{
+    host_scale<T>(L, threads);
+    host_coo<T>(L, whole, threads);
+}
+
+HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
+             "Reads the three arrays from front to back, which the processor foresees; x and y are found where\n"
+             "the nonzeros say. With more threads the list is cut where a row begins, so that no two write the\n"
+             "same y and no atomics are needed; a single long row is one thread's work.\n");
+#endif

@@ -1,0 +1,100 @@
+/* Kernels over CSC: one column per thread, scattered to y by atomics. A x is not what CSC is for; A^T x is. */
+#include "parts.h"
+#include "formats/fmt_csc.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128 };
+
+/* One column per thread. x is read side by side, once; row and val a column length apart; y is scattered. */
+template <typename T>
+__global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) row, GPTR(const T) val, T alpha,
+                           GPTR(const T) x, GPTR(T) y)
+{
+    unsigned col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (col >= cols) return;
+    int end = ptr[col + 1];
+    T scaled = alpha * x[col];
+    UNROLL(1)
+    for (int k = ptr[col]; k < end; k++) {
+        T product = val[k] * scaled;
+        atomicAdd(y + row[k], product);
+    }
+}
+
+template <typename T> static bool atomic(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    launch_scale<T>(L);
+    LAUNCH(L->A->dev, blocks_for(S->cols, BLOCK), BLOCK, csc_atomic<T>)
+    ((unsigned)S->cols, ARRAY(L, CSC_PTR, int), ARRAY(L, CSC_ROW, int), ARRAY(L, CSC_VAL, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(csc_atomic) = {
+    .name = "csc-atomic",
+    .about = "reads x once, but scatters to y by an atomic addition a nonzero",
+    .format = &format_csc,
+    .source = "[ours]",
+    .work = "one column per thread, atomicAdd to y",
+    .lesson = "Thread t walks down column t and adds each product to the y of that row. On the 4x4 example:\n"
+              "    val     1  5 | 7  2  6 | 8  3 | 9  4\n"
+              "    row     0  2   0  1  3   1  2   2  3\n"
+              "    thread  0  0   1  1  1   2  2   3  3\n"
+              "x is read once, side by side: 8 sectors a warp in fp64. But val and row are read a column length\n"
+              "apart, as in csr-scalar, and every product is an atomic addition to a scattered y, whose order is\n"
+              "open.\n"
+              "Bad on every matrix for y = A x, worst where a row is long and all threads add to the same place.\n"
+              "It is here to show what the transpose of a format costs; convert to csr instead. A^T x is what CSC\n"
+              "is for: there a column is a row, and this becomes csr-scalar.\n",
+    .f32 = atomic<float>,
+    .f64 = atomic<double>,
+};
+
+#ifndef __CUDACC__
+/* The first of row[from..to-1], ascending, that is at least `least`; `to` if there is none. */
+static int first_from(const int *row, int from, int to, int64_t least)
+{
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (row[middle] < least)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Adds to rows top .. bottom-1 only, column after column. */
+template <typename T> static void add_to_rows(const struct launch *L, int64_t top, int64_t bottom)
+{
+    const int *ptr = (const int *)L->A->ptr[CSC_PTR], *row = (const int *)L->A->ptr[CSC_ROW];
+    const T *val = (const T *)L->A->ptr[CSC_VAL], *x = (const T *)L->x;
+    T *y = (T *)L->y;
+    for (int64_t col = 0; col < L->A->of->cols; col++) {
+        T scaled = (T)L->alpha * x[col];
+        int end = ptr[col + 1];
+        for (int k = first_from(row, ptr[col], end, top); k < end && row[k] < bottom; k++) y[row[k]] += val[k] * scaled;
+    }
+}
+
+/* Each thread goes through all columns for rows of its own: no atomics, and sums in one order. */
+template <typename T> static void csc_host(const struct launch *L, int threads)
+{
+    int64_t rows = L->A->of->rows;
+    host_scale<T>(L, threads);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+    for (int t = 0; t < threads; t++) add_to_rows<T>(L, rows * t / threads, rows * (t + 1) / threads);
+}
+
+HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
+             "Goes down the columns: x once and in order, y wherever the rows are, which is read and written for\n"
+             "every entry. With more threads each goes through all columns and searches them for rows of its own:\n"
+             "no atomics and the same bits, but more searching the more threads there are.\n");
+#endif

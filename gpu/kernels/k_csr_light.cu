@@ -1,0 +1,142 @@
+/* LightSpMV over CSR: rows are not dealt beforehand but taken from a counter, so that a vector which got a short row
+   goes on while its neighbour still works on a long one. */
+#include "csr_rows.h"
+#include "formats/fmt_csr.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 256, BLOCKS_A_UNIT = 8 };
+
+static __global__ void reset_counter(GPTR(int) counter)
+{
+    counter[0] = 0;
+}
+
+/* One row at a time per vector of V threads; its first lane takes the row's number and hands it round. */
+template <typename T, int V>
+__global__ void light_vector(int rows, GPTR(int) counter, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+                             T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int lane = threadIdx.x % V;
+    for (;;) {
+        int row = lane == 0 ? atomicAdd(counter + 0, 1) : 0;
+        row = __shfl_sync(vector_mask<V>(), row, 0, V);
+        if (row >= rows) return; /* the whole vector */
+        int begin = ptr[row], end = ptr[row + 1];
+        T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
+        if (lane == 0) store(y, row, alpha, sum, beta);
+    }
+}
+
+/* 32/V rows at a time per warp, one for each of its vectors: fewer atomics. */
+template <typename T, int V>
+__global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+                           T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int in_warp = threadIdx.x % WARP, lane = threadIdx.x % V;
+    for (;;) {
+        int first = in_warp == 0 ? atomicAdd(counter + 0, WARP / V) : 0;
+        first = __shfl_sync(FULL_MASK, first, 0);
+        if (first >= rows) return; /* the whole warp */
+        int row = first + in_warp / V;
+        if (row < rows) { /* true or false for a whole vector */
+            int begin = ptr[row], end = ptr[row + 1];
+            T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
+            if (lane == 0) store(y, row, alpha, sum, beta);
+        }
+        __syncwarp();
+    }
+}
+
+template <typename T>
+using light_kernel = void(int, GPTR(int), GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T,
+                          GPTR(T));
+
+static int64_t counter_bytes(const struct mat *)
+{
+    return sizeof(int);
+}
+
+/* Blocks enough to fill the device, and no more than there are rows for. */
+static unsigned light_grid(const struct mat *M, int rows_a_block)
+{
+    unsigned most = (unsigned)M->dev->units * BLOCKS_A_UNIT, needed = blocks_for(M->of->rows, rows_a_block);
+    return needed < most ? needed : most;
+}
+
+template <typename T> static bool launch_light(const struct launch *L, light_kernel<T> *const *kernels_by_choice)
+{
+    const struct stored *S = L->A->of;
+    int k = vector_choice(S->rows, S->nnz);
+    LAUNCH(L->A->dev, 1, 1, reset_counter)(VECTOR("counter", ROLE_WORK, L->scratch, 1, int));
+    LAUNCH(L->A->dev, light_grid(L->A, BLOCK / (2 << k)), BLOCK, kernels_by_choice[k])
+    ((int)S->rows, VECTOR("counter", ROLE_WORK, L->scratch, 1, int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),
+     ARRAY(L, CSR_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    return true;
+}
+
+template <typename T> static bool by_vector(const struct launch *L, struct err *)
+{
+    static light_kernel<T> *const kernel[] = {light_vector<T, 2>, light_vector<T, 4>, light_vector<T, 8>,
+                                              light_vector<T, 16>, light_vector<T, 32>};
+    return launch_light<T>(L, kernel);
+}
+
+template <typename T> static bool by_warp(const struct launch *L, struct err *)
+{
+    static light_kernel<T> *const kernel[] = {light_warp<T, 2>, light_warp<T, 4>, light_warp<T, 8>, light_warp<T, 16>,
+                                              light_warp<T, 32>};
+    return launch_light<T>(L, kernel);
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(csr_light_vector) = {
+    .name = "csr-light-vector",
+    .about = "as csr-cusp, but every vector takes its next row from a counter: balances rows of unlike length",
+    .format = &format_csr,
+    .source = "NOTES (LightSpMV)",
+    .work = "one row at a time per 2 to 32 threads, taken by atomicAdd",
+    .lesson = "As csr-cusp, but no row belongs to a vector beforehand: its first lane takes the next row's number\n"
+              "from a counter by atomicAdd and hands it to the others, until the rows are used up.\n"
+              "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours go on\n"
+              "Reads are those of csr-cusp. Which vector takes which row changes from run to run, the sum of a row\n"
+              "does not: the result has the same bits every time.\n"
+              "The counter is the bottleneck: one address takes about one addition a nanosecond on an H200,\n"
+              "whoever asks. A million short rows, 4 of them to a warp, take 213 us where csr-cusp takes 54 us;\n"
+              "and a row of 100000 entries is still one vector's work (use csr-merge).\n"
+              "NOTES: both LightSpMV kernels were the slowest on all eight matrices, and much alike.\n",
+    .deterministic = true,
+    .together = true,
+    .shares = true,
+    .scratch = counter_bytes,
+    .f32 = by_vector<float>,
+    .f64 = by_vector<double>,
+};
+
+KERNEL_ENTRY(csr_light_warp) = {
+    .name = "csr-light-warp",
+    .about = "as csr-light-vector, but a warp takes the rows of all its vectors with one atomic addition",
+    .format = &format_csr,
+    .source = "NOTES (LightSpMV)",
+    .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
+    .lesson = "As csr-light-vector, but the warp's lane 0 takes 32/V rows with one atomicAdd, one for each:\n"
+              "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
+              "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
+              "they take the next ones, so that the balance is a little coarser.\n"
+              "It was meant to need fewer atomics. On an H200 it takes as long as csr-light-vector, most likely\n"
+              "since a warp's additions to one address are joined on their way anyhow; what is left, about one\n"
+              "addition a nanosecond for the whole device, is too slow for short rows (poisson2d 1000 999: 213 us,\n"
+              "csr-cusp 54 us).\n"
+              "Use csr-cusp for rows that are alike, csr-merge for rows that are not.\n",
+    .deterministic = true,
+    .together = true,
+    .shares = true,
+    .scratch = counter_bytes,
+    .f32 = by_warp<float>,
+    .f64 = by_warp<double>,
+};

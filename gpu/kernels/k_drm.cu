@@ -1,0 +1,102 @@
+/* Kernels over DRM: a thread block takes a sub-block, merged from segments so that all blocks have like work. */
+#include "diagonal_rows.h"
+#include "formats/fmt_drm.h"
+
+namespace KERNEL_SPACE
+{
+
+/* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows.
+   With segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and side by side the
+   values of a diagonal, x and y. Threads beyond the sub-block's segments or the last row have nothing to do. */
+template <typename T>
+__global__ void __launch_bounds__(DRM_ROWS)
+    drm(int64_t rows, int64_t cols, int nrows, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
+        GPTR(const int) off, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int t = threadIdx.x % nrows, s = blo[blockIdx.x] + threadIdx.x / nrows;
+    if (s >= blo[blockIdx.x + 1]) return;
+    int64_t row = (int64_t)index[s] * nrows + t;
+    if (row >= rows) return;
+    int first = dnum[s], n = dnum[s + 1] - first;
+    T sum = diagonals_sum<T>(row, cols, n, off + first, val + ((int64_t)first * nrows + t), nrows, x);
+    store(y, row, alpha, sum, beta);
+}
+
+/* ---- on the host ---- */
+
+/* The threads of a block: as many as the largest sub-block has rows, in whole warps. */
+static bool find_block(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    const int *blo = (const int *)S->a[DRM_BLO].data;
+    int64_t most = 1;
+    for (int64_t b = 0; b + 1 < S->a[DRM_BLO].n; b++)
+        if (blo[b + 1] - blo[b] > most) most = blo[b + 1] - blo[b];
+    *L->note = (uint64_t)((most * S->param[0] + WARP - 1) / WARP * WARP);
+    return true;
+}
+
+template <typename T> static bool subblocks_by_blocks(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), (unsigned)*L->note, drm<T>)
+    (S->rows, S->cols, (int)S->param[0], ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
+     ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(drm) = {
+    .name = "drm",
+    .about = "coalesced like DIA, and thread blocks of like work, however uneven the diagonals are",
+    .format = &format_drm,
+    .source = "Wang et al. 2024, sec. 4.4",
+    .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
+    .lesson = "Rows are cut every 32, as in hdia; then segments are merged, heavy ones with light ones, until all\n"
+              "thread blocks have like work. With segments of 8, 6, 4 and 2 operands:\n"
+              "    block 0   8 + 2 = 10     block 1   6 + 4 = 10     variance 0\n"
+              "Thread t of a block has row t % 32 of the block's segment t / 32, so a warp has a segment: its\n"
+              "lanes read one offset, and 32 neighbouring values and x, 8 sectors each in fp64. Segments of one\n"
+              "block may lie far apart in the matrix and share little of x. Blocks have up to 1024 rows; smaller\n"
+              "ones idle the rest.\n"
+              "Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are even from the start: hdia\n"
+              "and dia do as well there, without the preparation (the paper's nemeth22 had less variance in HDIA).\n"
+              "DRM, fp64: 20.8 times as fast as DIA, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46, in the\n"
+              "mean.\n",
+    .deterministic = true,
+    .prepare = find_block,
+    .f32 = subblocks_by_blocks<float>,
+    .f64 = subblocks_by_blocks<double>,
+};
+
+#ifndef __CUDACC__
+template <typename T> static struct diagonal_rows<T> segment_at(const struct launch *L, int64_t s) {
+    const struct stored *S = L->A->of;
+    const int *dnum = (const int *)L->A->ptr[DRM_DNUM];
+    int64_t nrows = S->param[0], first = ((const int *)L->A->ptr[DRM_INDEX])[s] * nrows;
+    return {
+        .first = first,
+        .last = min(first + nrows, S->rows),
+        .n = dnum[s + 1] - dnum[s],
+        .height = nrows,
+        .offsets = (const int *)L->A->ptr[DRM_OFF] + dnum[s],
+        .data = (const T *)L->A->ptr[DRM_VAL] + dnum[s] * nrows,
+    };
+}
+
+template <typename T>
+static void drm_host(const struct launch *L, int threads)
+{
+    host_pieces<T>(L, threads, L->A->of->a[DRM_INDEX].n, segment_at<T>);
+}
+
+HOST_ENTRIES(drm, "drm", drm_host, "the serial host loop along the diagonals, a segment at a time", "[ours]",
+             "some segments at a time",
+             "Goes along the diagonals of one segment after another, in the order of the merged blocks. A\n"
+             "processor gains nothing from blocks of like work: threads take the next segments when they are\n"
+             "free.\n");
+#endif

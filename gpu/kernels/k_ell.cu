@@ -1,0 +1,108 @@
+/* Kernels over ELL: one row per thread. */
+#include "parts.h"
+#include "formats/fmt_ell.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128 };
+
+/* One row per thread. Element k of all rows lies side by side, so that a warp reads 32 neighbouring slots of col and
+   of val. A row ends at its first padding slot; the warp goes on until its longest row has ended. */
+template <typename T>
+__global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const T) val, T alpha, GPTR(const T) x,
+                    T beta, GPTR(T) y)
+{
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    T sum = 0;
+    UNROLL(1)
+    for (int64_t k = row; k < slots; k += rows) {
+        int c = col[k];
+        if (c < 0) break;
+        sum += val[k] * x[c];
+    }
+    store(y, row, alpha, sum, beta);
+}
+
+template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, ell<T>)
+    ((unsigned)S->rows, S->a[p.val].n, ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template void launch_ell<float>(const struct launch *, struct ell_part);
+template void launch_ell<double>(const struct launch *, struct ell_part);
+
+static const struct ell_part whole = {ELL_COL, ELL_VAL};
+
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    launch_ell<T>(L, whole);
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(ell) = {
+    .name = "ell",
+    .about = "coalesced without any exchange between threads; padding costs what the longest row dictates",
+    .format = &format_ell,
+    .source = "NOTES, THESIS",
+    .work = "one row per thread",
+    .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. The 4x4 example (* padding):\n"
+              "    step 1          step 2          step 3\n"
+              "    1  2  5  6      7  8  3  4      *  *  9  *\n"
+              "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
+              "Each step reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, nothing wasted. x is\n"
+              "gathered. No shuffles, no shared memory, y side by side: for rows of one length nothing is better.\n"
+              "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row;\n"
+              "and memory holds rows x longest row slots. One long row makes that explode, and the program\n"
+              "refuses. Rows of unlike length: sell pays for the longest row of 32 only, hyb moves what is too\n"
+              "long elsewhere.\n",
+    .deterministic = true,
+    .skips_padding = true,
+    .f32 = rows_by_threads<float>,
+    .f64 = rows_by_threads<double>,
+};
+
+#ifndef __CUDACC__
+namespace KERNEL_SPACE
+{
+
+template <typename T> void host_ell(const struct launch *L, struct ell_part p, int threads)
+{
+    const int *col = (const int *)L->A->ptr[p.col];
+    const T *val = (const T *)L->A->ptr[p.val], *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
+    int64_t rows = L->A->of->rows, slots = L->A->of->a[p.val].n;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
+    for (int64_t row = 0; row < rows; row++) {
+        T sum = 0;
+        for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += val[k] * x[col[k]];
+        store(y, row, alpha, sum, beta);
+    }
+}
+
+template void host_ell<float>(const struct launch *, struct ell_part, int);
+template void host_ell<double>(const struct launch *, struct ell_part, int);
+
+} // namespace KERNEL_SPACE
+
+template <typename T> static void ell_host(const struct launch *L, int threads)
+{
+    host_ell<T>(L, whole, threads);
+}
+
+HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; strides a whole column of slots at each step", "THESIS",
+             "1024 rows at a time",
+             "What is coalesced for a warp is a stride for one core: the elements of a row lie a whole column of\n"
+             "slots apart, so each one comes from another cache line. Neighbouring rows use the same lines again\n"
+             "while these are still in the cache. A good layout for a GPU is a poor one for a processor: compare\n"
+             "csr-serial.\n",
+             .skips_padding = true);
+#endif

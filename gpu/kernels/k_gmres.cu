@@ -1,0 +1,334 @@
+/* The parts of GMRES(m): the inner products of one vector with all before it in one pass, the rotations of a small
+   triangular system that stays on the device, and the steps of a restart. */
+#include "vec.h"
+
+#include "machine/gmres_ops.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Where row r of the work space begins, and the partial sums. */
+__device__ int64_t gm_row(int m, int r)
+{
+    return (int64_t)r * (m + 1);
+}
+
+__device__ int64_t gm_parts(int m)
+{
+    return GMRES_PARTS(m);
+}
+
+/* Each block has a stretch of q, which stays in its cache while the columns of V pass by: V and q are read once. The
+   last block adds up the stretches, a warp for each column, unless the host does. */
+template <typename T>
+__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
+                        int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
+{
+    if (s[S_DONE] != 0) return;
+    int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
+    for (int j = first; j < last; j++) {
+        double sum = 0;
+#pragma unroll 4
+        for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) sum += (double)V[j * n + i] * (double)q[i];
+        sum = vec_over_block<false>(sum);
+        if (threadIdx.x == 0) w[parts + (int64_t)j * GM_BLOCKS + blockIdx.x] = sum;
+    }
+    if (only_parts || !vec_last_block(ticket)) return;
+    int lane = (int)(threadIdx.x % WARP);
+    for (int j = first + (int)(threadIdx.x / WARP); j < last; j += VEC_BLOCK / WARP) {
+        double sum = 0;
+        for (int b = lane; b < (int)gridDim.x; b += WARP) sum += w[parts + (int64_t)j * GM_BLOCKS + b];
+        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+        if (lane == 0) w[gm_row(m, row) + j] = sum;
+    }
+}
+
+template <typename AT> struct pass_subtract {
+    enum { SUMS = 1 };
+    typename AT::in V;
+    typename AT::out q;
+    typename AT::scalars w;
+    int64_t n;
+    int m, row, first, last;
+    int64_t h; /* w[h + j] belongs to column j */
+
+    __device__ void begin(typename AT::scalars) { h = gm_row(m, row); }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real v = q[i];
+        for (int j = first; j < last; j++) v -= (typename AT::real)w[h + j] * V[j * n + i];
+        q[i] = v;
+        return {(double)v * (double)v, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_PQ] = t.a; }
+};
+
+/* One thread: col holds the k + 1 inner products of column k, and s[S_PQ] what is left of it, squared. If nothing is
+   left, the space holds the solution, unless R is singular. tiny is what counts as nothing, beside the column. */
+template <typename S, typename G, typename C>
+__device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
+{
+    double left = s[S_PQ], all = left;
+    for (int j = 0; j <= k; j++) all += col[j] * col[j];
+    for (int j = 0; j < k; j++) {
+        double a = col[j], b = col[j + 1];
+        col[j] = cosine[j] * a + sine[j] * b;
+        col[j + 1] = cosine[j] * b - sine[j] * a;
+    }
+    if (left <= tiny * tiny * all) left = 0;
+    double a = col[k], r = sqrt(a * a + left), rest = g[g0 + k];
+    if (!(r > tiny * sqrt(all))) {
+        s[S_DONE] = r != r ? NOT_A_NUMBER : BROKE_DOWN;
+        return;
+    }
+    col[k] = r;
+    cosine[k] = a / r;
+    sine[k] = sqrt(left) / r;
+    g[g0 + k] = cosine[k] * rest;
+    g[g0 + k + 1] = -sine[k] * rest;
+    s[S_COLUMNS] = k + 1;
+    s[S_SCALE] = left > 0 ? 1 / sqrt(left) : 0;
+    vec_note(s, sine[k] * rest * (sine[k] * rest), s[S_MAXDIFF]);
+}
+
+/* One block, which brings what the rotations need nearer before one thread does them. H keeps the column as it is. */
+__global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
+{
+    if (s[S_DONE] != 0) return;
+    SHARED(double, col, GM_MOST);
+    SHARED(double, cosine, GM_MOST);
+    SHARED(double, sine, GM_MOST);
+    for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) {
+        col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
+        w[gm_row(m, GM_R + m + k) + j] = col[j];
+        cosine[j] = w[gm_row(m, GM_COS) + j];
+        sine[j] = w[gm_row(m, GM_SIN) + j];
+    }
+    __syncthreads(); /* all of the block: the column is there */
+    if (threadIdx.x == 0) gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny);
+    __syncthreads(); /* all of the block: it is rotated */
+    for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
+    if (threadIdx.x != 0) return;
+    w[gm_row(m, GM_R + m + k) + k + 1] = sqrt(s[S_PQ]);
+    w[gm_row(m, GM_COS) + k] = cosine[k];
+    w[gm_row(m, GM_SIN) + k] = sine[k];
+}
+
+/* One block: back substitution by columns, which lie together. */
+__global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
+{
+    if (s[S_DONE] != 0) return;
+    SHARED(double, y, GM_MOST);
+    int k = (int)s[S_COLUMNS];
+    for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = w[gm_row(m, GM_G) + j];
+    for (int c = k - 1; c >= 0; c--) {
+        int64_t column = gm_row(m, GM_R + c);
+        __syncthreads(); /* all of the block: y[c] is complete but for its division */
+        double value = y[c] / w[column + c];
+        __syncthreads(); /* all of the block: y[c] was read */
+        for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK) y[j] = j == c ? value : y[j] - value * w[column + j];
+    }
+    __syncthreads(); /* all of the block: y is complete */
+    for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) w[gm_row(m, GM_Y) + j] = y[j];
+}
+
+template <typename AT> struct pass_add {
+    enum { SUMS = 0 };
+    typename AT::in V;
+    typename AT::out x;
+    typename AT::scalars w;
+    int64_t n;
+    int m, k;
+    int64_t y; /* w[y + j] belongs to column j */
+
+    __device__ void begin(typename AT::scalars s)
+    {
+        k = (int)s[S_COLUMNS];
+        y = gm_row(m, GM_Y);
+    }
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real sum = 0;
+        for (int j = 0; j < k; j++) sum += (typename AT::real)w[y + j] * V[j * n + i];
+        x[i] += sum;
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+template <typename AT> struct pass_residual {
+    enum { SUMS = 1 };
+    typename AT::in b;
+    typename AT::out q;
+    typename AT::scalars w;
+    int m;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real r = b[i] - q[i];
+        q[i] = r;
+        return {(double)r * (double)r, 0, 0};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        int64_t records = (int64_t)s[S_ITER];
+        w[gm_row(m, GM_G)] = sqrt(t.a);
+        s[S_SCALE] = t.a > 0 ? 1 / sqrt(t.a) : 0;
+        s[S_COLUMNS] = 0;
+        s[S_RR] = t.a;
+        if (!records) return;
+        s[S_DONE] = t.a != t.a ? NOT_A_NUMBER : t.a <= s[S_TOL2] ? CONVERGED : RUNNING;
+        vec_show(s, (double)(records - 1), t.a, s[S_DONE]);
+    }
+};
+
+template <typename AT> struct pass_scale {
+    enum { SUMS = 0 };
+    typename AT::in q;
+    typename AT::out v;
+    typename AT::real scale;
+
+    __device__ void begin(typename AT::scalars s) { scale = (typename AT::real)s[S_SCALE]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        v[i] = scale * q[i];
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+/* ---- the launches ---- */
+
+#define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
+#define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
+#define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
+
+/* What of a column of V counts as nothing. */
+template <typename T> static double gm_tiny()
+{
+    return 8 * (sizeof(T) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);
+}
+
+template <typename AT>
+static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
+                     void *q)
+{
+    AT::run(d, n, s, pass_subtract<AT>{PASS_COLUMNS(V, to), PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
+}
+
+template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
+{
+    AT::run(d, n, s, pass_add<AT>{PASS_COLUMNS(V, m), PASS_OUT(x), PASS_WORK(w), n, m, 0, 0});
+}
+
+template <typename AT>
+static void residual(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q)
+{
+    AT::run(d, n, s, pass_residual<AT>{PASS_IN(b), PASS_OUT(q), PASS_WORK(w), m});
+}
+
+template <typename AT> static void scale(struct device *d, int64_t n, double *s, const void *q, void *v)
+{
+    AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
+}
+
+static int blocks(const struct device *d, int64_t n)
+{
+    return vec_grid(d, n) < GM_BLOCKS ? (int)vec_grid(d, n) : (int)GM_BLOCKS;
+}
+
+template <typename T>
+static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
+                 const void *V, const void *q)
+{
+    LAUNCH(d, (unsigned)blocks(d, n), VEC_BLOCK, gm_dots<T>)
+    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", ROLE_WORK, V, to * n, const T),
+     VECTOR("q", ROLE_WORK, q, n, const T));
+}
+
+template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
+{
+    LAUNCH(d, 1, VEC_BLOCK, gm_column)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
+}
+
+template <typename T> static void solve(struct device *d, double *s, double *w, int m)
+{
+    LAUNCH(d, 1, VEC_BLOCK, gm_solve)(SCALARS_OF(s), WORK_OF(w), m);
+}
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+static int blocks(const struct device *, int64_t n)
+{
+    return stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
+}
+
+template <typename T>
+static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, bool only_parts,
+                 const void *V, const void *q)
+{
+    if (s[S_DONE] != 0) return;
+    const T *from = (const T *)V, *with = (const T *)q;
+    double *part = w + gm_parts(m), *to = w + gm_row(m, row);
+    int pieces = blocks(NULL, n);
+#pragma omp parallel for if (n > ALONE)
+    for (int p = 0; p < pieces; p++)
+        for (int j = first; j < last; j++) {
+            double sum = 0;
+            int64_t end = n * (p + 1) / pieces;
+#pragma omp simd reduction(+ : sum)
+            for (int64_t i = n * p / pieces; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
+            part[(int64_t)j * GM_BLOCKS + p] = sum;
+        }
+    for (int j = first; j < last && !only_parts; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
+}
+
+template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)
+{
+    if (s[S_DONE] != 0) return;
+    double *col = w + gm_row(m, GM_R + k), *kept = w + gm_row(m, GM_R + m + k);
+    for (int j = 0; j <= k; j++) kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
+    kept[k + 1] = sqrt(s[S_PQ]);
+    gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>());
+}
+
+template <typename T> static void solve(struct device *, double *s, double *w, int m)
+{
+    if (s[S_DONE] != 0) return;
+    int k = (int)s[S_COLUMNS];
+    double *y = w + gm_row(m, GM_Y);
+    memcpy(y, w + gm_row(m, GM_G), (size_t)k * sizeof *y);
+    for (int c = k - 1; c >= 0; c--) {
+        const double *R = w + gm_row(m, GM_R + c);
+        y[c] /= R[c];
+        for (int j = 0; j < c; j++) y[j] -= y[c] * R[j];
+    }
+}
+
+} // namespace host
+#endif
+
+} // namespace KERNEL_SPACE
+
+#define GMRES_ENTRY(id, space, AT, T)                                                     \
+    extern "C" const struct gmres_ops id;                                                 \
+    const struct gmres_ops id = {.dots = space::dots<T>,                                  \
+                                 .blocks = space::blocks,                                 \
+                                 .subtract = KERNEL_SPACE::subtract<KERNEL_SPACE::AT<T>>, \
+                                 .column = space::column<T>,                              \
+                                 .solve = space::solve<T>,                                \
+                                 .add = KERNEL_SPACE::add<KERNEL_SPACE::AT<T>>,           \
+                                 .residual = KERNEL_SPACE::residual<KERNEL_SPACE::AT<T>>, \
+                                 .scale = KERNEL_SPACE::scale<KERNEL_SPACE::AT<T>>}
+
+GMRES_ENTRY(VEC_SYMBOL(gmres_f32), KERNEL_SPACE, on_gpu, float);
+GMRES_ENTRY(VEC_SYMBOL(gmres_f64), KERNEL_SPACE, on_gpu, double);
+#ifndef __CUDACC__
+GMRES_ENTRY(cpu_vec_gmres_f32, KERNEL_SPACE::host, on_host, float);
+GMRES_ENTRY(cpu_vec_gmres_f64, KERNEL_SPACE::host, on_host, double);
+#endif

@@ -1,0 +1,268 @@
+/* The panel of the blocked method: some columns from their diagonal down, held by one block in its registers; or, where
+   they do not fit, one column in memory. */
+#include "base/base.h"
+#include "lu_kernels.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows of a thread: of the panel at most; of the update by one column */
+
+/* Values that a thread of the panel holds; as many registers as 255 a thread leave for them. */
+template <typename T> struct lu_registers {
+    enum { VALUES = 768 / sizeof(T) };
+};
+/* Columns of a panel of which each thread holds R rows. */
+template <typename T, int R> struct lu_shape {
+    enum { FIT = lu_registers<T>::VALUES / R, W = FIT > LU_WIDTH ? +LU_WIDTH : +FIT };
+};
+
+/* What a pivot is multiplied by before it is inverted: 1, unless the inverse would overflow. */
+static __device__ double lu_lift(double v)
+{
+    return lu_abs(v) < DBL_MIN ? 0x1p200 : 1;
+}
+static __device__ float lu_lift(float v)
+{
+    return lu_abs(v) < FLT_MIN ? 0x1p60f : 1;
+}
+
+/* The rows of a panel that a thread holds: r is row threadIdx.x + r * blockDim.x of m. Loops are unrolled and all is
+   inlined, so that x stays in registers. */
+template <typename T, int R> struct lu_rows {
+    enum { W = lu_shape<T, R>::W };
+    T x[R][W];
+};
+
+static __device__ int lu_row(int r)
+{
+    return threadIdx.x + r * blockDim.x;
+}
+
+/* The best candidate for column k, the first that the thread still holds. Rows beyond the panel hold zeros, which are
+   none; only a thread's first row may lie above row k. */
+template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, T &best, int &at)
+{
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        T v = r == 0 && (int)threadIdx.x < k ? (T)0 : lu_abs(own.x[r][0]);
+        if (!(v > best)) continue;
+        best = v;
+        at = lu_row(r);
+    }
+}
+
+/* Rows k and p change places, through shared memory: row p, the pivot's, is left for all in rows[0 .. W-1], or, where
+   it is row k, row k in rows[W .. 2W-1]; none of the threads keeps it. mine: this thread holds row p. The warps that
+   hold neither pass by. */
+template <typename T, int R, typename P>
+__device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
+{
+    enum { W = lu_rows<T, R>::W };
+    if ((int)threadIdx.x == k)
+#pragma unroll
+        for (int c = 0; c < W; c++) rows[W + c] = own.x[0][c];
+    if (mine)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int c = 0; c < W; c++)
+                if (lu_row(r) == p) rows[c] = own.x[r][c];
+    __syncthreads(); /* all of the block: both rows are there */
+    if (!mine || p == k) return;
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++)
+            if (lu_row(r) == p) own.x[r][c] = rows[W + c];
+}
+
+/* The first column becomes column k of L, written to `column`, and those right of it lose their multiple of it and move
+   up to its place: so each step is the same code, which the multiprocessor need not fetch anew. size: |pivot|, which
+   is in a register, so that its inverse need not wait for the row; 0: there is no pivot, and nothing changes. */
+template <typename T, int R, typename P>
+__device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
+{
+    enum { W = lu_rows<T, R>::W };
+    T lift = lu_lift(size), inverse = (T)1 / (size * lift), u[W];
+    bool none = size == 0;
+    if (pivots[0] < 0) inverse = -inverse;
+#pragma unroll
+    for (int c = 0; c < W; c++) u[c] = none ? (T)0 : pivots[c];
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        T l = none ? own.x[r][0] : own.x[r][0] * lift * inverse;
+        if (lu_row(r) > k && lu_row(r) < m) column[lu_row(r)] = l;
+        if (none) l = 0;
+#pragma unroll
+        for (int c = 1; c < W; c++) own.x[r][c - 1] = own.x[r][c] - l * u[c];
+    }
+}
+
+/* Columns of L were written when their turn came: the swaps of the steps that followed are made up for. `swap`: rows of
+   the panel. 2w threads a column, of which all are read before any is written. */
+template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
+{
+    int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
+    __syncthreads(); /* all of the block: the columns are written, and the last swap */
+    int row = i < w ? i : swap[i - w];
+    for (int first = 0; first < w; first += each) {
+        int c = first + mine;
+        bool busy = mine < each && c < w;
+        T v = busy ? panel[c * n + lu_origin(swap, c + 1, w, row)] : (T)0;
+        __syncthreads(); /* all of the block: what changes places is read */
+        if (busy && row > c) panel[c * n + row] = v;
+    }
+}
+
+/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: the best of each warp; the pivot row and
+   the row it changes places with. Each also guards what the step before left in shared memory: it was read before
+   anyone came to the next. */
+template <typename T, int R>
+__global__ void __launch_bounds__(LU_PANEL_THREADS)
+    lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    enum { W = lu_rows<T, R>::W };
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
+    SHARED(T, rows, 2 * W);
+    SHARED(int, swap, W);
+    int m = (int)(n - j);
+    lu_rows<T, R> own;
+    follow();
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
+#pragma unroll 1
+    for (int k = 0; k < w; k++) {
+        T best = 0;
+        int at = INT32_MAX;
+        lu_thread_argmax(own, k, best, at);
+        int candidate = at;
+        lu_block_argmax(best, at, high, where);
+        bool found = at < m; /* else all are 0, or not numbers */
+        int p = found ? at : k;
+        lu_swap_rows(own, k, p, found && candidate == p, rows);
+        auto pivots = rows + (p == k ? +W : 0);
+        T pivot = pivots[0];
+        if (threadIdx.x == 0) {
+            swap[k] = p;
+            piv[j + k] = (int)j + p;
+            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+        }
+        if ((int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
+        lu_eliminate(own, k, m, found ? best : pivot, pivots, a + ((j + k) * n + j));
+    }
+    lu_catch_up(n, w, swap, a + (j * n + j));
+}
+
+/* A panel of one column, where not even two fit a block's registers: the block strides through it. It also swaps the
+   rows of columns from .. to-1, so that many blocks may share a column in the update that follows. */
+template <typename T>
+__global__ void __launch_bounds__(LU_THREADS)
+    lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    SHARED(T, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
+    T best = 0;
+    int at = INT32_MAX;
+#pragma unroll 4
+    for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_larger(best, at, lu_abs<T>(a[j * n + i]), (int)i);
+    lu_block_argmax(best, at, high, where);
+    int64_t p = at < n ? at : j;
+    T top = a[j * n + j], pivot = a[j * n + p];
+    __syncthreads(); /* all of the block: both are read before either is written */
+    if (threadIdx.x == 0) {
+        a[j * n + j] = pivot;
+        piv[j] = (int)p;
+        if (pivot == 0 && info[0] < 0) info[0] = (int)j;
+    }
+    if (pivot == 0) return; /* in all threads alike; then p is j */
+    for (int64_t c = from + threadIdx.x; c < to; c += blockDim.x) {
+        if (c == j || p == j) continue;
+        T v = a[c * n + j];
+        a[c * n + j] = a[c * n + p];
+        a[c * n + p] = v;
+    }
+    T lift = lu_lift(pivot), inverse = (T)1 / (pivot * lift);
+#pragma unroll 4
+    for (int64_t i = j + 1 + threadIdx.x; i < n; i += blockDim.x) {
+        T v = i == p ? top : a[j * n + i];
+        a[j * n + i] = v * lift * inverse;
+    }
+}
+
+/* The update by one column: blocks across the columns right of it and down their rows, LU_DOWN rows a thread. */
+template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) a)
+{
+    int64_t c = j + 1 + blockIdx.x, first = j + 1 + (int64_t)blockIdx.y * LU_BLOCK * LU_DOWN + threadIdx.x;
+    T u = a[c * n + j];
+#pragma unroll
+    for (int s = 0; s < LU_DOWN; s++) {
+        int64_t i = first + s * LU_BLOCK;
+        if (i < n) a[c * n + i] -= a[j * n + i] * u;
+    }
+}
+
+/* ---- the launches ---- */
+
+static int panel_threads(int64_t rows)
+{
+    int most = lu_hook.threads ? lu_hook.threads : +LU_PANEL_THREADS;
+    return rows >= most ? most : (int)(rows + WARP - 1) / WARP * WARP;
+}
+
+/* Rows a thread must hold, of those that there are kernels for; more than LU_ROWS: too many. */
+static int rows_each(int64_t rows)
+{
+    static const int each[] = {1, 2, 4, 6, 8, 12, 16, 24, LU_ROWS};
+    int64_t need = (rows + panel_threads(rows) - 1) / panel_threads(rows);
+    for (int i = 0; i < COUNT(each) && !(lu_hook.rows && rows > lu_hook.rows); i++)
+        if (need <= each[i]) return each[i];
+    return LU_ROWS + 1;
+}
+
+template <typename T> int lu_launch_panel_width(int64_t rows, int most)
+{
+    int fit = lu_registers<T>::VALUES / rows_each(rows);
+    if (rows_each(rows) > LU_ROWS || fit < 2) return 0;
+    if (fit > LU_WIDTH) fit = LU_WIDTH;
+    return fit < most ? fit : most;
+}
+
+template <typename T> using panel_launch = void(struct device *d, struct lu_at A, int64_t j, int w);
+
+template <typename T, int R> static void launch_panel(struct device *d, struct lu_at A, int64_t j, int w)
+{
+    FOLLOW(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
+}
+
+template <typename T> void lu_launch_column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to)
+{
+    dim3 blocks((unsigned)(to - j - 1), blocks_for(A.n - j - 1, +LU_BLOCK * +LU_DOWN));
+    LAUNCH(d, 1, lu_hook.threads ? lu_hook.threads : +LU_THREADS, lu_column<T>)
+    (A.n, j, from, to, MATRIX(A), PIVOTS(A), INFO(A));
+    if (blocks.x && blocks.y) LAUNCH(d, blocks, LU_BLOCK, lu_rank_one<T>)(A.n, j, MATRIX(A));
+}
+
+template <typename T> void lu_launch_panel(struct device *d, struct lu_at A, int64_t j, int w)
+{
+    static const struct {
+        int rows;
+        panel_launch<T> *launch;
+    } shape[] = {{1, launch_panel<T, 1>},   {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
+                 {6, launch_panel<T, 6>},   {8, launch_panel<T, 8>},   {12, launch_panel<T, 12>},
+                 {16, launch_panel<T, 16>}, {24, launch_panel<T, 24>}, {32, launch_panel<T, 32>}};
+    for (int i = 0; i < COUNT(shape); i++)
+        if (shape[i].rows == rows_each(A.n - j)) shape[i].launch(d, A, j, w);
+}
+
+template int lu_launch_panel_width<float>(int64_t, int);
+template int lu_launch_panel_width<double>(int64_t, int);
+template void lu_launch_panel<float>(struct device *, struct lu_at, int64_t, int);
+template void lu_launch_panel<double>(struct device *, struct lu_at, int64_t, int);
+template void lu_launch_column<float>(struct device *, struct lu_at, int64_t, int64_t, int64_t);
+template void lu_launch_column<double>(struct device *, struct lu_at, int64_t, int64_t, int64_t);
+
+} // namespace KERNEL_SPACE

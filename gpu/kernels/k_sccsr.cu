@@ -1,0 +1,202 @@
+/* Kernels over SC-CSR: a warp takes an SC-row, whose c rows it reads side by side; one launch per segment. */
+#include "gpu/dialect.h"
+#include "formats/fmt_sccsr.h"
+#include "base/mem.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 256 };
+
+/* A segment's place in the arrays. */
+struct segment {
+    int sc_row, sc_rows; /* the first SC-row, and how many there are */
+    int place;           /* of its first row in row_index */
+};
+
+/* One SC-row per warp: lane l takes row l % C and of its elements every (32/C)th, from l / C on, so that the warp reads
+   32 neighbouring slots at each step. The lanes of a row then add up, in log2(32/C) steps, and lanes 0 .. C-1 write y
+   where row_index says, which is scattered, or side by side in the order of the sorted rows. Rows of index -1 fill up
+   the last SC-row. */
+template <typename T, int C, bool SORTED>
+__global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T) val, GPTR(const int) col_ind,
+                      GPTR(const int) row_ptr, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+{
+    int lane = threadIdx.x % WARP, s = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    if (s >= g.sc_rows) return; /* the whole warp: all lanes share the SC-row */
+    int64_t end = row_ptr[g.sc_row + s + 1];
+    T sum = 0;
+    UNROLL(1)
+    for (int64_t k = row_ptr[g.sc_row + s] + lane; k < end; k += WARP) {
+        int c = col_ind[k];
+        if (c >= 0) sum += val[k] * x[c];
+    }
+    for (int d = WARP / 2; d >= C; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+    if (lane >= C) return;
+    int place = g.place + s * C + lane, row = SORTED ? place : row_index[place];
+    if (row >= 0) store(y, row, alpha, sum, beta);
+}
+
+/* ---- on the host ---- */
+
+static int rows_folded(int number)
+{
+    return WARP >> number;
+}
+
+/* From the host's copy of the matrix: what is on the device cannot be read without waiting for it. */
+static struct segment segment_of(const struct stored *S, int number)
+{
+    const int *place = (const int *)S->a[SCCSR_SEGMENT].data;
+    struct segment g = {0, 0, 0};
+    for (int k = 0; k <= number; k++) {
+        g.sc_row += g.sc_rows;
+        g.sc_rows = (place[k + 1] - place[k]) / rows_folded(k);
+        g.place = place[k];
+    }
+    return g;
+}
+
+template <typename T>
+using sccsr_kernel = void(struct segment, GPTR(const int), GPTR(const T), GPTR(const int), GPTR(const int), T,
+                          GPTR(const T), T, GPTR(T));
+
+template <typename T, bool SORTED> static void launch_segments(const struct launch *L, T beta, GPTR(T) y)
+{
+    static KERNEL_POINTER(sccsr_kernel<T>) const kernel[] = {KERNEL(sccsr<T, 32, SORTED>), KERNEL(sccsr<T, 16, SORTED>),
+                                                             KERNEL(sccsr<T, 8, SORTED>), KERNEL(sccsr<T, 4, SORTED>)};
+    const struct stored *S = L->A->of;
+    for (int number = 0; number < SCCSR_SEGMENTS; number++) {
+        struct segment g = segment_of(S, number);
+        LAUNCH(L->A->dev, blocks_for(g.sc_rows, BLOCK / WARP), BLOCK, kernel[number])
+        (g, ARRAY(L, SCCSR_ROW_INDEX, int), ARRAY(L, SCCSR_VAL, T), ARRAY(L, SCCSR_COL_IND, int),
+         ARRAY(L, SCCSR_ROW_PTR, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), beta, y);
+    }
+}
+
+template <typename T> static bool segments(const struct launch *L, struct err *)
+{
+    launch_segments<T, false>(L, (T)L->beta, VECTOR("y", ROLE_Y, L->y, L->A->of->rows, T));
+    return true;
+}
+
+/* ---- the paper's last step: the host puts the results in order ---- */
+
+static int64_t places_of(const struct stored *S)
+{
+    return S->a[SCCSR_ROW_INDEX].n;
+}
+
+/* On the device, the results by place. */
+static int64_t sorted_bytes(const struct mat *M)
+{
+    return places_of(M->of) * (int64_t)type_size(M->of->real);
+}
+
+/* On the host, the same and y; the note says where. */
+static bool host_copies(const struct launch *L, struct err *e)
+{
+    const struct stored *S = L->A->of;
+    void *p = mem_new(places_of(S) + S->rows, type_size(S->real), "results to be put in order", e);
+    *L->note = (uint64_t)(uintptr_t)p;
+    return p != nullptr;
+}
+
+static void host_copies_free(struct device *, uint64_t note)
+{
+    mem_free((void *)(uintptr_t)note);
+}
+
+template <typename T> static bool order_on_host(const struct launch *L, struct err *e)
+{
+    const struct stored *S = L->A->of;
+    const int *index = (const int *)S->a[SCCSR_ROW_INDEX].data;
+    struct device *d = L->A->dev;
+    int64_t places = places_of(S), bytes = S->rows * (int64_t)sizeof(T);
+    T *sum = (T *)(uintptr_t)*L->note, *y = sum + places, beta = (T)L->beta;
+    launch_segments<T, true>(L, 0, VECTOR("sorted", ROLE_WORK, L->scratch, places, T));
+    if (!d->ops->get(d, sum, L->scratch, sorted_bytes(L->A), e)) return false;
+    if (beta != 0 && !d->ops->get(d, y, L->y, bytes, e)) return false;
+    for (int64_t k = 0; k < places; k++)
+        if (index[k] >= 0) y[index[k]] = beta == 0 ? sum[k] : sum[k] + beta * y[index[k]];
+    return d->ops->put(d, L->y, y, bytes, e);
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(sccsr_host_order) = {
+    .name = "sc-csr-host-order",
+    .about = "sc-csr as in the paper, where the host puts the results in order: to measure what the copies cost",
+    .format = &format_sccsr,
+    .source = "Liang 2012, sec. 2.2.2",
+    .work = "as sc-csr, then the results by way of the host",
+    .lesson = "The product is that of sc-csr, but y comes out in the order of the sorted rows, and is put in order\n"
+              "as in the paper: on the host. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+              "    device   y[0] y[1] y[3] y[2]     copied to the host, put in order, copied back\n"
+              "The kernel saves reading row_index, and writes y side by side: full sectors where sc-csr scatters.\n"
+              "What it costs is two copies over the bus, each with a wait for the device, of 8 bytes a row: on\n"
+              "most machines that is many times the product itself. The kernel sc-csr does it in the last step for\n"
+              "one more index a row. Run both on one matrix and compare: that is all this one is for. Use sc-csr\n"
+              "for everything else.\n",
+    .deterministic = true,
+    .host_part = true,
+    .scratch = sorted_bytes,
+    .prepare = host_copies,
+    .release = host_copies_free,
+    .f32 = order_on_host<float>,
+    .f64 = order_on_host<double>,
+};
+
+KERNEL_ENTRY(sccsr) = {
+    .name = "sc-csr",
+    .about = "coalesced for short rows too: no lane idles while its row is as long as its neighbours; y is scattered",
+    .format = &format_sccsr,
+    .source = "Liang 2012, sec. 2.2",
+    .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
+    .lesson = "Rows are sorted by length and c neighbours folded into one: their first elements, then their second\n"
+              "ones. A warp takes such a row: lane l has row l % c. The 4x4 example, with c = 4 (* is padding):\n"
+              "    slot  1  2  6  5 | 7  8  4  3 | *  *  *  9\n"
+              "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
+              "Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values, for short rows\n"
+              "too. 32 rows are folded below 8 elements, 16 below 16, 8 below 32, else 4: each segment is its own\n"
+              "launch. log2(32 / c) shuffles add up, and c lanes write y where row_index says: scattered, up to c\n"
+              "sectors.\n"
+              "Sorting spends time beforehand and tears rows apart that share x. Row lengths that differ within a\n"
+              "warp are padded, which one long row among short ones makes costly: use csr-merge there.\n"
+              "THESIS: clearly faster than a warp a row (csr-vector). The host ordered y: see sc-csr-host-order.\n",
+    .deterministic = true,
+    .f32 = segments<float>,
+    .f64 = segments<double>,
+};
+
+#ifndef __CUDACC__
+/* SC-row s of a segment that folds c rows, all of them at once. */
+template <typename T> static void host_sc_row(const struct launch *L, const struct segment &g, int c, int64_t s)
+{
+    const int *index = (const int *)L->A->ptr[SCCSR_ROW_INDEX] + g.place + s * c;
+    const int *col = (const int *)L->A->ptr[SCCSR_COL_IND], *ptr = (const int *)L->A->ptr[SCCSR_ROW_PTR] + g.sc_row + s;
+    const T *val = (const T *)L->A->ptr[SCCSR_VAL], *x = (const T *)L->x;
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta, sum[WARP] = {0};
+    for (int64_t k = ptr[0]; k < ptr[1]; k += c)
+        for (int r = 0; r < c; r++)
+            if (col[k + r] >= 0) sum[r] += val[k + r] * x[col[k + r]];
+    for (int r = 0; r < c; r++)
+        if (index[r] >= 0) store(y, index[r], alpha, sum[r], beta);
+}
+
+template <typename T> static void sccsr_host(const struct launch *L, int threads)
+{
+    for (int number = 0; number < SCCSR_SEGMENTS; number++) {
+        struct segment g = segment_of(L->A->of, number);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 128) if (threads > 1)
+        for (int64_t s = 0; s < g.sc_rows; s++) host_sc_row<T>(L, g, rows_folded(number), s);
+    }
+}
+
+HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, the rows of an SC-row side by side", "[ours]",
+             "128 SC-rows at a time",
+             "The rows that are folded into one are added up side by side, as the lanes of a warp would:\n"
+             "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
+#endif

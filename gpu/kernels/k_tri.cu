@@ -1,0 +1,305 @@
+/* Parts of preconditioners: triangular solves over rows by level, and the inverted diagonal blocks.
+ */
+#include "machine/level_ops.h"
+#include "vec.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Results in shared memory, a power of 2; entries of a row that are fetched early; levels that are foreseen. */
+enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
+
+/* What a launch reads and writes. y holds the right sides before and the results after; it is read and written through
+   one pointer. */
+template <typename T> struct tri {
+    GPTR(const int) start;
+    GPTR(const int) ptr;
+    GPTR(const int) col;
+    GPTR(const T) val;
+    GPTR(const T) dinv;
+    GPTR(T) y;
+    int n;
+    bool scaled; /* dinv is there */
+};
+
+/* Right sides to the order of the positions, and results from it: over all multiprocessors, since what one block that
+   goes through many levels reads and writes had better lie side by side. */
+template <typename T>
+__global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
+{
+    int k = (int)(blockIdx.x * LEVEL_BLOCK + threadIdx.x);
+    if (s[S_DONE] == 0 && k < n) y[k] = r[at[k]];
+}
+
+template <typename T>
+__global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GPTR(const T) y, GPTR(T) z)
+{
+    int k = (int)(blockIdx.x * LEVEL_BLOCK + threadIdx.x);
+    if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
+}
+
+/* The row at position k, whose entries V lanes read side by side; the result is in lane 0. */
+template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, int lane)
+{
+    int last = t.ptr[k + 1];
+    T sum = lane == 0 ? t.y[k] : (T)0;
+#pragma unroll 4
+    for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+    return t.scaled ? sum * t.dinv[k] : sum;
+}
+
+/* A level over many blocks, V threads for each row. */
+template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
+{
+    if (s[S_DONE] != 0) return;
+    int lane = (int)(threadIdx.x % V), k = from + (int)(blockIdx.x * (LEVEL_BLOCK / V) + threadIdx.x / V);
+    if (k >= end) return; /* all V lanes: they share the row */
+    T v = tri_solve_row<T, V>(t, k, lane);
+    if (lane == 0) t.y[k] = v;
+}
+
+/* A run of narrow levels in one block, a warp for each row; a barrier between two levels. */
+template <typename T>
+__global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, GPTR(const double) s, tri<T> t)
+{
+    if (s[S_DONE] != 0) return;
+    int lane = (int)(threadIdx.x % WARP), warps = (int)(blockDim.x / WARP);
+    for (int level = from; level < to; level++) {
+        int end = t.start[level + 1];
+        for (int k = t.start[level] + (int)(threadIdx.x / WARP); k < end; k += warps) {
+            T v = tri_solve_row<T, WARP>(t, k, lane);
+            if (lane == 0) t.y[k] = v;
+        }
+        __syncthreads(); /* all of the block: the level is complete */
+    }
+}
+
+/* ---- a run of narrow levels in one block, a thread for each row ----
+   Nearly all of the time of such a level is waiting: for the barrier, and for memory. So what a row needs of memory is
+   asked for one level ahead, where its entries lie two ahead, and what comes later is brought nearer; and the results
+   of the last levels, which are what most rows need, stay in shared memory as a ring. */
+
+/* Where the entries of a row lie. */
+struct tri_lead {
+    int begin, end;
+};
+
+template <typename T> struct tri_row {
+    tri_lead lead;
+    int col[TRI_EARLY];
+    T val[TRI_EARLY], sum, inverse;
+};
+
+template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int end)
+{
+    tri_lead lead = {0, 0};
+    if (k >= end) return lead;
+    lead.begin = t.ptr[k];
+    lead.end = t.ptr[k + 1];
+    return lead;
+}
+
+/* Columns that are not there are -1. */
+template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, int end, tri_lead lead)
+{
+    tri_row<T> row;
+    row.lead = lead;
+    row.sum = 0;
+    row.inverse = 1;
+#pragma unroll
+    for (int e = 0; e < TRI_EARLY; e++) {
+        bool there = lead.begin + e < lead.end;
+        row.col[e] = there ? t.col[lead.begin + e] : -1;
+        row.val[e] = there ? t.val[lead.begin + e] : (T)0;
+    }
+    if (k >= end) return row;
+    row.sum = t.y[k];
+    if (t.scaled) row.inverse = t.dinv[k];
+    return row;
+}
+
+/* Bring what the row so many positions on will need into the cache that all multiprocessors share; its entries are
+   guessed to lie as densely as here. Lanes share the arrays between them: half of them take val, which is the largest.
+ */
+template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
+{
+#ifdef __CUDACC__
+    int64_t position = (int64_t)k + ahead, entry = lead.begin + (int64_t)(lead.end - lead.begin) * ahead;
+    if (position >= t.n || entry >= last) return;
+    int lane = (int)(threadIdx.x % 8);
+    const void *what = lane % 2 == 1           ? (const void *)(t.val + entry)
+                       : lane == 0             ? (const void *)(t.ptr + position)
+                       : lane == 4 && t.scaled ? (const void *)(t.dinv + position)
+                                               : (const void *)(t.col + entry);
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(what));
+#else
+    (void)t, (void)k, (void)ahead, (void)last, (void)lead;
+#endif
+}
+
+/* Result number p: those from `low` on are in the ring, the others were written to y long ago. */
+template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R ring, int low, int p)
+{
+    return p >= low ? ring[p & (TRI_RING - 1)] : t.y[p];
+}
+
+template <typename T, typename R>
+__device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_row<T> &row)
+{
+    T sum = row.sum;
+#pragma unroll
+    for (int e = 0; e < TRI_EARLY; e++)
+        if (row.col[e] >= 0) sum -= row.val[e] * tri_result(t, ring, low, row.col[e]);
+    for (int j = row.lead.begin + TRI_EARLY; j < row.lead.end; j++)
+        sum -= t.val[j] * tri_result(t, ring, low, t.col[j]);
+    sum *= row.inverse;
+    ring[k & (TRI_RING - 1)] = sum;
+    t.y[k] = sum;
+}
+
+/* The block has at least as many threads as the widest level has rows. The levels between four edges are in sight. */
+template <typename T>
+__global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
+{
+    if (s[S_DONE] != 0) return;
+    SHARED(T, ring, TRI_RING);
+    int me = (int)threadIdx.x, first = t.start[from], last = t.ptr[t.n];
+    int edge0 = first, edge1 = t.start[from + 1], edge2 = t.start[min(from + 2, to)],
+        edge3 = t.start[min(from + 3, to)];
+    tri_row<T> now = tri_fetch(t, edge0 + me, edge1, tri_find(t, edge0 + me, edge1));
+    tri_lead lead = tri_find(t, edge1 + me, edge2);
+    for (int level = from; level < to; level++) {
+        int edge4 = t.start[min(level + 4, to)], low = max(first, edge1 - TRI_RING);
+        tri_row<T> next = tri_fetch(t, edge1 + me, edge2, lead);
+        lead = tri_find(t, edge2 + me, edge3);
+        if (edge0 + me < edge1) {
+            tri_foresee(t, edge0 + me, TRI_FAR * (edge1 - edge0), last, now.lead);
+            tri_finish(t, ring, low, edge0 + me, now);
+        }
+        now = next;
+        edge0 = edge1;
+        edge1 = edge2;
+        edge2 = edge3;
+        edge3 = edge4;
+        __syncthreads(); /* all of the block: the level is complete */
+    }
+}
+
+/* A thread for each row; neighbours read column j of their blocks side by side, and share r. */
+template <typename T>
+__global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const T) inverse, GPTR(const T) r, GPTR(T) z)
+{
+    if (s[S_DONE] != 0) return;
+    int64_t row = (int64_t)blockIdx.x * LEVEL_BLOCK + threadIdx.x;
+    if (row >= n) return;
+    int64_t first = row / size * size;
+    int columns = first + size < n ? size : (int)(n - first);
+    T sum = 0;
+#pragma unroll 4
+    for (int j = 0; j < columns; j++) sum += inverse[j * n + row] * r[first + j];
+    z[row] = sum;
+}
+
+/* ---- the launches ---- */
+
+#define LEVEL_ARRAY(p, n, T) VECTOR(#p, ROLE_WORK, (void *)S->p, n, const T)
+
+template <typename T> static tri<T> tri_of(const struct level_schedule *S)
+{
+    int64_t n = S->n;
+    return {LEVEL_ARRAY(start, S->nlevels + 1, int),
+            LEVEL_ARRAY(ptr, n + 1, int),
+            LEVEL_ARRAY(col, S->nnz, int),
+            LEVEL_ARRAY(val, S->nnz, T),
+            LEVEL_ARRAY(dinv, S->dinv ? n : 0, T),
+            VECTOR("y", ROLE_WORK, S->y, n, T),
+            (int)n,
+            S->dinv != NULL};
+}
+
+template <typename T>
+static void solve_run(struct device *d, const struct level_schedule *S, const struct level_run *run, double *s)
+{
+    tri<T> t = tri_of<T>(S);
+    auto *wide = run->warps ? tri_wide<T, WARP> : tri_wide<T, 1>;
+    auto *narrow = run->warps ? tri_narrow_warps<T> : tri_narrow<T>;
+    if (run->wide) {
+        LAUNCH(d, run->blocks, LEVEL_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
+    } else {
+        LAUNCH(d, 1, run->threads, narrow)(run->from, run->to, SCALARS_OF(s), t);
+    }
+}
+
+template <typename T>
+static void solve(struct device *d, const struct level_schedule *S, double *s, const void *r, void *z)
+{
+    int64_t n = S->n;
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_gather<T>)
+    ((int)n, SCALARS_OF(s), LEVEL_ARRAY(at, n, int), VECTOR("r", ROLE_WORK, r, n, const T),
+     VECTOR("y", ROLE_WORK, S->y, n, T));
+    for (int k = 0; k < S->nruns; k++) solve_run<T>(d, S, &S->run[k], s);
+    if (!z) return;
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_scatter<T>)
+    ((int)n, SCALARS_OF(s), LEVEL_ARRAY(row, n, int), LEVEL_ARRAY(y, n, T), VECTOR("z", ROLE_WORK, z, n, T));
+}
+
+template <typename T>
+static void blocks(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z)
+{
+    LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, pre_blocks<T>)
+    (n, size, SCALARS_OF(s), VECTOR("inverse", ROLE_WORK, inverse, n * size, const T),
+     VECTOR("r", ROLE_WORK, r, n, const T), VECTOR("z", ROLE_WORK, z, n, T));
+}
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+/* One row after another. */
+template <typename T>
+static void solve(struct device *, const struct level_schedule *S, double *s, const void *r, void *z)
+{
+    if (s[S_DONE] != 0) return;
+    const T *val = (const T *)S->val, *dinv = (const T *)S->dinv, *right = (const T *)r;
+    T *y = (T *)S->y, *to = (T *)z;
+    for (int64_t k = 0; k < S->n; k++) {
+        T sum = right[S->at[k]];
+        for (int j = S->ptr[k]; j < S->ptr[k + 1]; j++) sum -= val[j] * y[S->col[j]];
+        y[k] = dinv ? sum * dinv[k] : sum;
+        if (to) to[S->row[k]] = y[k];
+    }
+}
+
+template <typename T>
+static void blocks(struct device *, int64_t n, int size, double *s, const void *inverse, const void *r, void *z)
+{
+    if (s[S_DONE] != 0) return;
+    const T *inv = (const T *)inverse, *from = (const T *)r;
+    T *to = (T *)z;
+#pragma omp parallel for if (n > ALONE)
+    for (int64_t row = 0; row < n; row++) {
+        int64_t first = row / size * size, columns = first + size < n ? size : n - first;
+        T sum = 0;
+        for (int64_t j = 0; j < columns; j++) sum += inv[j * n + row] * from[first + j];
+        to[row] = sum;
+    }
+}
+
+} // namespace host
+#endif
+
+} // namespace KERNEL_SPACE
+
+#define PRE_ENTRY(id, space, T)         \
+    extern "C" const struct pre_ops id; \
+    const struct pre_ops id = {.solve = space::solve<T>, .blocks = space::blocks<T>}
+
+PRE_ENTRY(VEC_SYMBOL(pre_f32), KERNEL_SPACE, float);
+PRE_ENTRY(VEC_SYMBOL(pre_f64), KERNEL_SPACE, double);
+#ifndef __CUDACC__
+PRE_ENTRY(cpu_vec_pre_f32, KERNEL_SPACE::host, float);
+PRE_ENTRY(cpu_vec_pre_f64, KERNEL_SPACE::host, double);
+#endif

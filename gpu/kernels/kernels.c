@@ -1,0 +1,174 @@
+/* The kernel registry, made of kernels.def: all kernels as the emulator, the host or a library has them, and beside
+   them what nvcc made of the same source. */
+#include "gpu/emu/emu.h"
+#include "gpu/emu/scope.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "base/registry.h"
+
+#include <string.h>
+
+#define KERNEL(id) extern const struct kernel emu_kernel_##id, cuda_kernel_##id;
+#define HOST_KERNEL(id) extern const struct kernel emu_kernel_##id;
+#define VENDOR_KERNEL(id) extern const struct kernel cuda_kernel_##id;
+#include "kernels.def"
+#undef KERNEL
+#undef HOST_KERNEL
+#undef VENDOR_KERNEL
+
+#ifdef HAVE_CUDA
+#define MADE_BY_NVCC(id) &cuda_kernel_##id
+#define VENDOR_KERNEL(id) &cuda_kernel_##id,
+#else
+#define MADE_BY_NVCC(id) NULL
+#define VENDOR_KERNEL(id)
+#endif
+
+#define KERNEL(id) &emu_kernel_##id,
+#define HOST_KERNEL(id) &emu_kernel_##id,
+const struct kernel *const kernels[] = {
+#include "kernels.def"
+    NULL};
+#undef KERNEL
+#undef HOST_KERNEL
+
+#define KERNEL(id) MADE_BY_NVCC(id),
+#define HOST_KERNEL(id) NULL,
+static const struct kernel *const on_cuda[] = {
+#include "kernels.def"
+    NULL};
+
+const struct registry kernel_registry = {.entries = kernels};
+
+const struct kernel *kernel_find(const char *name)
+{
+    return registry_find(&kernel_registry, name);
+}
+
+bool kernel_runs_on(const struct kernel *k, const struct device *d)
+{
+    return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
+}
+
+const struct kernel *kernel_usual(const struct format *f, const struct csr *A, const struct device *d)
+{
+    const struct kernel *usual = NULL;
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->vendor || !kernel_runs_on(k, d) || k->format != f) continue;
+        usual = k;
+        if (A && k->best && k->best(A)) break;
+    }
+    return usual;
+}
+
+/* The compilation of k that runs on d: NULL where this build has none. */
+static const struct kernel *compiled_for(const struct kernel *k, const struct device *d)
+{
+    if (d->kind != DEV_CUDA) return k;
+    int i = 0;
+    while (kernels[i] && kernels[i] != k) i++;
+    return on_cuda[i];
+}
+
+static struct scratch *scratch_of(const struct kernel *k, const struct mat *M)
+{
+    struct scratch *s = M->scratch ? *M->scratch : NULL;
+    while (s && s->kernel != k) s = s->next;
+    return s;
+}
+
+double kernel_prepared_us(const struct kernel *k, const struct mat *M)
+{
+    const struct scratch *s = scratch_of(k, M);
+    return s ? s->us : 0;
+}
+
+static void drop(struct device *d, struct scratch *s)
+{
+    const struct kernel *c = compiled_for(s->kernel, d);
+    if (c->release && s->note) c->release(d, s->note);
+    if (s->p) d->ops->free(d, s->p);
+    mem_free(s);
+}
+
+void scratch_free(struct mat *M)
+{
+    while (M->scratch && *M->scratch) {
+        struct scratch *s = *M->scratch;
+        *M->scratch = s->next;
+        drop(M->dev, s);
+    }
+    mem_free(M->scratch);
+    M->scratch = NULL;
+}
+
+/* See whether k fits, allocate what it keeps beside the matrix and fill that, timed to the end. */
+static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
+                    struct err *e)
+{
+    struct device *d = L->A->dev;
+    struct launch with = *L;
+    if (k->fits && !k->fits(L->A->of, e)) return false;
+    if (!c->scratch && !c->prepare) return true;
+    double start = now_us();
+    if (c->scratch && !(s->p = d->ops->alloc(d, c->scratch(L->A), k->name, e))) return false;
+    with.scratch = s->p;
+    with.note = &s->note;
+    if ((c->prepare && !c->prepare(&with, e)) || !d->ops->sync(d, e)) return false;
+    s->us = now_us() - start;
+    return true;
+}
+
+typedef bool launch_fn(const struct launch *L, struct err *e);
+
+/* What is done and found once a matrix is kept with it. */
+static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, launch_fn *go, struct launch L,
+                                struct err *e)
+{
+    struct scratch *s = scratch_of(k, L.A);
+    if (!s) {
+        s = mem_zero(1, sizeof *s, "a kernel's scratch", e);
+        if (!s) return false;
+        *s = (struct scratch){.kernel = k, .next = *L.A->scratch};
+        if (!prepare(k, c, &L, s, e)) {
+            drop(L.A->dev, s);
+            return false;
+        }
+        *L.A->scratch = s;
+    }
+    L.scratch = s->p;
+    L.note = &s->note;
+    emu_scope_kernel(true);
+    return go(&L, e);
+}
+
+static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
+{
+    bool single = L->A->of->real == T_F32;
+    if (L->s) return single ? c->sums_f32 : c->sums_f64;
+    return single ? c->f32 : c->f64;
+}
+
+bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
+{
+    const struct device *d = L->A->dev;
+    const struct kernel *c = compiled_for(k, d);
+    if (!c || !kernel_runs_on(k, d))
+        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
+    launch_fn *go = entry_of(c, L);
+    if (!go) return fail(e, E_INTERNAL, "kernel %s keeps no sums", k->name);
+    bool plain = !k->fits && !c->scratch && !c->prepare;
+    emu_name(k->name);
+    emu_side_by_side(k->deterministic);
+    emu_scope_kernel(plain);
+    bool ok = plain ? go(L, e) : launch_with_scratch(k, c, go, *L, e);
+    emu_side_by_side(false);
+    emu_scope_kernel(false);
+    emu_name(NULL);
+    return ok;
+}

@@ -1,0 +1,126 @@
+/* What the kernels of dense LU share: sizes, the search for a pivot, names of the operands, and the launches that
+   k_lu.cu collects in a table. Matrices are stored column by column; neighbours work on rows. */
+#ifndef LU_KERNELS_H
+#define LU_KERNELS_H
+
+#include "gpu/dialect.h"
+
+#include "machine/lu_ops.h"
+
+#include <cfloat>
+#include <cstring>
+
+namespace KERNEL_SPACE
+{
+
+/* Threads of a block: LU_PANEL_THREADS of the panel, where each step costs every warp the same, so that few threads
+   with many values each are faster; LU_THREADS and LU_INNER_THREADS at most elsewhere. */
+enum {
+    LU_BLOCK = 256,
+    LU_PANEL_THREADS = 256,
+    LU_THREADS = 512,
+    LU_INNER_THREADS = 1024,
+    LU_WARPS = LU_THREADS / WARP,
+    LU_WIDTH = 16, /* most columns of a panel that one block holds */
+};
+
+template <typename T> __device__ T lu_abs(T v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* Over the lanes of a warp, known to all of them. */
+static __device__ unsigned lu_warp_max(unsigned v)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(FULL_MASK, v);
+#else
+    for (int d = WARP / 2; d > 0; d /= 2) v = max(v, __shfl_xor_sync(FULL_MASK, v, d));
+    return v;
+#endif
+}
+
+/* Numbers that are not negative have the order of their bits. */
+static __device__ unsigned long long lu_bits(double v)
+{
+    unsigned long long bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+static __device__ unsigned lu_bits(float v)
+{
+    unsigned bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+/* The larger of two candidates for a pivot; of equal ones the upper. */
+template <typename T> __device__ void lu_larger(T &best, int &at, T other, int where)
+{
+    if (!(other > best || (other == best && where < at))) return;
+    best = other;
+    at = where;
+}
+
+/* The best of a warp, known to all of its lanes: the largest by its upper half, then by its lower one, then the upper
+   row. best is not negative; 0 with INT32_MAX stands for none. */
+template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
+{
+    auto bits = lu_bits(best);
+    const int half = sizeof bits > sizeof(unsigned) ? 32 : 0;
+    unsigned high = lu_warp_max((unsigned)(bits >> half)), low = 0;
+    bool mine = (unsigned)(bits >> half) == high;
+    if (half) low = lu_warp_max(mine ? (unsigned)bits : 0);
+    if (half) mine = mine && (unsigned)bits == low;
+    at = (int)(INT32_MAX - lu_warp_max(mine ? (unsigned)(INT32_MAX - at) : 0));
+    bits = half ? (decltype(bits))high << half | low : high;
+    memcpy(&best, &bits, sizeof best);
+}
+
+/* The best of the block, known to all of its threads after one barrier; high and where: LU_WARPS slots not in use. */
+template <typename T, typename H, typename P> __device__ void lu_block_argmax(T &best, int &at, H high, P where)
+{
+    int lane = threadIdx.x % WARP, slot = lane % LU_WARPS;
+    bool used = slot < (int)blockDim.x / WARP;
+    lu_warp_argmax(best, at);
+    if (lane == 0) {
+        high[threadIdx.x / WARP] = best;
+        where[threadIdx.x / WARP] = at;
+    }
+    __syncthreads(); /* all of the block: each warp has named its best */
+    best = used ? high[slot] : (T)0;
+    at = used ? where[slot] : INT32_MAX;
+    lu_warp_argmax(best, at);
+}
+
+/* The row that `row` of the panel comes from, after the swaps of its columns from .. w-1. */
+template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
+{
+#pragma unroll 1
+    for (int k = w - 1; k >= from; k--) row = row == k ? swap[k] : row == swap[k] ? k : row;
+    return row;
+}
+
+/* ---- the launches, each in the file of its kernels; see struct lu_ops ---- */
+
+template <typename T> void lu_launch_paper(struct device *d, struct lu_at A, int64_t k, int b);
+template <typename T> int lu_launch_panel_width(int64_t rows, int most);
+template <typename T> void lu_launch_panel(struct device *d, struct lu_at A, int64_t j, int w);
+template <typename T> void lu_launch_column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
+template <typename T>
+void lu_launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+template <typename T> void lu_launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+template <typename T> void lu_launch_gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, void *b, void *room);
+template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, double *out);
+
+} // namespace KERNEL_SPACE
+
+/* The operands of a kernel that has a type T. */
+#define MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, T)
+#define READ_MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, const T)
+#define PIVOTS(A) VECTOR("piv", ROLE_WORK, (A).piv, (A).n, int)
+#define READ_PIVOTS(A) VECTOR("piv", ROLE_WORK, (A).piv, (A).n, const int)
+#define INFO(A) VECTOR("info", ROLE_WORK, (A).info, 1, int)
+
+#endif

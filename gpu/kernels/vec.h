@@ -1,0 +1,359 @@
+/* What all vector operations of the solvers share: sums in a fixed order, the record that ends an iteration, and
+   passes, which are written once for the GPU and for the host. */
+#ifndef VEC_H
+#define VEC_H
+
+#include "gpu/dialect.h"
+
+#include "machine/reason.h"
+#include "machine/vec_ops.h"
+
+#include <cfloat>
+#include <cmath>
+
+namespace KERNEL_SPACE
+{
+
+/* Four elements a thread, so that its loads are on their way together. */
+enum { VEC_BLOCK = 256, VEC_EACH = 4 };
+
+template <bool MOST> __device__ double vec_join(double a, double b)
+{
+    return MOST ? (b > a ? b : a) : a + b;
+}
+
+/* The sum (or the largest) of v over the block, valid in thread 0. All threads of the block take part. */
+template <bool MOST> __device__ double vec_over_block(double v)
+{
+    SHARED(double, part, VEC_BLOCK / WARP);
+    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
+    __syncthreads(); /* all of the block: part may still be read from the call before */
+    if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
+    __syncthreads(); /* all of the block: part is complete */
+    if (threadIdx.x == 0)
+        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
+    return v;
+}
+
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
+   grid has read the scalars it needs, so that the last block may change them. */
+static __device__ bool vec_last_block(GPTR(unsigned) ticket)
+{
+    SHARED(int, last, 1);
+    __syncthreads(); /* all of the block: it arrives as a whole */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
+        if (last[0]) ticket[0] = 0;
+        __threadfence();
+    }
+    __syncthreads(); /* all of the block: the answer is there */
+    return last[0] != 0;
+}
+
+/* The live record whose address s keeps, or NULL. */
+template <typename P> __device__ auto vec_live(P s)
+{
+    double bits = s[S_LIVE], *live;
+    memcpy(&live, &bits, sizeof live);
+    return VECTOR("live", ROLE_WORK, live, live ? LIVE_SIZE : 0, double);
+}
+
+/* One thread: the slot of record k. That k are complete is true of the kernels before this one. */
+template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
+{
+    if (s[S_LIVE] == 0) return;
+    auto live = vec_live(s);
+    int64_t slot = LIVE_RING + (int64_t)k % RECORDS * LIVE_SLOT;
+    live[slot + LIVE_RR] = rr;
+    live[slot + LIVE_ALPHA] = s[S_ALPHA];
+    live[slot + LIVE_BETA] = s[S_BETA];
+    live[slot + LIVE_STAMP] = clock_us();
+    live[LIVE_KNOWN] = k;
+    live[LIVE_DONE] = done;
+}
+
+/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
+   one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
+   than they must. */
+template <typename P> __device__ void vec_note(P s, double rr, double diff)
+{
+    double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
+    double best = s[S_BEST], best_at = s[S_BEST_AT];
+    if (best == HUGE_VAL) limit2 = min(limit2 * rr, DBL_MAX);
+    if (best == HUGE_VAL || rr <= 0.99 * 0.99 * best) {
+        best = rr;
+        best_at = k;
+    }
+    bool small = rr <= tol2 || diff < eps;
+    int going = rr > limit2 ? DIVERGED : k - best_at >= window ? STAGNATED : RUNNING;
+    double done = rr != rr ? NOT_A_NUMBER : small ? CONVERGED : going;
+    s[S_DONE] = done;
+    s[S_ITER] = k + 1;
+    s[S_RR] = rr;
+    s[S_MAXDIFF] = diff;
+    s[S_LIMIT2] = limit2;
+    s[S_BEST] = best;
+    s[S_BEST_AT] = best_at;
+    vec_show(s, k, rr, done);
+}
+
+/* One thread: the three sums beside q = A p of conjugate gradients. */
+template <typename P, typename S> __device__ void cg_keep(P s, S t)
+{
+    s[S_PQ] = t.a;
+    s[S_RQ] = t.b;
+    s[S_QQ] = t.c;
+}
+
+/* The change that led to the residual recorded now is the one that the step before measured. */
+template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
+{
+    double before = s[S_NEXT_DIFF];
+    vec_note(s, rr, before);
+    s[S_NEXT_DIFF] = diff;
+}
+
+static __device__ int64_t vec_first()
+{
+    return (int64_t)blockIdx.x * VEC_BLOCK + threadIdx.x;
+}
+
+static __device__ int64_t vec_stride()
+{
+    return (int64_t)gridDim.x * VEC_BLOCK;
+}
+
+/* ---- passes ----
+   A pass goes once over its vectors. For each element it does its work and returns what that adds to SUMS sums; when
+   all are there, one thread makes scalars of them. It is a struct PASS<AT> of vectors, AT::in and AT::out, with
+       enum { SUMS = 0..3 };
+       enum { MOST = 1 };     if the third is not a sum but the largest
+       enum { GATHERS = 1 };  if it waits for reads all over: more blocks share a multiprocessor then
+       enum { WIDE = 1 };     if an element alone is many reads: a thread takes them one by one
+       begin(s)   take the scalars it needs
+       at(i)      element i
+       end(s, t)  one thread, after all elements: t are the sums
+   and AT is on_gpu<T> or, for the cpu device, on_host<T>. */
+
+struct vec_sums {
+    double a, b, c;
+};
+
+template <typename PASS> constexpr bool vec_most = requires
+{
+    PASS::MOST;
+};
+template <typename PASS> constexpr bool vec_gathers = requires
+{
+    PASS::GATHERS;
+};
+template <typename PASS> constexpr bool vec_wide = requires
+{
+    PASS::WIDE;
+};
+template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks a multiprocessor */
+
+template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums more)
+{
+    return {t.a + more.a, t.b + more.b, vec_join<vec_most<PASS>>(t.c, more.c)};
+}
+
+/* The sums of the lanes d further on are added. All lanes of the warp take part. */
+template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
+{
+    vec_sums more = {__shfl_down_sync(FULL_MASK, t.a, d), 0, 0};
+    if (PASS::SUMS > 1) more.b = __shfl_down_sync(FULL_MASK, t.b, d);
+    if (PASS::SUMS > 2) more.c = __shfl_down_sync(FULL_MASK, t.c, d);
+    return vec_joined<PASS>(t, more);
+}
+
+/* The sums of the block, valid in thread 0. All threads of the block take part, and part is not in use any more. */
+template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
+{
+    enum { WARPS = VEC_BLOCK / WARP };
+    SHARED(double, part, 3 * WARPS);
+    int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP);
+    for (int d = WARP / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
+    if (lane == 0) {
+        part[warp] = t.a;
+        part[WARPS + warp] = t.b;
+        part[2 * WARPS + warp] = t.c;
+    }
+    __syncthreads(); /* all of the block: part is complete */
+    if (warp > 0) return t;
+    t = {0, 0, 0};
+    if (lane < WARPS) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};
+    for (int d = WARPS / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
+    return t;
+}
+
+/* The end of a pass: the sums of the threads, of the blocks, of the grid, in a fixed order. */
+template <typename PASS> __device__ void vec_finish(GPTR(double) s, GPTR(unsigned) ticket, PASS &pass, vec_sums t)
+{
+    t = vec_block_sums<PASS>(t);
+    if (threadIdx.x == 0) {
+        s[S_SUMS + blockIdx.x] = t.a;
+        if (PASS::SUMS > 1) s[S_SUMS + VEC_BLOCKS + blockIdx.x] = t.b;
+        if (PASS::SUMS > 2) s[S_SUMS + 2 * VEC_BLOCKS + blockIdx.x] = t.c;
+    }
+    if (!vec_last_block(ticket)) return;
+    t = {0, 0, 0};
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) {
+        vec_sums more = {s[S_SUMS + k], 0, 0};
+        if (PASS::SUMS > 1) more.b = s[S_SUMS + VEC_BLOCKS + k];
+        if (PASS::SUMS > 2) more.c = s[S_SUMS + 2 * VEC_BLOCKS + k];
+        t = vec_joined<PASS>(t, more);
+    }
+    t = vec_block_sums<PASS>(t);
+    if (threadIdx.x == 0) pass.end(s, t);
+}
+
+template <typename PASS>
+__global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
+    vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
+{
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    vec_sums t = {0, 0, 0};
+#pragma unroll vec_gathers < PASS> || vec_wide < PASS> ? 1 : 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) t = vec_joined<PASS>(t, pass.at(i));
+    if (PASS::SUMS > 0) vec_finish(s, ticket, pass, t);
+}
+
+/* ---- the launches ---- */
+
+/* As many blocks as run at once and the elements need; at least one: a sum over nothing is 0. */
+static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
+{
+    unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;
+    if (d->kind == DEV_CUDA && (unsigned)(d->units * a_unit) < most) most = (unsigned)(d->units * a_unit);
+    return blocks < 1 ? 1 : blocks > most ? most : blocks;
+}
+#define SCALARS_OF(s) VECTOR("s", ROLE_WORK, s, VEC_WORK, double)
+#define TICKET_OF(s) VECTOR("ticket", ROLE_WORK, (void *)(s + S_TICKET), 1, unsigned)
+
+template <typename T> struct on_gpu {
+    typedef T real;
+    typedef GPTR(const T) in;
+    typedef GPTR(T) out;
+    typedef GPTR(double) scalars;
+
+    static auto from(const char *name, const void *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, const T);
+    }
+    static auto to(const char *name, void *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, T);
+    }
+    static auto numbers(const char *name, double *p, int64_t n)
+    {
+        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, double);
+    }
+    template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        LAUNCH(d, vec_grid(d, n, vec_a_unit<PASS>), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
+    }
+};
+
+/* The three sums of conjugate gradients, that a product leaves beside y = A x; row(i, x) is the work of one row. */
+template <typename ROWS> struct pass_cg_product : ROWS {
+    enum { SUMS = 3 };
+    typename ROWS::in x, r;
+    typename ROWS::out y;
+    bool careful;
+
+    __device__ void begin(typename ROWS::scalars s) { careful = s[S_CAREFUL] != 0; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        double q = this->row(i, x);
+        y[i] = (typename ROWS::real)q;
+        return {(double)x[i] * q, careful ? (double)r[i] * q : 0, q * q};
+    }
+    __device__ void end(typename ROWS::scalars s, vec_sums t) const { cg_keep(s, t); }
+};
+
+/* The vectors of a pass, by the name of the argument. */
+#define PASS_IN(x) AT::from(#x, x, n)
+#define PASS_OUT(x) AT::to(#x, x, n)
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+enum { ALONE = 1 << 14, STRETCH = 1024 };
+
+/* Sums go stretch by stretch, whose number depends on n alone: the result is the same with any number of threads. */
+static inline int stretches(int64_t n)
+{
+    int64_t k = (n + STRETCH - 1) / STRETCH;
+    return k > VEC_BLOCKS ? (int)VEC_BLOCKS : (int)k;
+}
+
+static inline int64_t start(int64_t n, int k)
+{
+    return n * k / stretches(n);
+}
+
+static inline double total(const double *part, int k)
+{
+    double sum = 0;
+    for (int i = 0; i < k; i++) sum += part[i];
+    return sum;
+}
+
+/* The sums of a pass over elements from .. end-1. */
+template <typename PASS> static vec_sums stretch_sums(PASS &pass, int64_t from, int64_t end)
+{
+    double a = 0, b = 0, c = 0;
+    if constexpr (vec_most<PASS>) {
+#pragma omp simd reduction(+ : a, b) reduction(max : c)
+        for (int64_t i = from; i < end; i++) {
+            vec_sums more = pass.at(i);
+            a += more.a, b += more.b, c = std::max(c, more.c);
+        }
+    } else {
+#pragma omp simd reduction(+ : a, b, c)
+        for (int64_t i = from; i < end; i++) {
+            vec_sums more = pass.at(i);
+            a += more.a, b += more.b, c += more.c;
+        }
+    }
+    return {a, b, c};
+}
+
+} // namespace host
+
+template <typename T> struct on_host {
+    typedef T real;
+    typedef const T *in;
+    typedef T *out;
+    typedef double *scalars;
+
+    static in from(const char *, const void *p, int64_t) { return (in)p; }
+    static out to(const char *, void *p, int64_t) { return (out)p; }
+    static scalars numbers(const char *, double *p, int64_t) { return p; }
+    template <typename PASS> static void run(struct device *, int64_t n, double *s, PASS pass)
+    {
+        if (s[S_DONE] != 0) return;
+        int k = host::stretches(n);
+        double *part = s + S_SUMS;
+        vec_sums t = {0, 0, 0};
+        pass.begin(s);
+#pragma omp parallel for if (n > host::ALONE)
+        for (int j = 0; j < k; j++) {
+            vec_sums more = host::stretch_sums(pass, host::start(n, j), host::start(n, j + 1));
+            part[j] = more.a, part[VEC_BLOCKS + j] = more.b, part[2 * VEC_BLOCKS + j] = more.c;
+        }
+        for (int j = 0; j < k; j++) t = vec_joined<PASS>(t, {part[j], part[VEC_BLOCKS + j], part[2 * VEC_BLOCKS + j]});
+        if (PASS::SUMS > 0) pass.end(s, t);
+    }
+};
+#endif
+
+} // namespace KERNEL_SPACE
+
+#endif

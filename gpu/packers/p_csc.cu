@@ -1,0 +1,56 @@
+/* CSR to CSC on a device: entries sorted by column, stably, so that the rows of a column stay in order. */
+#include "pack.h"
+#include "formats/fmt_csc.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Values that are sorted with keys are 8 bytes apart; a float takes the first 4. */
+template <typename T> constexpr int CSC_APART = sizeof(double) / sizeof(T);
+
+/* Entries of a tile across the threads: its key is column << 32 | row; its value goes along as it is. */
+template <typename T>
+__global__ void csc_expand(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
+                           GPTR(const T) val, GPTR(uint64_t) key, GPTR(T) with)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
+        int64_t at = t.from + k;
+        key[at] = (uint64_t)col[at] << 32 | (uint64_t)(t.row + row_of[k]);
+        with[at * CSC_APART<T>] = val[at];
+    }
+}
+
+template <typename T> __global__ void csc_values(int64_t n, GPTR(const T) with, GPTR(T) val)
+{
+    int64_t k = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (k < n) val[k] = with[k * CSC_APART<T>];
+}
+
+template <typename T> static bool pack(struct packing *p, struct err *e)
+{
+    int64_t n = p->nnz;
+    if (!cut_rows(p, e) || !packing_pairs(p, n, e)) return false;
+    LAUNCH_TILES(p, csc_expand<T>)
+    (PACK_TILES(p), PACK_VAL(p, T), PACK_ROOM(p, ROOM_KEY, n, uint64_t), PACK_ROOM(p, ROOM_WITH, n * CSC_APART<T>, T));
+    if (!packing_sort(p, n, 32, 32 + bits_of(p->cols), e)) return false;
+    enum room key = p->sorted ? ROOM_KEY2 : ROOM_KEY, with = p->sorted ? ROOM_WITH2 : ROOM_WITH;
+    launch_unpack(p->dev, static_cast<const uint64_t *>(p->room[key].p), n, p->cols,
+                  static_cast<int *>(p->out[CSC_PTR]), static_cast<int *>(p->out[CSC_ROW]));
+    LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, csc_values<T>)
+    (n, PACK_ROOM(p, with, n * CSC_APART<T>, const T), PACK_OUT(p, CSC_VAL, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+PACKER_ENTRY(csc) = {
+    .format = &format_csc,
+    .about = "a stable radix sort by column; pointers where the column of sorted entries changes",
+    .plan = KERNEL_SPACE::plan_by_shape,
+    .f32 = KERNEL_SPACE::pack<float>,
+    .f64 = KERNEL_SPACE::pack<double>,
+};

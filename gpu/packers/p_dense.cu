@@ -1,0 +1,37 @@
+/* CSR to dense on a device: zeros, then every entry to its place. */
+#include "pack.h"
+#include "formats/fmt_dense.h"
+
+namespace KERNEL_SPACE
+{
+
+/* Entries of a tile across the threads. */
+template <typename T>
+__global__ void dense_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
+                           GPTR(const T) val, int64_t rows, GPTR(T) out)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK)
+        out[col[t.from + k] * rows + t.row + row_of[k]] = val[t.from + k];
+}
+
+template <typename T> static bool pack(struct packing *p, struct err *e)
+{
+    if (!cut_rows(p, e)) return false;
+    launch_zero<T>(p->dev, p->out[DENSE_VAL], p->S.a[DENSE_VAL].n);
+    LAUNCH_TILES(p, dense_pack<T>)(PACK_TILES(p), PACK_VAL(p, T), p->rows, PACK_OUT(p, DENSE_VAL, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+PACKER_ENTRY(dense) = {
+    .format = &format_dense,
+    .about = "zeros, and tiles of entries written over them",
+    .plan = KERNEL_SPACE::plan_by_shape,
+    .f32 = KERNEL_SPACE::pack<float>,
+    .f64 = KERNEL_SPACE::pack<double>,
+};

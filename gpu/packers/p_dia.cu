@@ -1,0 +1,45 @@
+/* CSR to DIA on a device: occupied diagonals are marked and numbered, then each row is laid on them. */
+#include "pack.h"
+#include "formats/fmt_dia.h"
+
+namespace KERNEL_SPACE
+{
+
+/* A row per thread: what neighbours write to a diagonal lies side by side. */
+template <typename T>
+__global__ void dia_pack(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+                         GPTR(const int64_t) at, GPTR(T) data)
+{
+    int64_t row = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (row >= rows) return;
+    for (int64_t k = ptr[row], end = ptr[row + 1]; k < end; k++) data[at[col[k] - row + rows] * rows + row] = val[k];
+}
+
+static bool plan(struct packing *p, struct err *e)
+{
+    int64_t diagonals = 0;
+    if (!number_diagonals(p, &diagonals, e)) return false;
+    dia_sizes(&p->S, diagonals);
+    return true;
+}
+
+template <typename T> static bool pack(struct packing *p, struct err *e)
+{
+    auto at = PACK_ROOM(p, ROOM_AT, p->rows + p->cols + 1, const int64_t);
+    (void)e;
+    launch_offsets(p, DIA_OFFSETS);
+    launch_zero<T>(p->dev, p->out[DIA_DATA], p->S.a[DIA_DATA].n);
+    LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, dia_pack<T>)
+    (p->rows, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), at, PACK_OUT(p, DIA_DATA, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+PACKER_ENTRY(dia) = {
+    .format = &format_dia,
+    .about = "diagonals marked by tiles of entries and numbered by a prefix sum; a row per thread laid on them",
+    .plan = KERNEL_SPACE::plan,
+    .f32 = KERNEL_SPACE::pack<float>,
+    .f64 = KERNEL_SPACE::pack<double>,
+};

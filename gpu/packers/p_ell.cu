@@ -1,0 +1,59 @@
+/* CSR to ELL on a device; also the ELL part of HYB. */
+#include "pack.h"
+#include "formats/fmt_ell.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { ELL_EACH = 32, ELL_CHUNKS = 65535 }; /* slots of a row that a thread takes; what a grid has of them at most */
+
+/* A thread takes `each` slots of a row: neighbours write neighbouring slots, and read a stretch of entries that stays
+   in their multiprocessor's cache from one slot to the next. */
+template <typename T>
+__global__ void ell_pack(int64_t rows, int64_t width, int64_t each, GPTR(const int) ptr, GPTR(const int) col,
+                         GPTR(const T) val, GPTR(int) out_col, GPTR(T) out_val)
+{
+    int64_t row = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
+    if (row >= rows) return;
+    int64_t first = ptr[row], n = ptr[row + 1] - first, k = blockIdx.y * each, end = min(k + each, width);
+    for (; k < end; k++) {
+        bool has = k < n;
+        out_col[k * rows + row] = has ? col[first + k] : -1;
+        out_val[k * rows + row] = has ? val[first + k] : T(0);
+    }
+}
+
+template <typename T> void launch_ell_pack(struct packing *p, int64_t width, int k_col, int k_val)
+{
+    int64_t each = (width + ELL_CHUNKS - 1) / ELL_CHUNKS;
+    if (each < ELL_EACH) each = ELL_EACH;
+    LAUNCH(p->dev, dim3(blocks_for(p->rows, PACK_BLOCK), (unsigned)((width + each - 1) / each)), PACK_BLOCK,
+           ell_pack<T>)
+    (p->rows, width, each, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), PACK_OUT(p, k_col, int), PACK_OUT(p, k_val, T));
+}
+
+template void launch_ell_pack<float>(struct packing *p, int64_t width, int k_col, int k_val);
+template void launch_ell_pack<double>(struct packing *p, int64_t width, int k_col, int k_val);
+
+static bool plan(struct packing *p, struct err *e)
+{
+    int64_t longest;
+    return longest_of(p, &longest, e) && ell_sizes(&p->S, longest, e);
+}
+
+template <typename T> static bool pack(struct packing *p, struct err *e)
+{
+    (void)e;
+    launch_ell_pack<T>(p, p->S.param[0], ELL_COL, ELL_VAL);
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+PACKER_ENTRY(ell) = {
+    .format = &format_ell,
+    .about = "a row per thread, up to 32 of its slots, so that the writes of neighbours lie side by side",
+    .plan = KERNEL_SPACE::plan,
+    .f32 = KERNEL_SPACE::pack<float>,
+    .f64 = KERNEL_SPACE::pack<double>,
+};

@@ -1,0 +1,234 @@
+/* The report card of a matrix: the table of its lines, how they are run, and what they share. */
+#include "card.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "matrix/stats.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "base/watch.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define CARD_LINE(id) extern const struct card_line card_line_##id;
+#include "card.def"
+#undef CARD_LINE
+#define CARD_LINE(id) &card_line_##id,
+const struct card_line *const card_lines[] = {
+#include "card.def"
+    NULL};
+#undef CARD_LINE
+
+const struct registry card_registry = {.entries = card_lines};
+
+const struct card_line *card_find(const char *name)
+{
+    return registry_find(&card_registry, name);
+}
+
+const struct card_row *card_row(const struct card *c, const char *name)
+{
+    for (int i = 0; i < c->n; i++)
+        if (!strcmp(c->row[i].line->name, name)) return &c->row[i];
+    return NULL;
+}
+
+static int key_index(const struct card_line *l, const char *key)
+{
+    for (int i = 0; l->keys[i].name; i++)
+        if (!strcmp(l->keys[i].name, key)) return i;
+    return -1;
+}
+
+bool card_value(const struct card *c, const char *line, const char *key, double *value)
+{
+    const struct card_row *r = card_row(c, line);
+    int k = r ? key_index(r->line, key) : -1;
+    if (k < 0 || !r->known[k] || r->line->keys[k].type == CARD_TEXT) return false;
+    *value = r->value[k].num;
+    return true;
+}
+
+/* ---- the text of a line ---- */
+
+void card_set(struct card_row *r, const char *key, double value)
+{
+    int k = key_index(r->line, key);
+    if (k < 0) return;
+    r->known[k] = isfinite(value);
+    r->value[k].num = value;
+}
+
+void card_word(struct card_row *r, const char *key, const char *text)
+{
+    int k = key_index(r->line, key);
+    if (k < 0) return;
+    r->known[k] = true;
+    r->value[k].text = text;
+}
+
+void card_say(struct card_row *r, const char *fmt, ...)
+{
+    size_t n = strlen(r->text);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->text + n, sizeof r->text - n, fmt, ap);
+    va_end(ap);
+}
+
+void card_add(struct card_row *r, const char *text)
+{
+    if (strlen(r->text) + strlen(text) <= CARD_WIDTH) card_say(r, "%s", text);
+}
+
+struct card_digits card_count(int64_t n)
+{
+    struct card_digits d;
+    show_count(n, d.text, sizeof d.text);
+    return d;
+}
+
+double card_size(const struct csr *A, int64_t k)
+{
+    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+}
+
+/* ---- passes over the entries ---- */
+
+static void scan_slice(const struct csr *A, int64_t from, int64_t to, size_t size, char *part, card_visit *visit)
+{
+#pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > THREADS_FROM)
+    {
+        char *mine = part + size * (size_t)omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (int64_t r = from; r < to; r++) visit(A, r, mine);
+    }
+}
+
+bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_visit *visit, card_merge *merge,
+               struct err *e)
+{
+    const struct csr *A = c->A;
+    int threads = omp_get_max_threads();
+    size_t stride = (size + 63) / 64 * 64;
+    char *part = mem_new(threads, stride, what, e);
+    bool ok = part != NULL;
+    for (int t = 0; ok && t < threads; t++) memcpy(part + stride * (size_t)t, sum, size);
+    for (int64_t from = 0, to; ok && from < A->rows; from = to) {
+        to = stats_slice(A, from, A->rows);
+        scan_slice(A, from, to, stride, part, visit);
+        ok = watch_tick(c->watch, what, A->rowptr[to], A->nnz, e);
+    }
+    for (int t = 0; ok && t < threads; t++) merge(sum, part + stride * (size_t)t);
+    mem_free(part);
+    return ok;
+}
+
+static void columns_of(const struct csr *A, int64_t from, int64_t to, struct card_columns *out)
+{
+    for (int64_t r = from; r < to; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+            int j = A->col[k];
+            if (!out->length[j]++) out->first[j] = (int)r;
+            out->sum[j] += card_size(A, k);
+        }
+}
+
+const struct card_columns *card_columns(struct card *c, struct err *e)
+{
+    const struct csr *A = c->A;
+    struct card_columns *out = &c->column;
+    if (c->has_columns) return out;
+    if (!out->length) out->length = mem_new(A->cols, sizeof *out->length, "columns", e);
+    if (out->length && !out->first) out->first = mem_new(A->cols, sizeof *out->first, "columns", e);
+    if (out->first && !out->sum) out->sum = mem_new(A->cols, sizeof *out->sum, "columns", e);
+    if (!out->sum) return NULL;
+    for (int64_t j = 0; j < A->cols; j++) {
+        out->length[j] = 0;
+        out->first[j] = -1;
+        out->sum[j] = 0;
+    }
+    for (int64_t from = 0, to; from < A->rows; from = to) {
+        to = stats_slice(A, from, A->rows);
+        columns_of(A, from, to, out);
+        if (!watch_tick(c->watch, "columns", A->rowptr[to], A->nnz, e)) return NULL;
+    }
+    c->has_columns = true;
+    return out;
+}
+
+/* ---- the whole card ---- */
+
+static bool wanted(const struct card *c, const struct card_line *l, bool all, const char *only)
+{
+    const struct csr *A = c->A;
+    if (only) return !strcmp(l->name, only);
+    return all || !l->costly || (A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL);
+}
+
+/* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex ones. */
+static void leave_out_advice(struct card_row *r)
+{
+    char *last = NULL;
+    for (char *at = r->text; (at = strstr(at, ": ")); at++) last = at;
+    if (last) *last = 0;
+}
+
+static void run_line_of(struct card *c, struct card_row *r)
+{
+    struct err e = {0};
+    double from = now_us();
+    const struct card_values *v = r->line->finite ? card_values(c, &e) : NULL;
+    bool ok = !r->line->finite || v;
+    if (v && v->bad)
+        card_say(r, "not known: the matrix has NaN or inf");
+    else if (ok)
+        ok = r->line->run(c, r, &e);
+    r->us = now_us() - from;
+    r->state = ok ? CARD_FOUND : e.code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
+    if (!ok) {
+        memset(r->known, 0, sizeof r->known);
+        snprintf(r->text, sizeof r->text, "%.*s", COUNT(r->text) - 1, e.text);
+    }
+    if (ok && c->A->imag && r->line->real) leave_out_advice(r);
+    c->stopped = r->state == CARD_STOPPED;
+}
+
+bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
+               struct watch *w, struct err *e)
+{
+    *c = (struct card){.A = A, .info = info, .watch = w};
+    if (only && !card_find(only)) {
+        char names[400] = "";
+        size_t at = 0;
+        for (int i = 0; card_lines[i] && at < sizeof names; i++)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
+        return fail(e, E_USAGE, "the card has no line `%.60s`; one of %s", only, names);
+    }
+    c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
+    if (!c->row) return false;
+    for (; card_lines[c->n]; c->n++) c->row[c->n].line = card_lines[c->n];
+    for (int i = 0; i < c->n && !c->stopped; i++) {
+        struct card_row *r = &c->row[i];
+        bool nothing = !A->rows || !A->cols;
+        if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
+            r->state = CARD_UNFIT;
+        else if (wanted(c, r->line, all, only))
+            run_line_of(c, r);
+    }
+    return true;
+}
+
+void card_free(struct card *c)
+{
+    mem_free(c->column.length);
+    mem_free(c->column.first);
+    mem_free(c->column.sum);
+    mem_free(c->row);
+    *c = (struct card){0};
+}

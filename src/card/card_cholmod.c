@@ -1,0 +1,131 @@
+/* Report card: the Cholesky factorisation by CHOLMOD, a library that is opened when first used: with its BLAS and
+   LAPACK it would cost every start of the program. */
+#include "card.h"
+#include "card_graph.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/worker.h"
+
+#include <dlfcn.h>
+#include <suitesparse/cholmod.h>
+
+#define TEXT_OF(x) #x
+#define NAME_OF(version) "libcholmod.so." TEXT_OF(version)
+
+struct cholmod {
+    void *library;
+    bool tried;
+    int (*version)(int version[3]);
+    int (*start)(cholmod_common *);
+    int (*finish)(cholmod_common *);
+    cholmod_factor *(*analyze)(cholmod_sparse *, cholmod_common *);
+    int (*factorize)(cholmod_sparse *, cholmod_factor *, cholmod_common *);
+    int (*free_factor)(cholmod_factor **, cholmod_common *);
+};
+static struct cholmod cholmod;
+
+static bool symbol(void *to, const char *name)
+{
+    void *at = dlsym(cholmod.library, name);
+    *(void **)to = at;
+    return at != NULL;
+}
+
+/* The structs above must be those of the library that was found. */
+static bool suits(void)
+{
+    int version[3] = {0};
+    if (!symbol(&cholmod.version, "cholmod_version") || !symbol(&cholmod.start, "cholmod_start") ||
+        !symbol(&cholmod.finish, "cholmod_finish") || !symbol(&cholmod.analyze, "cholmod_analyze") ||
+        !symbol(&cholmod.factorize, "cholmod_factorize") || !symbol(&cholmod.free_factor, "cholmod_free_factor"))
+        return false;
+    cholmod.version(version);
+    return version[0] == CHOLMOD_MAIN_VERSION && version[1] >= CHOLMOD_SUB_VERSION;
+}
+
+const char *card_cholmod_name = NAME_OF(CHOLMOD_MAIN_VERSION);
+
+static bool open_library(struct err *e)
+{
+    static const char *opened;
+    if (!cholmod.tried || opened != card_cholmod_name) {
+        cholmod.tried = true;
+        opened = card_cholmod_name;
+        cholmod.library = dlopen(card_cholmod_name, RTLD_NOW | RTLD_LOCAL);
+        if (cholmod.library && !suits()) {
+            dlclose(cholmod.library);
+            cholmod.library = NULL;
+        }
+    }
+    if (cholmod.library) return true;
+    return fail(e, E_UNSUPPORTED, "Cholesky needs %s, which is not installed here", card_cholmod_name);
+}
+
+struct cholesky_job {
+    struct card_graph g;
+    struct card_cholesky found;
+    bool ok;
+};
+
+/* A hermitian matrix's rows are its columns but for the conjugate, which changes nothing about definiteness. */
+static cholmod_sparse sparse_of(const struct card_graph *g)
+{
+    return (cholmod_sparse){.nrow = (size_t)g->rows,
+                            .ncol = (size_t)g->rows,
+                            .nzmax = (size_t)g->p[g->rows],
+                            .p = g->p,
+                            .i = g->i,
+                            .x = g->x,
+                            .z = g->z,
+                            .stype = 1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = g->z ? CHOLMOD_ZOMPLEX : CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
+}
+
+static void cholesky_work(void *p)
+{
+    struct cholesky_job *job = p;
+    cholmod_common common;
+    cholmod.start(&common);
+    common.print = 0;
+    common.nmethods = 1;
+    common.method[0].ordering = CHOLMOD_AMD;
+    common.final_ll = 1; /* L D L' would go through with a D below 0 */
+    common.quick_return_if_not_posdef = 1;
+    cholmod_sparse A = sparse_of(&job->g);
+    cholmod_factor *L = cholmod.analyze(&A, &common);
+    job->ok = L && cholmod.factorize(&A, L, &common) && common.status >= CHOLMOD_OK;
+    if (job->ok) {
+        job->found.nnz = common.lnz;
+        job->found.positive = L->minor >= L->n;
+        job->found.failed = job->found.positive ? -1 : ((int *)L->Perm)[L->minor];
+    }
+    cholmod.free_factor(&L, &common);
+    cholmod.finish(&common);
+}
+
+static void cholesky_done(void *p)
+{
+    struct cholesky_job *job = p;
+    card_graph_free(&job->g);
+    mem_free(job);
+}
+
+bool card_cholesky(struct card *c, struct card_cholesky *out, struct err *e)
+{
+    if (!open_library(e)) return false;
+    struct cholesky_job *job = mem_zero(1, sizeof *job, "a Cholesky factor", e);
+    if (!job) return false;
+    if (!card_graph_new(&job->g, c->A, true, 32, "the Cholesky factorisation", e)) {
+        mem_free(job);
+        return false;
+    }
+    if (!worker_run(cholesky_work, cholesky_done, job, "Cholesky by CHOLMOD", c->watch, e)) return false;
+    bool ok = job->ok;
+    *out = job->found;
+    cholesky_done(job);
+    return ok || fail(e, E_MEMORY, "CHOLMOD could not factor the matrix: out of memory");
+}

@@ -1,0 +1,199 @@
+/* Report card: the condition: how much of the digits a solve may lose, by two estimates from below. */
+#include "card.h"
+#include "card_graph.h"
+#include "card_lanczos.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "base/text.h"
+#include "base/worker.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Beyond so many operations of the Cholesky factorisation of A + A' no LU is made: a full 2000 x 2000 matrix. */
+enum { STARTS = 8 };
+static const double flops_most = 2.7e9;
+
+/* ---- || A^-1 ||_1 by Hager 1984 and Higham 1988, with a sparse LU ---- */
+
+struct hager {
+    struct card_graph g;
+    bool singular, memory;
+    double inverse; /* estimate of || A^-1 ||_1 */
+};
+
+/* The factors of A', and room for two vectors. */
+struct factors {
+    cs_dis *S;
+    cs_din *N;
+    double *room;
+    int n;
+};
+
+/* x = A^-1 x. */
+static void solve(const struct factors *f, double *x)
+{
+    cs_di_pvec(f->S->q, x, f->room, f->n);
+    cs_di_utsolve(f->N->U, f->room);
+    cs_di_ltsolve(f->N->L, f->room);
+    cs_di_pvec(f->N->pinv, f->room, x, f->n);
+}
+
+/* x = A'^-1 x. */
+static void solve_transposed(const struct factors *f, double *x)
+{
+    cs_di_ipvec(f->N->pinv, x, f->room, f->n);
+    cs_di_lsolve(f->N->L, f->room);
+    cs_di_usolve(f->N->U, f->room);
+    cs_di_ipvec(f->S->q, f->room, x, f->n);
+}
+
+static double sum_of(const double *x, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fabs(x[i]);
+    return sum;
+}
+
+static int largest_of(const double *x, int n)
+{
+    int at = 0;
+    for (int i = 1; i < n; i++)
+        if (fabs(x[i]) > fabs(x[at])) at = i;
+    return at;
+}
+
+/* Climb from a mean of all columns, with signs of chance but in the first start, to a column of A^-1 whose sum is
+   large: one start alone may end on a low hill (Higham and Tisseur 2000). */
+static double climb(const struct factors *f, double *x, uint64_t start)
+{
+    double best = 0;
+    int last = -1;
+    for (int i = 0; i < f->n; i++) x[i] = start && random_unit(&start) < 0 ? -1.0 / f->n : 1.0 / f->n;
+    for (int turn = 0; turn < 5; turn++) {
+        solve(f, x);
+        double sum = sum_of(x, f->n);
+        if (turn > 0 && !(sum > best)) break;
+        best = sum;
+        for (int i = 0; i < f->n; i++) x[i] = x[i] < 0 ? -1 : 1;
+        solve_transposed(f, x);
+        int at = largest_of(x, f->n);
+        if (at == last) break;
+        last = at;
+        memset(x, 0, (size_t)f->n * sizeof *x);
+        x[at] = 1;
+    }
+    return best;
+}
+
+/* Higham's second guess, for matrices made to deceive the first. */
+static double alternate(const struct factors *f, double *x)
+{
+    for (int i = 0; i < f->n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (f->n > 1 ? (double)i / (f->n - 1) : 0));
+    solve(f, x);
+    return 2 * sum_of(x, f->n) / (3.0 * f->n);
+}
+
+static void hager_work(void *p)
+{
+    struct hager *job = p;
+    cs_di A = card_graph_cs(&job->g);
+    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .room = cs_di_malloc(2 * A.n, sizeof(double))};
+    if (f.S) f.N = cs_di_lu(&A, f.S, 1);
+    job->memory = !f.S || !f.room;
+    job->singular = !f.N;
+    if (!job->memory && f.N) job->inverse = alternate(&f, f.room + f.n);
+    for (uint64_t s = 0; !job->memory && f.N && s < STARTS; s++)
+        job->inverse = fmax(job->inverse, climb(&f, f.room + f.n, s));
+    cs_di_sfree(f.S);
+    cs_di_nfree(f.N);
+    cs_di_free(f.room);
+}
+
+static void hager_done(void *p)
+{
+    struct hager *job = p;
+    card_graph_free(&job->g);
+    mem_free(job);
+}
+
+/* condition: infinite where no pivot but 0 was left. */
+static bool hager(struct card *c, double *condition, struct err *e)
+{
+    const struct card_columns *col = card_columns(c, e);
+    struct hager *job = col ? mem_zero(1, sizeof *job, "a condition estimate", e) : NULL;
+    if (!job) return false;
+    if (!card_graph_new(&job->g, c->A, true, 64, "the condition estimate", e)) {
+        mem_free(job);
+        return false;
+    }
+    if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
+    double norm = 0;
+    for (int64_t j = 0; j < c->A->cols; j++) norm = fmax(norm, col->sum[j]);
+    *condition = job->singular || !isfinite(job->inverse) ? INFINITY : norm * job->inverse;
+    bool memory = job->memory;
+    hager_done(job);
+    return !memory || fail(e, E_MEMORY, "out of memory: the LU of the condition estimate");
+}
+
+/* ---- the line ---- */
+
+static void say_digits(struct card_row *r, double condition)
+{
+    double digits = log10(condition > 1 ? condition : 1);
+    if (digits >= 15.5)
+        card_say(r, ": singular to fp64");
+    else if (digits >= 7)
+        card_say(r, ": %.0f of 16 digits lost, not fp32", digits);
+    else
+        card_say(r, ": %.0f of 16 digits lost", digits);
+}
+
+static bool run(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_symmetry *s = card_symmetry(c, e);
+    const struct card_fill *f = s ? card_fill(c, e) : NULL;
+    double condition = NAN;
+    struct card_lanczos l = {.low = NAN};
+    if (!f) return false;
+    if (c->A->imag) {
+        card_say(r, "not estimated: complex");
+        return true;
+    }
+    bool direct = f->flops <= flops_most, krylov = s->values && c->sign == CARD_POSITIVE;
+    if (direct && !hager(c, &condition, e)) return false;
+    if (krylov && !card_lanczos(c, &l, e)) return false;
+    card_set(r, "singular", isinf(condition));
+    card_set(r, "condition_1", condition);
+    if (krylov && l.low > 0) card_set(r, "condition_2", l.high / l.low);
+    card_set(r, "ritz_low", l.low);
+    card_set(r, "ritz_high", l.high);
+    if (isinf(condition))
+        card_say(r, "infinite: LU met a zero pivot (singular)");
+    else if (direct)
+        card_say(r, "about %.2g, 1-norm (Hager)", condition);
+    else if (krylov && l.low > 0)
+        card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", condition = l.high / l.low, how_many(l.steps, "step").text);
+    else
+        card_say(r, "not estimated: too large for LU, not known to be definite");
+    if (isfinite(condition)) say_digits(r, condition);
+    return true;
+}
+
+const struct card_line card_line_condition = {
+    .name = "condition",
+    .about =
+        "||A|| ||A^-1||, estimated from below: in the 1-norm by Hager's and Higham's method with a sparse LU; in the "
+        "2-norm by Lanczos where the matrix is known to be positive definite",
+    .keys = {{"singular", CARD_BOOL},
+             {"condition_1", CARD_NUM},
+             {"condition_2", CARD_NUM},
+             {"ritz_low", CARD_NUM},
+             {"ritz_high", CARD_NUM}},
+    .costly = true,
+    .square = true,
+    .finite = true,
+    .run = run,
+};

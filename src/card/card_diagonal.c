@@ -1,0 +1,247 @@
+/* Report card: the diagonal against the rest of its row and column, and the signs on either side. */
+#include "card.h"
+#include "matrix/csr.h"
+#include "base/text.h"
+
+#include <math.h>
+
+/* ---- missing and zero diagonal entries ---- */
+
+struct diagonal {
+    int64_t zero, missing, first; /* zero: missing ones too; first: row, INT64_MAX none */
+    int64_t negative;
+};
+
+static void visit_diagonal(const struct csr *A, int64_t row, void *part)
+{
+    struct diagonal *d = part;
+    int64_t k = csr_find(A, row, row);
+    d->missing += k < 0;
+    d->negative += k >= 0 && A->val[k] < 0;
+    if ((k < 0 || card_size(A, k) == 0) && !d->zero++) d->first = row;
+}
+
+static void merge_diagonal(void *sum, const void *part)
+{
+    struct diagonal *a = sum;
+    const struct diagonal *b = part;
+    a->zero += b->zero;
+    a->missing += b->missing;
+    a->negative += b->negative;
+    if (b->first < a->first) a->first = b->first;
+}
+
+static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
+{
+    struct diagonal d = {.first = INT64_MAX};
+    if (!card_scan(c, "diagonal", sizeof d, &d, visit_diagonal, merge_diagonal, e)) return false;
+    card_set(r, "zero_diagonal", (double)d.zero);
+    card_set(r, "missing_diagonal", (double)d.missing);
+    card_set(r, "negative_diagonal", (double)d.negative);
+    if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
+    if (d.zero)
+        card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR cannot run", card_count(d.zero).text,
+                 (long long)d.first);
+    else if (d.negative)
+        card_say(r, "full, %s of %s negative: Jacobi, GS and SOR can run", card_count(d.negative).text,
+                 how_many(c->A->rows, "entry").text);
+    else
+        card_say(r, "full, no zero: Jacobi, GS and SOR can run");
+    return true;
+}
+
+/* ---- dominance ---- */
+
+/* 2 strict, 1 weak, 0 failing. Equal to 12 digits is weak: what is beyond them may be rounding, here or in the file. */
+static int dominance_of(double diagonal, double others)
+{
+    if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
+    return diagonal > others ? 2 : 0;
+}
+
+struct dominance {
+    int64_t count[3]; /* failing, weak, strict */
+    int64_t first;    /* failing row */
+    double worst;     /* least |a_ii| / sum of the others */
+};
+
+static void visit_dominance(const struct csr *A, int64_t row, void *part)
+{
+    struct dominance *d = part;
+    double diagonal = 0, others = 0;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+        *(A->col[k] == row ? &diagonal : &others) += card_size(A, k);
+    int kind = diagonal == 0 ? 0 : dominance_of(diagonal, others);
+    if (!kind && !d->count[0]) d->first = row;
+    d->count[kind]++;
+    if (others > 0 && diagonal / others < d->worst) d->worst = diagonal / others;
+}
+
+static void merge_dominance(void *sum, const void *part)
+{
+    struct dominance *a = sum;
+    const struct dominance *b = part;
+    for (int i = 0; i < 3; i++) a->count[i] += b->count[i];
+    if (b->first < a->first) a->first = b->first;
+    if (b->worst < a->worst) a->worst = b->worst;
+}
+
+static void count_columns(const struct csr *A, const struct card_columns *col, int64_t *count)
+{
+    for (int64_t j = 0; j < A->cols; j++) {
+        int64_t k = csr_find(A, j, j);
+        double diagonal = k < 0 ? 0 : card_size(A, k);
+        count[diagonal == 0 ? 0 : dominance_of(diagonal, col->sum[j] - diagonal)]++;
+    }
+}
+
+/* Without one strict row nothing follows: the rows of a graph's Laplacian are all weak, and it is singular. */
+static void say_weak(struct card_row *r, const struct dominance *d)
+{
+    if (d->count[2])
+        card_say(r, "strict in %s, weak in %s: Jacobi if irreducible", how_many(d->count[2], "row").text,
+                 card_count(d->count[1]).text);
+    else
+        card_say(r, "weak in all rows: singular perhaps, as a graph's Laplacian is");
+}
+
+static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
+{
+    struct dominance d = {.first = INT64_MAX, .worst = INFINITY};
+    int64_t cols[3] = {0};
+    const struct card_columns *col = card_columns(c, e);
+    if (!col || !card_scan(c, "dominance", sizeof d, &d, visit_dominance, merge_dominance, e)) return false;
+    count_columns(c->A, col, cols);
+    card_set(r, "rows_strict", (double)d.count[2]);
+    card_set(r, "rows_weak", (double)d.count[1]);
+    card_set(r, "rows_failing", (double)d.count[0]);
+    card_set(r, "cols_strict", (double)cols[2]);
+    card_set(r, "cols_weak", (double)cols[1]);
+    card_set(r, "cols_failing", (double)cols[0]);
+    card_set(r, "dominance", d.worst);
+    if (!d.count[0] && !d.count[1])
+        card_say(r, "strict in all rows: Jacobi and GS converge, LU needs no pivoting");
+    else if (!cols[0] && !cols[1])
+        card_say(r, "strict in all columns: Jacobi and GS converge");
+    else if (!d.count[0])
+        say_weak(r, &d);
+    else
+        card_say(r, "fails in %s, first %lld, and %s: Jacobi may diverge", how_many(d.count[0], "row").text,
+                 (long long)d.first, how_many(cols[0], "column").text);
+    return true;
+}
+
+/* ---- signs: a Z-matrix with a dominant positive diagonal is an M-matrix (Saad 2003, 1.10) ---- */
+
+struct signs {
+    int64_t positive, negative; /* entries off the diagonal */
+    int64_t bad_diagonal;       /* rows whose diagonal entry is not positive */
+    int64_t first;              /* row of the first positive entry off the diagonal */
+    int64_t strict, weak;
+};
+
+static void visit_signs(const struct csr *A, int64_t row, void *part)
+{
+    struct signs *s = part;
+    double diagonal = 0, others = 0;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        double v = A->val[k];
+        if (A->col[k] == row) {
+            diagonal = v;
+            continue;
+        }
+        others += fabs(v);
+        s->negative += v < 0;
+        if (v > 0 && !s->positive++) s->first = row;
+    }
+    int kind = diagonal != 0 ? dominance_of(fabs(diagonal), others) : 0;
+    s->bad_diagonal += !(diagonal > 0);
+    s->strict += kind == 2;
+    s->weak += kind == 1;
+}
+
+static void merge_signs(void *sum, const void *part)
+{
+    struct signs *a = sum;
+    const struct signs *b = part;
+    a->positive += b->positive;
+    a->negative += b->negative;
+    a->bad_diagonal += b->bad_diagonal;
+    a->strict += b->strict;
+    a->weak += b->weak;
+    if (b->first < a->first) a->first = b->first;
+}
+
+static void say_signs(const struct card *c, const struct signs *s, struct card_row *r)
+{
+    if (c->A->imag)
+        card_say(r, "complex: no signs");
+    else if (s->bad_diagonal)
+        card_say(r, "%s diagonal entries not positive: no M-matrix", card_count(s->bad_diagonal).text);
+    else if (s->positive)
+        card_say(r, "%s off the diagonal above 0, first in row %lld: no M-matrix", card_count(s->positive).text,
+                 (long long)s->first);
+    else if (s->strict == c->A->rows)
+        card_say(r, "M-matrix (signs, strict dominance): ILU(0) cannot break down");
+    else if (s->strict && s->strict + s->weak == c->A->rows)
+        card_say(r, "M-matrix if irreducible (signs, dominance): then ILU(0) is safe");
+    else
+        card_say(r, "signs of an M-matrix, dominance not: it may be one");
+    bool safe = c->A->imag || s->strict == c->A->rows; /* strict dominance will do without signs */
+    if (!safe && (s->bad_diagonal || s->positive)) card_add(r, ", ILU(0) may fail");
+}
+
+static bool run_signs(struct card *c, struct card_row *r, struct err *e)
+{
+    struct signs s = {.first = INT64_MAX};
+    if (!card_scan(c, "signs", sizeof s, &s, visit_signs, merge_signs, e)) return false;
+    if (!c->A->imag) {
+        card_set(r, "positive_off_diagonal", (double)s.positive);
+        card_set(r, "negative_off_diagonal", (double)s.negative);
+        card_set(r, "diagonal_not_positive", (double)s.bad_diagonal);
+        card_set(r, "z_matrix", s.positive == 0 && s.bad_diagonal == 0);
+        if (s.positive) card_set(r, "positive_row", (double)s.first);
+    }
+    say_signs(c, &s, r);
+    return true;
+}
+
+const struct card_line card_line_diagonal = {
+    .name = "diagonal",
+    .real = true,
+    .about = "entries of the diagonal that are missing, zero or negative",
+    .keys = {{"zero_diagonal", CARD_INT},
+             {"zero_diagonal_row", CARD_INT},
+             {"missing_diagonal", CARD_INT},
+             {"negative_diagonal", CARD_INT}},
+    .square = true,
+    .run = run_diagonal,
+};
+const struct card_line card_line_dominance = {
+    .name = "dominance",
+    .real = true,
+    .about =
+        "|a_ii| against the sum of the others of its row and its column: strict, weak (equal to 12 digits) or failing",
+    .keys = {{"rows_strict", CARD_INT},
+             {"rows_weak", CARD_INT},
+             {"rows_failing", CARD_INT},
+             {"cols_strict", CARD_INT},
+             {"cols_weak", CARD_INT},
+             {"cols_failing", CARD_INT},
+             {"dominance", CARD_NUM}},
+    .finite = true,
+    .square = true,
+    .run = run_dominance,
+};
+const struct card_line card_line_signs = {
+    .name = "signs",
+    .about = "signs on the diagonal and off it: is it an M-matrix?",
+    .keys = {{"z_matrix", CARD_BOOL},
+             {"positive_off_diagonal", CARD_INT},
+             {"negative_off_diagonal", CARD_INT},
+             {"diagonal_not_positive", CARD_INT},
+             {"positive_row", CARD_INT}},
+    .finite = true,
+    .square = true,
+    .run = run_signs,
+};

@@ -1,0 +1,278 @@
+/* Report card: properties of the pattern alone: structural rank, Dulmage-Mendelsohn parts, strongly and weakly
+   connected components. */
+#include "card.h"
+#include "card_graph.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "base/worker.h"
+
+#include <string.h>
+#include <suitesparse/btf.h>
+
+/* ---- Dulmage-Mendelsohn, by CXSparse ---- */
+
+struct dm_job {
+    struct card_graph g;
+    cs_did *found;
+};
+
+static void dm_work(void *p)
+{
+    struct dm_job *job = p;
+    cs_di A = card_graph_cs(&job->g);
+    job->found = cs_di_dmperm(&A, 0);
+}
+
+static void dm_done(void *p)
+{
+    struct dm_job *job = p;
+    cs_di_dfree(job->found);
+    card_graph_free(&job->g);
+    mem_free(job);
+}
+
+/* Of A: CXSparse was given A', so its parts change places. */
+static void dm_take(const cs_did *d, struct card_dm *out)
+{
+    *out = (struct card_dm){.rank = d->rr[3],
+                            .wide_rows = d->cc[4] - d->cc[3],
+                            .wide_cols = d->rr[4] - d->rr[2],
+                            .square = d->rr[2] - d->rr[1],
+                            .tall_rows = d->cc[2] - d->cc[0],
+                            .tall_cols = d->rr[1] - d->rr[0]};
+    for (int b = 0; b < d->nb; b++) {
+        int rows = d->r[b + 1] - d->r[b], first = d->r[b];
+        if (first < d->rr[1] || first >= d->rr[2] || rows == 0) continue;
+        out->blocks++;
+        if (rows > out->largest) out->largest = rows;
+    }
+}
+
+static const struct card_dm *dm_of(struct card *c, struct err *e)
+{
+    if (c->has_dm) return &c->dm;
+    struct dm_job *job = mem_zero(1, sizeof *job, "a matching", e);
+    if (!job) return NULL;
+    if (!card_graph_new(&job->g, c->A, false, 12, "the Dulmage-Mendelsohn decomposition", e)) {
+        mem_free(job);
+        return NULL;
+    }
+    if (!worker_run(dm_work, dm_done, job, "matching rows and columns", c->watch, e)) return NULL;
+    if (job->found) dm_take(job->found, &c->dm);
+    c->has_dm = job->found != NULL;
+    dm_done(job);
+    if (c->has_dm) return &c->dm;
+    fail(e, E_MEMORY, "out of memory: the Dulmage-Mendelsohn decomposition");
+    return NULL;
+}
+
+static bool run_rank(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_dm *d = dm_of(c, e);
+    if (!d) return false;
+    int64_t full = c->A->rows < c->A->cols ? c->A->rows : c->A->cols;
+    card_set(r, "structural_rank", (double)d->rank);
+    card_set(r, "structurally_singular", d->rank < full);
+    if (d->rank == full)
+        card_say(r, c->A->rows == c->A->cols ? "structurally regular: values alone could make it singular"
+                                             : "structurally full: values alone could make the rank less");
+    else
+        card_say(r, "structural rank %s, %s short: singular for any values", card_count(d->rank).text,
+                 card_count(full - d->rank).text);
+    return true;
+}
+
+static bool run_parts(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_dm *d = dm_of(c, e);
+    if (!d) return false;
+    card_set(r, "wide_rows", (double)d->wide_rows);
+    card_set(r, "wide_cols", (double)d->wide_cols);
+    card_set(r, "square_size", (double)d->square);
+    card_set(r, "tall_rows", (double)d->tall_rows);
+    card_set(r, "tall_cols", (double)d->tall_cols);
+    card_set(r, "square_blocks", (double)d->blocks);
+    card_set(r, "square_largest", (double)d->largest);
+    bool wide = d->wide_rows || d->wide_cols, tall = d->tall_rows || d->tall_cols;
+    if (wide) card_say(r, "wide %s x %s, ", card_count(d->wide_rows).text, card_count(d->wide_cols).text);
+    if (wide || tall)
+        card_say(r, "square %s", card_count(d->square).text);
+    else if (d->blocks == 1)
+        card_say(r, "one irreducible block: cannot be split");
+    else
+        card_say(r, "%s triangular blocks, largest %s: solve block by block", card_count(d->blocks).text,
+                 card_count(d->largest).text);
+    if (tall) card_say(r, ", tall %s x %s", card_count(d->tall_rows).text, card_count(d->tall_cols).text);
+    if ((wide || tall) && strlen(r->text) <= 54) card_say(r, tall ? ": least squares" : ": many solutions");
+    return true;
+}
+
+/* ---- strongly connected components, by BTF ---- */
+
+struct strong_job {
+    struct card_graph g;
+    int *room; /* [6 n + 1]: permutation, where components begin, work */
+    int n;
+};
+
+static void strong_work(void *p)
+{
+    struct strong_job *job = p;
+    size_t n = (size_t)job->g.rows;
+    job->n = btf_strongcomp(job->g.rows, job->g.p, job->g.i, NULL, job->room, job->room + n, job->room + 2 * n + 1);
+}
+
+static void strong_done(void *p)
+{
+    struct strong_job *job = p;
+    card_graph_free(&job->g);
+    mem_free(job->room);
+    mem_free(job);
+}
+
+static bool strongly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e)
+{
+    int64_t rows = c->A->rows;
+    *n = *largest = 0;
+    if (!rows) return true;
+    struct strong_job *job = mem_zero(1, sizeof *job, "strong components", e);
+    if (!job) return false;
+    job->room = mem_new(6 * rows + 1, sizeof *job->room, "strong components", e);
+    if (!job->room || !card_graph_new(&job->g, c->A, false, 4, "strong components", e)) {
+        mem_free(job->room);
+        mem_free(job);
+        return false;
+    }
+    if (!worker_run(strong_work, strong_done, job, "strong components", c->watch, e)) return false;
+    const int *from = job->room + rows;
+    *n = job->n;
+    for (int k = 0; k < job->n; k++)
+        if (from[k + 1] - from[k] > *largest) *largest = from[k + 1] - from[k];
+    strong_done(job);
+    return true;
+}
+
+static bool run_strong(struct card *c, struct card_row *r, struct err *e)
+{
+    int64_t n, largest;
+    if (!strongly_connected(c, &n, &largest, e)) return false;
+    card_set(r, "strong_components", (double)n);
+    card_set(r, "strong_largest", (double)largest);
+    card_set(r, "irreducible", n == 1);
+    if (n == 1)
+        card_say(r, "strongly connected: no permutation makes it block triangular");
+    else if (largest == 1)
+        card_say(r, "%s of 1 row each: triangular when permuted, no iteration needed", card_count(n).text);
+    else
+        card_say(r, "%s components, largest %s: reducible", card_count(n).text, card_count(largest).text);
+    if (n > 1 && largest > 1) card_add(r, " to block triangular form");
+    return true;
+}
+
+/* ---- weakly connected components: rows and columns joined by entries, ignoring direction ---- */
+
+static int root_of(int *parent, int v)
+{
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+static void join(int *parent, int *size, int a, int b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    if (a == b) return;
+    int big = size[a] < size[b] ? b : a, small = big == a ? b : a;
+    parent[small] = big;
+    size[big] += size[small];
+}
+
+/* In a matrix that is not square, row i and column i are two nodes. */
+static bool join_all(struct card *c, int *parent, int *size, struct err *e)
+{
+    const struct csr *A = c->A;
+    enum { ROWS = 1 << 16 };
+    int shift = A->rows == A->cols ? 0 : (int)A->rows;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) join(parent, size, (int)i, A->col[k] + shift);
+        if (i % ROWS == 0 && !watch_tick(c->watch, "weak components", i, A->rows, e)) return false;
+    }
+    return true;
+}
+
+bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e)
+{
+    int64_t nodes = c->A->rows == c->A->cols ? c->A->rows : c->A->rows + c->A->cols;
+    *n = *largest = 0;
+    if (nodes > INT32_MAX)
+        return fail(e, E_LIMIT, "components are counted of %d rows and columns at most, found %lld", INT32_MAX,
+                    (long long)nodes);
+    int *parent = mem_new(nodes, sizeof *parent, "weak components", e);
+    int *size = parent ? mem_new(nodes, sizeof *size, "weak components", e) : NULL;
+    for (int64_t v = 0; size && v < nodes; v++) {
+        parent[v] = (int)v;
+        size[v] = 1;
+    }
+    bool ok = size && join_all(c, parent, size, e);
+    for (int64_t v = 0; ok && v < nodes; v++) {
+        *n += parent[v] == v;
+        if (parent[v] == v && size[v] > *largest) *largest = size[v];
+    }
+    mem_free(parent);
+    mem_free(size);
+    return ok;
+}
+
+static bool run_weak(struct card *c, struct card_row *r, struct err *e)
+{
+    int64_t n, largest;
+    if (!card_weakly_connected(c, &n, &largest, e)) return false;
+    card_set(r, "weak_components", (double)n);
+    card_set(r, "weak_largest", (double)largest);
+    if (n == 1)
+        card_say(r, "connected: no isolated rows or columns");
+    else if (largest <= 1)
+        card_say(r, "no connections: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
+    else
+        card_say(r, "%s independent systems, largest %s: solve them separately", card_count(n).text,
+                 card_count(largest).text);
+    return true;
+}
+
+const struct card_line card_line_rank = {
+    .name = "rank",
+    .about = "structural rank: the largest number of entries no two of which share a row or column",
+    .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
+    .costly = true,
+    .run = run_rank,
+};
+const struct card_line card_line_parts = {
+    .name = "parts",
+    .about = "Dulmage-Mendelsohn: a wide part, a square one in triangular blocks, a tall one",
+    .keys = {{"wide_rows", CARD_INT},
+             {"wide_cols", CARD_INT},
+             {"square_size", CARD_INT},
+             {"square_blocks", CARD_INT},
+             {"square_largest", CARD_INT},
+             {"tall_rows", CARD_INT},
+             {"tall_cols", CARD_INT}},
+    .costly = true,
+    .run = run_parts,
+};
+const struct card_line card_line_strong = {
+    .name = "strong",
+    .about = "strongly connected components of the graph whose edges i -> j are the entries (i, j)",
+    .keys = {{"strong_components", CARD_INT}, {"strong_largest", CARD_INT}, {"irreducible", CARD_BOOL}},
+    .costly = true,
+    .square = true,
+    .run = run_strong,
+};
+const struct card_line card_line_weak = {
+    .name = "weak",
+    .about = "weakly connected components: those of the same graph without directions",
+    .keys = {{"weak_components", CARD_INT}, {"weak_largest", CARD_INT}},
+    .costly = true,
+    .run = run_weak,
+};

@@ -1,0 +1,173 @@
+/* Report card: how far a matrix is from its transpose, in pattern and in values. */
+#include "card.h"
+#include "matrix/csr.h"
+
+#include <math.h>
+#include <string.h>
+
+struct mirror {
+    int64_t off, mirrored, equal, conjugate, real_diagonal, diagonal;
+    double skew, all; /* sums of squares, of numbers divided by `unit` */
+    double unit;
+};
+
+static double square(double re, double im, double unit)
+{
+    return re / unit * (re / unit) + im / unit * (im / unit);
+}
+
+static double imag_at(const struct csr *A, int64_t k)
+{
+    return A->imag ? A->imag[k] : 0;
+}
+
+/* An entry without a mirror image stands in A - A' twice, with both signs; one that has one is met from there too. */
+static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
+{
+    double re = A->val[k], im = imag_at(A, k);
+    m->off++;
+    if (at < 0) {
+        m->skew += 2 * square(re, im, m->unit);
+        return;
+    }
+    double re2 = A->val[at], im2 = imag_at(A, at);
+    m->mirrored++;
+    m->equal += re == re2 && im == im2;
+    m->conjugate += re == re2 && im == -im2;
+    m->skew += square(re - re2, im - im2, m->unit);
+}
+
+static void visit(const struct csr *A, int64_t row, void *part)
+{
+    struct mirror *m = part;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        m->all += square(A->val[k], imag_at(A, k), m->unit);
+        if (A->col[k] == row) {
+            m->diagonal++;
+            m->real_diagonal += imag_at(A, k) == 0;
+            continue;
+        }
+        visit_entry(A, k, csr_find(A, A->col[k], row), m);
+    }
+}
+
+static void merge(void *sum, const void *part)
+{
+    struct mirror *a = sum;
+    const struct mirror *b = part;
+    a->off += b->off;
+    a->mirrored += b->mirrored;
+    a->equal += b->equal;
+    a->conjugate += b->conjugate;
+    a->real_diagonal += b->real_diagonal;
+    a->diagonal += b->diagonal;
+    a->skew += b->skew;
+    a->all += b->all;
+}
+
+static void visit_largest(const struct csr *A, int64_t row, void *part)
+{
+    double *most = part;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        double size = card_size(A, k);
+        if (size > *most || isnan(size)) *most = size;
+    }
+}
+
+static void merge_largest(void *sum, const void *part)
+{
+    const double *b = part;
+    double *a = sum;
+    if (*b > *a || isnan(*b)) *a = *b;
+}
+
+/* No square overflows or vanishes: numbers are divided by the largest, if that can be. */
+static double unit_of(double largest)
+{
+    return largest > 0 && isfinite(largest) && isfinite(1 / largest) ? largest : 1;
+}
+
+const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
+{
+    struct card_symmetry *out = &c->symmetry;
+    double most = 0;
+    if (c->has_symmetry) return out;
+    if (!card_scan(c, "largest value", sizeof most, &most, visit_largest, merge_largest, e)) return NULL;
+    struct mirror m = {.unit = unit_of(most)};
+    if (!card_scan(c, "symmetry", sizeof m, &m, visit, merge, e)) return NULL;
+    out->off = m.off;
+    out->mirrored = m.mirrored;
+    out->equal = m.equal;
+    out->conjugate = m.conjugate;
+    out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
+    out->pattern = m.mirrored == m.off;
+    out->values = m.equal == m.off;
+    out->hermitian = m.conjugate == m.off && m.real_diagonal == m.diagonal;
+    c->has_symmetry = true;
+    return out;
+}
+
+/* Below 100 unless it is all of them. */
+static double percent(int64_t part, int64_t all)
+{
+    double p = all ? 100.0 * (double)part / (double)all : 100;
+    return part < all && p > 99.9 ? 99.9 : p;
+}
+
+static bool run_pattern(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_symmetry *s = card_symmetry(c, e);
+    if (!s) return false;
+    card_set(r, "pattern_symmetric", s->pattern);
+    card_set(r, "mirrored", s->off ? (double)s->mirrored / (double)s->off : 1);
+    if (!s->off)
+        card_say(r, "symmetric: all entries are on the diagonal");
+    else if (s->pattern)
+        card_say(r, "symmetric: orderings and incomplete factorizations work on A itself");
+    else if (!s->mirrored)
+        card_say(r, "no entry off the diagonal has a mirror image: a directed graph");
+    else
+        card_say(r, "%.3g%% of entries have a mirror image: orderings work on A + A'", percent(s->mirrored, s->off));
+    return true;
+}
+
+static bool run_values(struct card *c, struct card_row *r, struct err *e)
+{
+    const struct card_symmetry *s = card_symmetry(c, e);
+    if (!s) return false;
+    card_set(r, "value_symmetric", s->values);
+    card_set(r, "hermitian", s->hermitian);
+    card_set(r, "equal", s->off ? (double)s->equal / (double)s->off : 1);
+    card_set(r, "skew", s->skew);
+    if (isnan(s->skew))
+        card_say(r, "not known: the matrix has NaN or inf");
+    else if (s->hermitian)
+        card_say(r, "%s: cg if it is definite too, half of it is enough to store",
+                 c->A->imag ? "hermitian" : "symmetric");
+    else if (s->values)
+        card_say(r, "symmetric, not hermitian: cg's theory does not hold");
+    else if (c->A->imag)
+        card_say(r, "neither hermitian nor symmetric, ||A - A'|| = %.2g ||A||: no cg", s->skew);
+    else if (s->skew < 1e-12)
+        card_say(r, "||A - A'|| = %.2g ||A||: symmetrize, then cg", s->skew);
+    else
+        card_say(r, "||A - A'|| = %.2g ||A||: not cg; bicgstab, gmres or lu", s->skew);
+    return true;
+}
+
+const struct card_line card_line_pattern = {
+    .name = "pattern",
+    .real = true,
+    .about = "share of the entries off the diagonal that have a mirror image",
+    .keys = {{"pattern_symmetric", CARD_BOOL}, {"mirrored", CARD_NUM}},
+    .square = true,
+    .run = run_pattern,
+};
+const struct card_line card_line_values = {
+    .name = "values",
+    .real = true,
+    .about = "is A its transpose; ||A - A'|| / ||A|| in the Frobenius norm, twice the share of the skew part",
+    .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
+    .square = true,
+    .run = run_values,
+};

@@ -1,0 +1,150 @@
+/* bench: time every kernel that fits a matrix, in a table. */
+#include "session/args.h"
+#include "machine/bench.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/output_run.h"
+#include "session/session.h"
+#include "session/spmv.h"
+#include "base/text.h"
+
+#include <string.h>
+
+struct refusal {
+    const struct kernel *kernel;
+    char why[sizeof((struct err *)0)->text];
+};
+struct results {
+    struct run *run;
+    struct refusal *refused;
+    int nruns, nrefused;
+    bool wrong; /* a kernel's result was */
+};
+
+static bool results_new(struct results *r, struct err *e)
+{
+    int n = 0;
+    while (kernels[n]) n++;
+    *r = (struct results){.run = mem_zero(n, sizeof *r->run, "the results", e)};
+    r->refused = r->run ? mem_zero(n, sizeof *r->refused, "the results", e) : NULL;
+    return r->refused != NULL;
+}
+
+static void results_free(struct results *r)
+{
+    mem_free(r->run);
+    mem_free(r->refused);
+}
+
+/* Measure one kernel. A failure of this kernel alone is noted; false when nothing more can be measured. */
+static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
+                      struct err *e)
+{
+    struct err why = {0};
+    if (spmv_measure(s, w, k, &r->run[r->nruns], &why)) {
+        r->nruns++;
+        return true;
+    }
+    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
+    if (!alone || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    r->wrong |= why.code == E_NUMERIC;
+    struct refusal *no = &r->refused[r->nrefused++];
+    no->kernel = k;
+    snprintf(no->why, sizeof no->why, "%s", why.text);
+    return true;
+}
+
+/* All kernels, or those of one format. */
+static bool bench_all(struct session *s, const struct spmv_request *w, const char *format, struct results *r,
+                      struct err *e)
+{
+    for (int i = 0; kernels[i]; i++) {
+        if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format->name, format))) continue;
+        if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
+    }
+    return true;
+}
+
+/* Text only, below the table; JSON and CSV have rows for the kernels that do not fit. */
+static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
+{
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "%s: %s", no->kernel->name, no->why);
+        return;
+    }
+    out_row(o);
+    out_str(o, "matrix", NULL, w->matrix->name);
+    out_str(o, "format", NULL, no->kernel->format->name);
+    out_str(o, "kernel", NULL, no->kernel->name);
+    out_str(o, "device", NULL, w->dev->name);
+    out_str(o, "precision", NULL, type_name(w->real));
+    out_fitting(o, no->why);
+}
+
+/* The first `top` of the runs; 0: all. */
+static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top)
+{
+    const struct matrix *m = w->matrix;
+    int shown = top && top < s->nruns ? top : s->nruns;
+    out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text, type_name(w->real),
+             w->dev->name, w->dev->about);
+    for (int i = 0; i < shown; i++) {
+        out_row(s->out);
+        out_run(s->out, m, &s->runs[i], false);
+        out_fitting(s->out, NULL);
+    }
+    out_remarks(s->out, s->runs, shown);
+    out_diagonals(s->out, s->runs, shown);
+    out_prepared(s->out, s->runs, shown);
+    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, &r->refused[i]);
+}
+
+static bool ceilings_known(struct session *s, struct device *d, struct err *e)
+{
+    return d->kind == DEV_EMU || d->ceilings.measured || device_ceilings(d, &s->watch, e);
+}
+
+static bool run_bench(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t reps = arg_int(a, "reps", 0), top = arg_int(a, "top", 0);
+    struct spmv_request w = {
+        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct results r = {0};
+    if (reps < 0 || reps > 1000000)
+        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (arg(a, "top") && (top < 1 || top > 1000))
+        return fail(e, E_USAGE, "expected 1 to 1000 after `top`, found %lld", (long long)top);
+    w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
+    if (!w.dev) return false;
+    if (w.matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
+    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
+    if (ok || r.nruns) { /* show what was measured before a cancellation */
+        bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
+        if (kept) out_results(s, &w, &r, (int)top);
+        ok &= kept;
+    }
+    if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong, see above; its time is not shown");
+    results_free(&r);
+    return ok;
+}
+
+const struct command command_bench = {
+    .name = "bench",
+    .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
+    .about = "check and time every kernel that fits on a device, fastest first",
+    .help =
+        "us is the median of the repetitions, +- half the interquartile range, prep us the packing time on the\n"
+        "host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured read\n"
+        "bandwidth. Below the table: the load balance of diagonal formats, kernels that prepare something on the\n"
+        "device with the total time of preparation and one SpMV, and the formats that do not fit, with the reason.\n"
+        "`using` limits it to the kernels of one format; `top N` shows only the fastest N. Ctrl-C keeps the results\n"
+        "so far.\n"
+        "    bench A on cuda:0 f32; bench using csr top 3",
+    .run = run_bench,
+};

@@ -1,0 +1,229 @@
+/* convert: store a matrix in a format, on the host or on a device, and report the cost and the benefit. */
+#include "session/args.h"
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "formats/measures.h"
+#include "session/output_run.h"
+#include "machine/packer.h"
+#include "session/product.h"
+#include "session/session.h"
+#include "session/spmv.h"
+#include "base/text.h"
+
+#include <math.h>
+
+enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
+
+/* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
+struct cost {
+    struct device *dev;    /* NULL: none was named, so nothing was timed */
+    bool there;            /* packed by the device itself, else by the host */
+    double pack_us;        /* on a device the median of later runs, with memory allocated */
+    double copy_us;        /* of the host's result to the device */
+    double csr_us, own_us; /* one SpMV with each */
+    const struct kernel *csr, *own;
+};
+
+static double conversion_us(const struct cost *c)
+{
+    return c->pack_us + c->copy_us;
+}
+
+/* "in 3.25 ms", "on cuda:0 in 3.25 ms", "on emu" */
+static void packed_how(const struct product *p, char *out, size_t size)
+{
+    if (p->packed_on && p->packed_on->kind == DEV_EMU)
+        snprintf(out, size, "on emu");
+    else
+        snprintf(out, size, "%s%s%sin %.2f ms", p->packed_on ? "on " : "", p->packed_on ? p->packed_on->name : "",
+                 p->packed_on ? " " : "", p->prep_us / 1000);
+}
+
+static void out_title(struct out *o, const struct matrix *m, const struct product *p)
+{
+    char params[160], bytes[32], time[64], empty[32];
+    packed_how(p, time, sizeof time);
+    const struct stored *S = &p->S;
+    int64_t slots = stored_slots(S), padding = slots - S->nnz;
+    stored_params(S, params, sizeof params);
+    out_text(o, "%s as %s%s%s%s, %s: %s, %s of %s padding (%.1f%%), packed %s", m->name, S->format->name,
+             *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
+             show_bytes((double)stored_bytes(S), bytes, sizeof bytes), show_count(padding, empty, sizeof empty),
+             how_many(slots, "slot").text, slots ? 100 * (double)padding / (double)slots : 0.0, time);
+}
+
+/* In text, for a diagonal format: its load balance. */
+static void say_balance(struct out *o, const struct stored *S)
+{
+    struct measures m;
+    if (format_measures(S, &m, NULL))
+        out_text(o, "%s in %s for thread blocks, variance %.4g", how_many(m.operands, "operand").text,
+                 how_many(m.pieces, "piece").text, m.variance);
+}
+
+/* ---- the cost ---- */
+
+/* A few SpMVs by the default kernel; NaN if there is none or it fails. */
+static double product_us(struct session *s, struct spmv_request w, const struct kernel *k)
+{
+    struct run r;
+    struct err unseen = {0};
+    w.reps = TIMED_PRODUCTS;
+    if (!k || w.matrix->csr.nnz == 0 || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
+    return r.us;
+}
+
+/* Packing by the device, with the requested parameters, into memory that it has allocated. */
+static bool time_there(struct session *s, const struct spmv_request *w, const struct product *p, double *us,
+                       struct err *e)
+{
+    struct packing *again;
+    struct product *csr = session_product(s, w->matrix, &format_csr, NULL, w->real, false, e);
+    struct mat *A = csr ? session_mat(s, csr, w->dev, e) : NULL;
+    if (!A || !packing_begin(&again, p->S.format, A, p->asked, true, e)) return false;
+    bool ok = packing_time(again, TIMED_RUNS, us, e);
+    packing_free(again);
+    return ok;
+}
+
+/* Packing by the host; packed again if the stored result was packed by a device. */
+static bool time_host(const struct spmv_request *w, const struct product *p, double *us, struct err *e)
+{
+    struct stored S;
+    double start = now_us();
+    *us = p->prep_us;
+    if (!p->packed_on) return true;
+    if (!format_pack(&w->matrix->csr, p->S.format, p->asked, w->real, true, &S, e)) return false;
+    *us = now_us() - start;
+    stored_free(&S);
+    return true;
+}
+
+/* M, which is the product's on the device, may move when other matrices are uploaded, so its time is read first. If the
+   device has no room for a second result, the host's figures are used. */
+static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
+{
+    struct mat *M = session_mat(s, p, w->dev, e);
+    struct spmv_request same = *w;
+    struct err why = {0};
+    if (!M) return false;
+    *c = (struct cost){w->dev, false, NAN, NAN, NAN, NAN, NULL, NULL};
+    if (w->dev->kind == DEV_EMU) return true;
+    double put_us = p->put_us[M - p->mat];
+    c->there = packer_find(p->S.format, w->dev) && time_there(s, w, p, &c->pack_us, &why);
+    c->copy_us = c->there || w->dev->kind == DEV_CPU ? 0 : put_us;
+    if (why.code == E_CANCELLED || why.code == E_DEVICE) return fail(e, why.code, "%s", why.text);
+    if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
+    c->csr = kernel_usual(&format_csr, &w->matrix->csr, w->dev);
+    c->own = kernel_usual(p->S.format, &w->matrix->csr, w->dev);
+    if (c->own != c->csr) c->csr_us = product_us(s, *w, c->csr);
+    same.param = p->asked;
+    c->own_us = product_us(s, same, c->own);
+    return true;
+}
+
+static void say_packing(struct out *o, const struct cost *c)
+{
+    char copy[64] = "";
+    if (c->copy_us > 0) snprintf(copy, sizeof copy, ", copied to %s in %.2f ms", c->dev->name, c->copy_us / 1000);
+    if (c->there)
+        out_text(o, "%s packs it from the csr on the device in %.3f ms, with memory allocated", c->dev->name,
+                 c->pack_us / 1000);
+    else
+        out_text(o, "the host packs it in %.2f ms%s", c->pack_us / 1000, copy);
+}
+
+static void say_cost(struct out *o, const struct cost *c, const struct product *p)
+{
+    double all = conversion_us(c), after = conversion_pays_after(all, c->csr_us, c->own_us);
+    if (isnan(c->pack_us)) {
+        out_text(o, "The emulator models accesses, not time: nothing is timed.");
+        return;
+    }
+    say_packing(o, c);
+    if (isnan(after)) return;
+    out_text(o, "one SpMV there: %.2f us by %s, %.2f us by %s; the conversion costs %.1f SpMVs with csr", c->csr_us,
+             c->csr->name, c->own_us, c->own->name, conversion_spmvs(all, c->csr_us));
+    if (isinf(after))
+        out_text(o, "it never pays for itself: %s is not faster than csr here", p->S.format->name);
+    else
+        out_text(o, "it has paid for itself after %.0f SpMVs", after);
+}
+
+/* ---- the arrays ---- */
+
+static void out_cost(struct out *o, const struct cost *c)
+{
+    double all = conversion_us(c), after = conversion_pays_after(all, c->csr_us, c->own_us);
+    out_str(o, "device", NULL, c->dev ? c->dev->name : NULL);
+    out_str(o, "conversion_on", NULL, isnan(c->pack_us) ? NULL : c->there ? c->dev->name : "host");
+    out_num(o, "pack_us", NULL, c->pack_us, NULL);
+    out_num(o, "copy_us", NULL, c->copy_us, NULL);
+    out_num(o, "csr_spmv_us", NULL, c->csr_us, NULL);
+    out_num(o, "spmv_us", NULL, c->own_us, NULL);
+    out_num(o, "conversion_spmvs", NULL, conversion_spmvs(all, c->csr_us), NULL);
+    out_str(o, "pays", NULL, isnan(after) ? NULL : isinf(after) ? "never" : "after");
+    out_num(o, "pays_after", NULL, isinf(after) ? NAN : after, NULL);
+}
+
+static void out_array(struct out *o, const struct matrix *m, const struct product *p, const struct cost *c,
+                      const struct array *a)
+{
+    struct measures measures;
+    bool diagonals = format_measures(&p->S, &measures, NULL);
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "format", NULL, p->S.format->name);
+    out_str(o, "precision", NULL, type_name(p->S.real));
+    out_str(o, "array", "array", a->name);
+    out_str(o, "type", "type", type_name(a->type));
+    out_int(o, "n", "length", a->n);
+    out_bytes(o, "bytes", "size", a->n * (int64_t)type_size(a->type));
+    out_int(o, "padding", NULL, stored_slots(&p->S) - p->S.nnz);
+    out_str(o, "packed_on", NULL, p->packed_on ? p->packed_on->name : "host");
+    out_num(o, "prep_us", NULL, p->packed_on && p->packed_on->kind == DEV_EMU ? NAN : p->prep_us, NULL);
+    out_cost(o, c);
+    out_measures(o, diagonals ? &measures : NULL);
+}
+
+static bool run_convert(struct session *s, const struct args *a, struct err *e)
+{
+    const struct format *f = format_find(arg(a, "format"));
+    const char *on = arg(a, "on");
+    int64_t param[PARAMS_MAX], own[PARAMS_MAX];
+    struct cost c = {NULL, false, NAN, NAN, NAN, NAN, NULL, NULL};
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    if (!m || !arg_params(a, f->params, param, e)) return false;
+    bool given = arg_count(a, "params") > 0;
+    struct device *d = on ? session_device(s, on, e) : given || !f->suit ? NULL : session_device(s, NULL, NULL);
+    if (on && !d) return false;
+    struct spmv_request w = {
+        m, d, arg_precision(a), 0, arg_flag(a, "force"), given ? param : d ? spmv_params(f, d, own) : NULL};
+    struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
+                           : session_product(s, m, f, w.param, w.real, w.force, e);
+    if (!p || (on && !cost_of(s, &w, p, &c, e))) return false;
+    out_title(s->out, m, p);
+    if (on) say_cost(s->out, &c, p);
+    say_balance(s->out, &p->S);
+    for (int k = 0; k < p->S.narrays; k++) out_array(s->out, m, p, &c, &p->S.a[k]);
+    return true;
+}
+
+const struct command command_convert = {
+    .name = "convert",
+    .grammar = "FORMAT [PARAMS] [of MATRIX] [on DEVICE] [f32|f64] [force]",
+    .about = "store a matrix in a format and show its arrays and, for a device, the cost",
+    .help = "`help FORMAT` lists the parameters of a format. spmv, bench and solve reuse the result. If a device is\n"
+            "named, a GPU packs most formats itself, from its copy of the csr; the host packs the others and copies\n"
+            "them. A few SpMVs are timed. The report gives the cost of the conversion in SpMVs with csr, and the\n"
+            "number of SpMVs after which it has paid for itself.\n"
+            "    convert hyb width 2 of A f32; convert sell on cuda",
+    .run = run_convert,
+};

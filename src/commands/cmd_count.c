@@ -1,0 +1,579 @@
+/* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
+#include "session/args.h"
+#include "session/command.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "machine/microscope.h"
+#include "session/output_run.h"
+#include "session/predicted.h"
+#include "session/product.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Watching one lane's access takes the emulator 20 to 50 ns: the default limit on accesses. */
+enum { ACCESSES_MOST = 30 * 1000 * 1000, PILOT = 32 };
+
+struct count_wanted {
+    struct matrix *matrix;
+    struct device *emu;
+    enum type real;
+    const int64_t *param; /* NULL: the defaults */
+    int64_t sample;       /* blocks per launch; 0: all; -1: chosen */
+};
+
+/* ---- how many blocks to watch ---- */
+
+/* Accesses if `sample` blocks of each launch are watched, estimated from c. */
+static double accesses_of(const struct counts *c, double sample)
+{
+    double sum = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        double blocks = fmin(sample, (double)at->blocks);
+        if (at->seen) sum += (double)c->launch[l].active / (double)at->seen * blocks;
+    }
+    return sum;
+}
+
+static int64_t most_blocks(const struct counts *c)
+{
+    int64_t most = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++)
+        if (c->scope.launch[l].blocks > most) most = c->scope.launch[l].blocks;
+    return most;
+}
+
+/* Blocks to watch so that the accesses stay below the limit; for a large matrix estimated from a few blocks. */
+static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
+                          int64_t *sample, struct err *e)
+{
+    *sample = 0;
+    if (3 * stored_slots(M->of) + 2 * M->of->rows < ACCESSES_MOST / 30) return true;
+    if (!count_kernel(k, M, PILOT, NULL, watch, c, e)) return false;
+    double n = (double)most_blocks(c);
+    if (accesses_of(c, n) <= ACCESSES_MOST) return true;
+    while (n > PILOT && accesses_of(c, n) > ACCESSES_MOST) n = floor(0.95 * n);
+    *sample = (int64_t)fmax(n, PILOT);
+    return true;
+}
+
+static bool count_one(struct session *s, const struct count_wanted *w, const struct kernel *k, struct counts *c,
+                      struct err *e)
+{
+    const struct format *f = k->format;
+    int64_t sample = k->shares ? 0 : w->sample; /* a few of its blocks may have done nothing, or everything */
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
+    if (!kernel_runs_on(k, w->emu))
+        return fail(e, E_UNSUPPORTED,
+                    "%s does not run on the emulator, so it cannot be counted; "
+                    "`kernels` lists the kernels that do",
+                    k->name);
+    struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
+    if (!p) refusal_without_force(e, f->name, w->real, true);
+    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
+    struct mat *M = session_mat(s, p, w->emu, e);
+    if (!M || (sample < 0 && !choose_sample(k, M, &s->watch, c, &sample, e))) return false;
+    return count_kernel(k, M, sample, NULL, &s->watch, c, e);
+}
+
+/* ---- results from the counts ---- */
+
+static double scale_of(const struct counts *c, int l)
+{
+    const struct scope_launch *at = &c->scope.launch[l];
+    return at->seen ? (double)at->blocks / (double)at->seen : 0;
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : NAN;
+}
+
+static void add(struct tally *to, struct tally t)
+{
+    tally_add(to, &t, 1);
+}
+
+/* Over the kinds of access from .. to; array -1: all arrays. */
+static struct tally tally_of(const struct counts *c, enum touch from, enum touch to, int array)
+{
+    struct tally sum = {0};
+    for (int t = (int)from; t <= (int)to; t++) add(&sum, counts_of(c, (enum touch)t, array, -1));
+    return sum;
+}
+
+struct totals {
+    int64_t blocks, seen, warps, steps;
+    double active;        /* mean active lanes per step */
+    double longest_warp;  /* its steps, over those of the mean warp: of the launch with most steps */
+    double largest_block; /* its sectors, over those of the mean block, of that launch */
+    double busy;          /* share of steps in which a warp has not finished while its block runs */
+    double gather;        /* sectors of x over nonzeros */
+    bool sampled;
+    struct tally global, shared;
+};
+
+static double gather_of(const struct counts *c)
+{
+    int64_t sectors = 0;
+    for (int a = 0; a < c->scope.narrays; a++)
+        if (c->scope.array[a].role == ROLE_X)
+            sectors += counts_of(c, TOUCH_LOAD, a, -1).sectors + counts_of(c, TOUCH_TEXTURE, a, -1).sectors;
+    return ratio((double)sectors, (double)c->scope.of->nnz);
+}
+
+/* Of the launch with most steps; launches that only clean up say nothing. */
+static void balance_of(const struct counts *c, struct totals *t)
+{
+    int most = 0;
+    double steps = -1;
+    t->longest_warp = t->largest_block = t->busy = NAN;
+    if (c->scope.kernel->shares) return; /* the emulator's first block takes it all */
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        double all = (double)c->launch[l].steps * scale_of(c, l);
+        if (all > steps) most = l, steps = all;
+    }
+    const struct launch_counts *l = &c->launch[most];
+    double seen = (double)c->scope.launch[most].seen, warps = (double)l->warps;
+    t->longest_warp = ratio((double)l->longest_warp * warps, (double)l->steps);
+    t->largest_block = ratio((double)l->sectors_most * seen, l->sectors_sum);
+    t->busy = ratio((double)l->steps, (double)l->longest_block * ratio(warps, seen));
+}
+
+static struct totals totals_of(const struct counts *c)
+{
+    struct totals t = {0};
+    double steps = 0, active = 0, warps = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        t.blocks += at->blocks;
+        t.seen += at->seen;
+        t.sampled |= at->seen < at->blocks;
+        warps += (double)c->launch[l].warps * scale_of(c, l);
+        steps += (double)c->launch[l].steps * scale_of(c, l);
+        active += (double)c->launch[l].active * scale_of(c, l);
+    }
+    t.warps = (int64_t)(warps + 0.5);
+    t.steps = (int64_t)(steps + 0.5);
+    t.active = ratio(active, steps);
+    t.gather = gather_of(c);
+    t.global = tally_of(c, TOUCH_LOAD, TOUCH_TEXTURE, -1);
+    t.shared = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1);
+    balance_of(c, &t);
+    return t;
+}
+
+/* ---- JSON ---- */
+
+static void out_tally(struct out *o, const struct tally *t)
+{
+    out_int(o, "requests", NULL, t->requests);
+    out_int(o, "lanes", NULL, t->lanes);
+    out_int(o, "sectors", NULL, t->sectors);
+    out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
+    out_int(o, "bytes_padding", NULL, t->padding);
+    out_int(o, "sectors_again", NULL, t->again);
+    out_int(o, "contended", NULL, t->contended);
+}
+
+static void out_arrays(struct out *o, const struct counts *c)
+{
+    out_list(o, "arrays");
+    for (int a = 0; a < c->scope.narrays; a++) {
+        struct tally t = tally_of(c, TOUCH_LOAD, TOUCH_TEXTURE, a);
+        if (c->scope.array[a].shared || !out_within(o, "arrays")) continue;
+        out_str(o, "name", NULL, c->scope.array[a].name);
+        out_int(o, "elements", NULL, c->scope.array[a].n);
+        out_int(o, "element_bytes", NULL, c->scope.array[a].size);
+        out_tally(o, &t);
+    }
+    out_list(o, "shared_arrays");
+    for (int a = 0; a < c->scope.narrays; a++) {
+        struct tally t = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, a);
+        if (!c->scope.array[a].shared || !out_within(o, "shared_arrays")) continue;
+        out_str(o, "name", NULL, c->scope.array[a].name);
+        out_int(o, "requests", NULL, t.requests);
+        out_int(o, "turns", NULL, t.turns);
+        out_int(o, "turns_least", NULL, t.turns_least);
+    }
+    out_without(o);
+}
+
+static void out_touches(struct out *o, const struct counts *c)
+{
+    struct tally load = counts_of(c, TOUCH_LOAD, -1, -1), store = counts_of(c, TOUCH_STORE, -1, -1);
+    struct tally atomic = counts_of(c, TOUCH_ATOMIC, -1, -1), texture = counts_of(c, TOUCH_TEXTURE, -1, -1);
+    out_int(o, "load_requests", NULL, load.requests);
+    out_int(o, "load_sectors", NULL, load.sectors);
+    out_int(o, "texture_requests", NULL, texture.requests);
+    out_int(o, "texture_sectors", NULL, texture.sectors);
+    out_int(o, "store_requests", NULL, store.requests);
+    out_int(o, "store_sectors", NULL, store.sectors);
+    out_int(o, "atomic_requests", NULL, atomic.requests);
+    out_int(o, "atomic_sectors", NULL, atomic.sectors);
+    out_int(o, "atomics_contended", NULL, atomic.contended);
+}
+
+/* ---- by lines of the source ---- */
+
+struct line_counts {
+    const struct scope_place *place;
+    struct tally t;
+};
+
+static bool same_line(const struct scope_place *a, const struct scope_place *b)
+{
+    return a->line == b->line && a->touch == b->touch && a->array == b->array && !strcmp(a->file, b->file) &&
+           (a->what == b->what || (a->what && b->what && !strcmp(a->what, b->what)));
+}
+
+/* Most sectors first, then most shared-memory wavefronts, then most requests. */
+static int worse(const void *a, const void *b)
+{
+    const struct tally *x = &((const struct line_counts *)a)->t, *y = &((const struct line_counts *)b)->t;
+    if (x->sectors != y->sectors) return x->sectors < y->sectors ? 1 : -1;
+    if (x->turns != y->turns) return x->turns < y->turns ? 1 : -1;
+    return (x->requests < y->requests) - (x->requests > y->requests);
+}
+
+static int lines_of(const struct counts *c, struct line_counts line[SCOPE_PLACES])
+{
+    int n = 0;
+    for (int p = 0; p < c->scope.nplaces; p++) {
+        const struct scope_place *place = &c->scope.place[p];
+        struct tally t = c->by_place[p];
+        double scale = scale_of(c, place->launch);
+        if (!t.requests) continue;
+        for (size_t k = 0; k < sizeof t / sizeof(int64_t); k++)
+            ((int64_t *)&t)[k] = (int64_t)((double)((int64_t *)&t)[k] * scale + 0.5);
+        int k = 0;
+        while (k < n && !same_line(line[k].place, place)) k++;
+        if (k == n) line[n++] = (struct line_counts){.place = place};
+        add(&line[k].t, t);
+    }
+    qsort(line, (size_t)n, sizeof *line, worse);
+    return n;
+}
+
+/* The line without its leading blanks. */
+static char *source_text(const struct scope_place *p, char *out, size_t size)
+{
+    int length = 0;
+    const char *text = kernel_source_line(p->file, p->line, &length);
+    while (text && length > 0 && *text == ' ') text++, length--;
+    snprintf(out, size, "%.*s", text ? length : 0, text ? text : "");
+    return out;
+}
+
+static const char *touched(const struct counts *c, const struct scope_place *p)
+{
+    return p->array < 0 ? NULL : c->scope.array[p->array].name;
+}
+
+static void list_lines(struct out *o, const struct counts *c)
+{
+    struct line_counts line[SCOPE_PLACES];
+    char text[160];
+    int n = lines_of(c, line);
+    out_list(o, "lines");
+    for (int k = 0; k < n && out_within(o, "lines"); k++) {
+        const struct scope_place *p = line[k].place;
+        out_str(o, "file", NULL, p->file);
+        out_int(o, "line", NULL, p->line);
+        out_str(o, "touch", NULL, touch_names[p->touch]);
+        out_str(o, "array", NULL, touched(c, p));
+        out_tally(o, &line[k].t);
+        out_int(o, "turns", NULL, line[k].t.turns);
+        out_int(o, "turns_least", NULL, line[k].t.turns_least);
+        out_str(o, "source", NULL, source_text(p, text, sizeof text));
+    }
+    out_without(o);
+}
+
+/* Text and CSV. */
+static void table_lines(struct out *o, const struct counts *c)
+{
+    struct line_counts line[SCOPE_PLACES];
+    char text[160];
+    int n = lines_of(c, line);
+    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
+    for (int k = 0; k < n; k++) {
+        const struct scope_place *p = line[k].place;
+        const struct tally *t = &line[k].t;
+        bool global = touch_global(p->touch), shared = touch_shared(p->touch);
+        out_row(o);
+        snprintf(text, sizeof text, "%s:%d", p->file, p->line);
+        out_str(o, "where", "line", text);
+        out_str(o, "touch", "does", touch_names[p->touch]);
+        out_str(o, "array", "array", touched(c, p));
+        out_int(o, "requests", "requests", t->requests);
+        out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
+        out_int_if(o, "sectors", "sectors", global, t->sectors);
+        out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
+        out_int_if(o, "turns", shares ? "turns" : NULL, shared, t->turns);
+        out_str(o, "source", "source", source_text(p, text, sizeof text));
+    }
+    out_keep(o, "source");
+}
+
+/* ---- one kernel, as a table row or as a record ---- */
+
+static const char *of_all(const struct totals *t, char *out, size_t size)
+{
+    char seen[40], all[40];
+    snprintf(out, size, t->sampled ? "%s of %s" : "%s, all", show_count(t->seen, seen, sizeof seen),
+             show_count(t->blocks, all, sizeof all));
+    return out;
+}
+
+static void out_balance(struct out *o, const struct totals *t, bool at_length)
+{
+    out_num(o, "active_mean", at_length ? "active lanes, of 32" : "lanes", t->active, "%.1f");
+    out_num(o, "longest_warp", at_length ? "longest warp / mean" : NULL, t->longest_warp, "%.2f");
+    out_num(o, "largest_block", at_length ? "largest block / mean" : "block", t->largest_block, "%.2f");
+    out_num(o, "busy_percent", at_length ? "warps at work in their block %" : NULL, 100 * t->busy, "%.1f");
+}
+
+static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
+{
+    double asked = (double)t->global.sectors * SECTOR;
+    int64_t useful = t->global.bytes - t->global.padding;
+    out_int(o, "sectors", at_length ? NULL : "sectors", t->global.sectors);
+    out_bytes(o, "bytes_asked", at_length ? "bytes fetched" : NULL, t->global.sectors * SECTOR);
+    out_bytes(o, "bytes_useful", NULL, useful);
+    out_bytes(o, "bytes_padding", NULL, t->global.padding);
+    out_bytes(o, "bytes_again", NULL, t->global.again * SECTOR);
+    out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, asked), "%.1f");
+    out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, asked),
+            "%.1f");
+    out_num(o, "again_percent", at_length ? "fetched before %" : "again %",
+            100 * ratio((double)t->global.again * SECTOR, asked), "%.1f");
+    out_num(o, "gather_sectors", at_length ? "sectors of x per nonzero" : "x/nz", t->gather, "%.3f");
+}
+
+static void out_shared(struct out *o, const struct totals *t, bool at_length)
+{
+    bool any = at_length && t->shared.requests;
+    out_int(o, "shared_requests", any ? "shared-memory requests" : NULL, t->shared.requests);
+    out_int(o, "shared_turns", any ? "shared-memory wavefronts" : NULL, t->shared.turns);
+    out_int(o, "shared_turns_least", any ? "without bank conflicts" : NULL, t->shared.turns_least);
+}
+
+static void out_error_of(struct out *o, double error, const char *heading)
+{
+    out_num(o, "error_percent", heading, 100 * error, "%.2f");
+}
+
+/* How a kernel is reported: alone; with its lines; in a table where some are samples. */
+struct how {
+    bool at_length, lines, sampled;
+};
+
+static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
+{
+    bool at_length = how.at_length;
+    struct totals t = totals_of(c);
+    char text[100];
+    double error = counts_error(c);
+    out_str(o, "kernel", "kernel", c->scope.kernel->name);
+    out_str(o, "matrix", at_length ? "matrix" : NULL, m->name);
+    out_str(o, "format", NULL, c->scope.kernel->format->name);
+    out_str(o, "precision", at_length ? "precision" : NULL, type_name(real));
+    out_int(o, "launches", at_length && c->scope.nlaunches > 1 ? "launches" : NULL, c->scope.nlaunches);
+    if (out_mode(o) == OUT_TEXT && at_length) out_str(o, NULL, "blocks watched", of_all(&t, text, sizeof text));
+    out_int(o, "blocks", NULL, t.blocks);
+    out_int(o, "blocks_seen", NULL, t.seen);
+    if (at_length) out_error_of(o, error, t.sampled ? "error of the sectors, 95 % +- %" : NULL);
+    out_int(o, "warps", at_length ? "warps" : NULL, t.warps);
+    out_int(o, "steps", at_length ? "steps of all warps" : NULL, t.steps);
+    out_balance(o, &t, at_length);
+    out_bytes_of(o, &t, at_length);
+    if (!at_length) out_error_of(o, error, how.sampled ? "+- %" : NULL);
+    out_touches(o, c);
+    out_shared(o, &t, at_length);
+    out_time(o, "emulation_us", NULL, c->us);
+    out_int(o, "accesses", NULL, c->accesses);
+    out_arrays(o, c);
+    if (how.lines)
+        list_lines(o, c);
+    else if (out_mode(o) != OUT_CSV)
+        out_str(o, "lines", NULL, NULL);
+    out_fitting(o, NULL);
+}
+
+/* Text and CSV: the accesses to each array. */
+static void table_arrays(struct out *o, const struct counts *c)
+{
+    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
+    bool adds = counts_of(c, TOUCH_ATOMIC, -1, -1).requests > 0;
+    for (int a = 0; a < c->scope.narrays; a++)
+        for (int touch = 0; touch < TOUCH_EXCHANGE; touch++) {
+            struct tally t = counts_of(c, (enum touch)touch, a, -1);
+            bool global = touch_global((enum touch)touch);
+            if (!t.requests) continue;
+            double asked = global ? (double)t.sectors * SECTOR : NAN;
+            out_row(o);
+            out_str(o, "array", "array", c->scope.array[a].name);
+            out_str(o, "touch", "does", touch_names[touch]);
+            out_int(o, "requests", "requests", t.requests);
+            out_num(o, "lanes_mean", "lanes", ratio((double)t.lanes, (double)t.requests), "%.1f");
+            out_int_if(o, "sectors", "sectors", global, t.sectors);
+            out_num(o, "sectors_a_request", "each", global ? ratio((double)t.sectors, (double)t.requests) : NAN,
+                    "%.2f");
+            out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), asked), "%.1f");
+            out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, asked), "%.1f");
+            out_num(o, "again_percent", "again %", 100 * ratio((double)t.again * SECTOR, asked), "%.1f");
+            out_int_if(o, "turns", shares ? "turns" : NULL, !global, t.turns);
+            out_int_if(o, "contended", adds ? "contended" : NULL, touch == TOUCH_ATOMIC, t.contended);
+        }
+}
+
+/* table: of all kernels, one row each. */
+static void remarks(struct out *o, bool table, bool sampled)
+{
+    out_prose(
+        o, table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/again:\n"
+                   "% of the bytes fetched that were used, were padding, had been fetched before; x/nz: sectors of x\n"
+                   "per nonzero.\n"
+                 : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/again: % of the\n"
+                   "bytes fetched that were used, were padding, had been fetched before in this launch (and may still\n"
+                   "be in a cache).\n");
+    if (sampled)
+        out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `again` is a lower bound, and an\n"
+                     "atypical block may be missed; `count KERNEL all` covers every block.\n");
+}
+
+static bool count_named(struct session *s, const struct count_wanted *w, const struct kernel *k, bool lines,
+                        struct err *e)
+{
+    struct counts *c = mem_zero(1, sizeof *c, "the counts", e);
+    bool ok = c && count_one(s, w, k, c, e);
+    if (ok) {
+        out_record(s->out);
+        out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
+        if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
+        remarks(s->out, false, totals_of(c).sampled);
+        if (counts_of(c, TOUCH_ATOMIC, -1, -1).contended)
+            out_prose(s->out, "Atomics of several lanes at one address are serialised; each one requests its sectors\n"
+                              "again.\n");
+    }
+    mem_free(c);
+    return ok;
+}
+
+/* ---- all kernels ---- */
+
+struct refused {
+    const struct kernel *kernel;
+    char why[sizeof((struct err *)0)->text];
+};
+struct all_counts {
+    struct counts *c;
+    struct refused *no;
+    int n, nno;
+};
+
+static void out_refused(struct out *o, const struct count_wanted *w, const struct refused *no)
+{
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "%s: %s", no->kernel->name, no->why);
+        return;
+    }
+    out_row(o);
+    out_str(o, "kernel", NULL, no->kernel->name);
+    out_str(o, "matrix", NULL, w->matrix->name);
+    out_str(o, "format", NULL, no->kernel->format->name);
+    out_str(o, "precision", NULL, type_name(w->real));
+    out_fitting(o, no->why);
+}
+
+/* A failure of one kernel alone is noted; false when nothing more can be counted. */
+static bool count_next(struct session *s, const struct count_wanted *w, const struct kernel *k, struct all_counts *all,
+                       struct err *e)
+{
+    struct err why = {0};
+    if (count_one(s, w, k, &all->c[all->n], &why)) {
+        all->n++;
+        return true;
+    }
+    if (why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail_at(e, why.code, why.where, "%s", why.text);
+    struct refused *no = &all->no[all->nno++];
+    no->kernel = k;
+    snprintf(no->why, sizeof no->why, "%s", reason_without_name(k->name, why.text));
+    return true;
+}
+
+static int by_sectors(const void *a, const void *b)
+{
+    int64_t x = tally_of(a, TOUCH_LOAD, TOUCH_TEXTURE, -1).sectors;
+    int64_t y = tally_of(b, TOUCH_LOAD, TOUCH_TEXTURE, -1).sectors;
+    return (x > y) - (x < y);
+}
+
+static bool count_all(struct session *s, const struct count_wanted *w, bool lines, struct err *e)
+{
+    int n = 0;
+    bool sampled = false;
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w->matrix->name);
+    while (kernels[n]) n++;
+    struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
+    all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
+    bool ok = all.no != NULL;
+    for (int i = 0; ok && kernels[i]; i++)
+        if (kernel_runs_on(kernels[i], w->emu)) ok = count_next(s, w, kernels[i], &all, e);
+    if (all.no) qsort(all.c, (size_t)all.n, sizeof *all.c, by_sectors);
+    for (int i = 0; i < all.n; i++) sampled |= totals_of(&all.c[i]).sampled;
+    for (int i = 0; i < all.n; i++) {
+        out_row(s->out);
+        out_count(s->out, w->matrix, w->real, &all.c[i], (struct how){.lines = lines, .sampled = sampled});
+    }
+    if (all.n) remarks(s->out, true, sampled);
+    for (int i = 0; i < all.nno; i++) out_refused(s->out, w, &all.no[i]);
+    mem_free(all.c);
+    mem_free(all.no);
+    return ok;
+}
+
+static bool run_count(struct session *s, const struct args *a, struct err *e)
+{
+    const struct kernel *k = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", -1);
+    struct count_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
+    if (!w.matrix) return false;
+    if (arg(a, "sample") && sample < 1)
+        return fail(e, E_USAGE, "expected 1 or more blocks after `sample`, found %lld; `all` counts all blocks",
+                    (long long)sample);
+    if (arg(a, "sample") && arg_flag(a, "all")) return fail(e, E_USAGE, "give either `sample` or `all`, not both");
+    if (arg_flag(a, "all") && k) w.sample = 0;
+    if (k && !arg_params(a, k->format->params, param, e)) return false;
+    if (!k && arg_count(a, "params")) return fail(e, E_USAGE, "parameters need a kernel: name it before them");
+    if (k && arg_count(a, "params")) w.param = param;
+    if (!(w.emu = session_device(s, "emu", e))) return false;
+    return k ? count_named(s, &w, k, arg_flag(a, "lines"), e) : count_all(s, &w, arg_flag(a, "lines"), e);
+}
+
+const struct command command_count = {
+    .name = "count",
+    .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
+    .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without a kernel, of all",
+    .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
+            "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
+            "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
+            "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
+            "most expensive first. Blocks of a large matrix are sampled, so that it takes about 2 s, and the error\n"
+            "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
+            "blocks share out the work dynamically (csr-light) are counted in full, which takes longer. Without a\n"
+            "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"
+            "format.\n"
+            "    count csr-scalar; count csr-vector of A f32 lines\n"
+            "    count; count sell 4 of A; count ell sample 100",
+    .run = run_count,
+};

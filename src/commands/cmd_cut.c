@@ -1,0 +1,176 @@
+/* scale, extract and prune: new matrices from scaled or selected entries of another. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "session/derived.h"
+#include "base/err.h"
+#include "matrix/extract.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "base/text.h"
+#include "matrix/window.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- scale ---- */
+
+static const struct {
+    const char *name, *about;
+    int sides;
+} ways[] = {
+    {"both", "rows and columns by square roots of their largest |a|, 10 times", SCALE_BOTH},
+    {"rows", "each row by its largest |a|", SCALE_ROWS},
+    {"cols", "each column by its largest |a|", SCALE_COLS},
+};
+
+static int read_way(const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "by");
+    char safe[64];
+    for (int i = 0; i < COUNT(ways); i++)
+        if (!name || !strcmp(ways[i].name, name)) return i;
+    fail(e, E_USAGE, "scale by what? rows, cols or both; found `%s`",
+         print_safe(name, strlen(name), 40, safe, sizeof safe));
+    return -1;
+}
+
+struct scaled {
+    struct range before, after;
+    struct left left;
+    double us;
+};
+
+static void report_scale(struct out *o, const struct matrix *made, const char *of, int way, const struct scaled *v)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of);
+    out_str(o, "by", NULL, ways[way].name);
+    out_str(o, "about", "divided", ways[way].about);
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_num(o, "smallest_before", "smallest |a| before", v->before.low, "%.4g");
+    out_num(o, "smallest", "after", v->after.low, "%.4g");
+    out_num(o, "largest_before", "largest |a| before", v->before.high, "%.4g");
+    out_num(o, "largest", "after", v->after.high, "%.4g");
+    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows unchanged" : NULL, v->left.rows);
+    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns unchanged" : NULL, v->left.cols);
+    out_time(o, "time_us", "time", v->us);
+}
+
+static bool run_scale(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    struct scaled v = {0};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    int way = m ? read_way(a, e) : -1;
+    double begin = now_us();
+    if (way < 0 || !csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e)) return false;
+    v.us = now_us() - begin;
+    v.before = range_of(&m->csr);
+    v.after = range_of(&B);
+    bool ok = session_add_derived(s, a, m, "scaled", &B, v.us, e);
+    csr_free(&B);
+    if (ok) report_scale(s->out, s->current, m->name, way, &v);
+    return ok;
+}
+
+const struct command command_scale = {
+    .name = "scale",
+    .grammar = "[MATRIX] [by WORD] [as NAME]",
+    .about = "a new matrix: rows or columns divided by their largest |a|",
+    .help = "by rows, by cols: each row or column is divided by its largest |a|, which becomes 1. by both (the\n"
+            "default): rows and columns together are divided by the square roots of their largest |a|, 10 times, so\n"
+            "that all come near 1 and a symmetric matrix stays symmetric (Ruiz 2001). Rows and columns that are all\n"
+            "zero or hold an infinite value stay unchanged. The new matrix becomes the current one, named A-scaled\n"
+            "if no name is given.\n"
+            "    scale A; scale A by rows as R",
+    .run = run_scale,
+};
+
+/* ---- extract ---- */
+
+static void report_extract(struct out *o, const struct matrix *made, const struct matrix *of, struct window win)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of->name);
+    out_int(o, "row0", "from row", win.row0);
+    out_int(o, "row1", "to before row", win.row1);
+    out_int(o, "col0", "from column", win.col0);
+    out_int(o, "col1", "to before column", win.col1);
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "cols", "columns", made->csr.cols);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_int(o, "nnz_before", "of", of->csr.nnz);
+    out_time(o, "time_us", "time", 1000 * made->info.ms);
+}
+
+static bool run_extract(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    if (arg(a, "n3") && !arg(a, "n4"))
+        return fail(e, E_USAGE, "the end of the column range is missing: COL1 after `%s`", arg(a, "n3"));
+    struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
+    double begin = now_us();
+    if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
+    bool ok = session_add_derived(s, a, m, "part", &B, now_us() - begin, e);
+    csr_free(&B);
+    if (ok) report_extract(s->out, s->current, m, win);
+    return ok;
+}
+
+const struct command command_extract = {
+    .name = "extract",
+    .grammar = "N N [N] [N] [MATRIX] [as NAME]",
+    .about = "a new matrix: a range of rows and columns of another",
+    .help = "ROW0 ROW1 [COL0 COL1]: rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. The new\n"
+            "matrix counts them from 0 again. It becomes the current one, named A-part if no name is given.\n"
+            "    extract 0 100 A; extract 50 150 50 150 A as B",
+    .run = run_extract,
+};
+
+/* ---- prune ---- */
+
+static void report_prune(struct out *o, const struct matrix *made, const struct matrix *of, double below)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of->name);
+    out_num(o, "below", below > 0 ? "dropped |a| below" : NULL, below, "%g");
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "cols", "columns", made->csr.cols);
+    out_int(o, "nnz_before", "nonzeros before", of->csr.nnz);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_int(o, "dropped", "dropped", of->csr.nnz - made->csr.nnz);
+    out_time(o, "time_us", "time", 1000 * made->info.ms);
+}
+
+static bool run_prune(struct session *s, const struct args *a, struct err *e)
+{
+    struct csr B;
+    double below = arg_real(a, "below", 0), begin = now_us();
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    if (!(below >= 0) || isinf(below)) return fail(e, E_USAGE, "expected 0 or more after `below`, found %g", below);
+    if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
+    bool ok = session_add_derived(s, a, m, "pruned", &B, now_us() - begin, e);
+    csr_free(&B);
+    if (ok) report_prune(s->out, s->current, m, below);
+    return ok;
+}
+
+const struct command command_prune = {
+    .name = "prune",
+    .grammar = "[MATRIX] [below R] [as NAME]",
+    .about = "a new matrix: without stored zeros, and optionally without small entries",
+    .help =
+        "A file may store zeros. They are entries then, for every kernel and for the structural rank, the parts and\n"
+        "the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
+        "The new matrix becomes the current one, named A-pruned if no name is given.\n"
+        "    prune A; prune below 1e-12 as B",
+    .run = run_prune,
+};

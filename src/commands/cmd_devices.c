@@ -1,0 +1,114 @@
+/* devices, device and ceilings: the devices, the one in use, and its memory bandwidth. */
+#include "session/args.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "session/kinds.h"
+#include "session/session.h"
+
+#include <string.h>
+
+static const char *kind_name(enum device_kind k)
+{
+    return k == DEV_CPU ? "cpu" : k == DEV_EMU ? "emu" : "cuda";
+}
+
+/* A device that does not open shows its error in place of its description. */
+static void out_device(void *user, const char *name)
+{
+    struct session *s = user;
+    struct err why = {0};
+    int64_t free_bytes = -1, total = -1;
+    struct device *d = device_open(name, &why);
+    const struct device *usual = s->dev ? s->dev : device_default();
+    bool used = usual && !strcmp(usual->name, name);
+    if (d && !d->lost) d->ops->memory(d, &free_bytes, &total, NULL);
+    out_row(s->out);
+    out_str(s->out, NULL, "", used ? "*" : "");
+    out_str(s->out, "name", "device", name);
+    out_bool(s->out, "default", NULL, used);
+    out_str(s->out, "kind", NULL, d ? kind_name(d->kind) : NULL);
+    out_bool(s->out, "usable", NULL, d && !d->lost);
+    out_int(s->out, "units", NULL, d ? d->units : 0);
+    if (total >= 0)
+        out_bytes(s->out, "memory", "memory", total);
+    else
+        out_str(s->out, "memory", "memory", NULL);
+    if (total >= 0)
+        out_bytes(s->out, "memory_free", "free", free_bytes);
+    else
+        out_str(s->out, "memory_free", "free", NULL);
+    out_str(s->out, "about", "about", !d ? why.text : d->lost ? "lost" : d->about);
+}
+
+static bool run_devices(struct session *s, const struct args *a, struct err *e)
+{
+    struct err why = {0};
+    (void)a, (void)e;
+    kind_list(kind_find("DEVICE", strlen("DEVICE")), s, NULL, out_device, s);
+    if (!device_count(DEV_CUDA) && !device_open("cuda:0", &why)) out_text(s->out, "no GPU: %s", why.text);
+    return true;
+}
+
+static bool run_device(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "device");
+    struct device *d = session_device(s, name, e);
+    if (!d) return false;
+    s->dev = d;
+    s->undo.now.chose = true;
+    out_record(s->out);
+    out_str(s->out, "name", "device", d->name);
+    out_str(s->out, "about", "about", d->about);
+    return true;
+}
+
+static void out_ceilings(struct out *o, const struct device *d)
+{
+    const struct ceilings *c = &d->ceilings;
+    out_record(o);
+    out_str(o, "device", "device", d->name);
+    out_num(o, "read_gbs", "read GB/s", c->read_gbs, "%.1f");
+    out_num(o, "copy_gbs", "copy GB/s", c->copy_gbs, "%.1f");
+    out_num(o, "cache_gbs", "cache GB/s", c->cache_gbs, "%.1f");
+    out_num(o, "gather_gps", "gathers 10^9/s", c->gather_gps, "%.2f");
+    out_num(o, "launch_us", "launch us", c->launch_us, "%.2f");
+}
+
+static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
+{
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (!d) return false;
+    if (d->kind == DEV_EMU) return fail(e, E_UNSUPPORTED, "emu models accesses, not time; measure cpu or cuda:0");
+    if (!d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    out_ceilings(s->out, d);
+    return true;
+}
+
+const struct command command_devices = {
+    .name = "devices",
+    .grammar = "",
+    .about = "list the devices and their memory; the one in use is marked",
+    .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
+            "    devices",
+    .run = run_devices,
+};
+
+const struct command command_device = {
+    .name = "device",
+    .grammar = "[DEVICE]",
+    .about = "choose the device that commands use, or show it",
+    .help = "The default is the first GPU, or the host if there is none.\n"
+            "    device emu",
+    .run = run_device,
+};
+
+const struct command command_ceilings = {
+    .name = "ceilings",
+    .grammar = "[on DEVICE]",
+    .about = "measure a device's memory bandwidth, the upper limit for kernels that do not run from cache",
+    .help = "Streaming reads and copies, reads from the cache, random gathers, and the cost of an empty launch,\n"
+            "measured once per session. `bench` shows bandwidth as a percentage of the streaming read.\n"
+            "    ceilings on cpu",
+    .run = run_ceilings,
+};

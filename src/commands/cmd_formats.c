@@ -1,0 +1,72 @@
+/* formats: the storage formats of a matrix and their cost. */
+#include "session/args.h"
+#include "session/command.h"
+#include "session/fit.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/output_run.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+static void out_format(struct out *o, const struct format *f, const struct fit *fit)
+{
+    out_row(o);
+    out_str(o, "name", "format", f->name);
+    out_fit(o, fit);
+    out_str(o, "about", fit ? NULL : "about", f->about);
+    out_str(o, "source", fit ? NULL : "source", f->source);
+    if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
+}
+
+/* In text, below the table: the load balance of the diagonal formats. */
+static void out_balance(struct out *o, const struct fit *fit)
+{
+    if (out_mode(o) != OUT_TEXT) return;
+    out_text(o, "Diagonal formats; operands are the stored slots per thread block, with their variance:");
+    for (int i = 0; formats[i]; i++) {
+        if (!fit[i].diagonals) continue;
+        out_row(o);
+        out_str(o, NULL, "format", formats[i]->name);
+        out_measures_text(o, &fit[i].measures);
+    }
+}
+
+static bool fits_of(struct session *s, struct matrix *m, enum type real, struct err *e)
+{
+    int n = 0;
+    while (formats[n]) n++;
+    struct fit *fit = mem_new(n, sizeof *fit, "how a matrix fits", e);
+    bool ok = fit != NULL, any = false;
+    for (int i = 0; ok && i < n; i++) {
+        ok = fit_of(s, m, formats[i], real, true, &fit[i], e);
+        if (ok) out_format(s->out, formats[i], &fit[i]);
+        any |= ok && fit[i].diagonals;
+    }
+    if (ok && any) out_balance(s->out, fit);
+    mem_free(fit);
+    return ok;
+}
+
+static bool run_formats(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "matrix");
+    struct matrix *m = name || s->current ? session_matrix(s, name, e) : NULL;
+    if (name && !m) return false;
+    if (m) {
+        out_text(s->out, "%s as each format, %s:", m->name, type_name(arg_precision(a)));
+        return fits_of(s, m, arg_precision(a), e);
+    }
+    for (int i = 0; formats[i]; i++) out_format(s->out, formats[i], NULL);
+    return true;
+}
+
+const struct command command_formats = {
+    .name = "formats",
+    .grammar = "[MATRIX] [f32|f64]",
+    .about = "the storage formats; for a matrix: size, padding, packing time, or why it does not fit",
+    .help = "A format that would be mostly padding is not packed; `convert FORMAT force` packs it anyway.\n"
+            "    formats A f32",
+    .run = run_formats,
+};

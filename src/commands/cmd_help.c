@@ -1,0 +1,386 @@
+/* help: the commands by group, or an explanation of one of them or of anything that a command can name. */
+#include "session/args.h"
+#include "card/card.h"
+#include "session/command.h"
+#include "machine/device_sorts.h"
+#include "machine/front_ops.h"
+#include "matrix/gen.h"
+#include "machine/kernel.h"
+#include "lu/lu.h"
+#include "session/matrix.h"
+#include "session/options.h"
+#include "solvers/precond.h"
+#include "matrix/reorder.h"
+#include "session/session.h"
+#include "solvers/solver.h"
+#include "machine/symmetrize.h"
+#include "base/text.h"
+#include "formats/format.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+static void out_command(struct out *o, const struct command *c)
+{
+    out_row(o);
+    out_str(o, "kind", NULL, "command");
+    out_str(o, "name", "command", c->name);
+    out_str(o, "group", NULL, command_group(c));
+    out_str(o, "grammar", NULL, c->grammar);
+    out_str(o, "about", "what it does", c->about);
+    if (out_mode(o) != OUT_TEXT) out_str(o, "help", NULL, c->help);
+}
+
+static void help_all(struct out *o)
+{
+    const char *group = "";
+    for (int i = 0; commands[i]; i++) {
+        if (strcmp(group, command_group(commands[i]))) {
+            group = command_group(commands[i]);
+            if (i) out_text(o, "%s", "");
+            out_text(o, "%s", group);
+        }
+        if (out_mode(o) == OUT_TEXT)
+            out_text(o, "  %-10s %s", commands[i]->name, commands[i]->about);
+        else
+            out_command(o, commands[i]);
+    }
+    out_text(o, "%s", "");
+    out_prose(
+        o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
+           "lists the publications they come from. Separate commands with `;`. # begins a comment. !COMMAND passes\n"
+           "the rest of the line to the shell. Quote names that contain spaces or look like keywords. A line or a\n"
+           "script stops at its first failure; when input is a pipe, execution continues with the next line and the\n"
+           "exit status is 1.");
+}
+
+/* The abbreviations of sources in formats, kernels and solvers. */
+static const struct {
+    const char *name, *work;
+} sources[] = {
+    {"THESIS, Liang 2012", "T. Liang, The research on optimizing sparse matrix computation based on GPU, Huazhong "
+                           "University of Science and Technology, 2012"},
+    {"DRM, Wang et al. 2024",
+     "Wang Yuhua, He Junfei, Zhang Yuqi, Xu Yuezhu, Cui Huanyu, DRM: a GPU-parallel SpMV storage "
+     "format based on iterative merging, Computer Engineering & Science, 2024"},
+    {"NOTES", "peakcrosser7/spmv-samples: SpMV CUDA implementation and optimisation, 2024"},
+    {"LU", "CUDA parallel LU for dense linear systems, 2025"},
+    {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
+    {"[ours]", "written for this program"},
+    {"another name and year", "a publication that those cite"},
+};
+
+static void help_sources(struct out *o)
+{
+    for (int i = 0; i < COUNT(sources); i++) {
+        out_row(o);
+        out_str(o, "kind", NULL, "source");
+        out_str(o, "name", NULL, sources[i].name);
+        out_str(o, "work", NULL, sources[i].work);
+        out_text(o, "%-22s  %s", sources[i].name, sources[i].work);
+    }
+}
+
+/* The placeholders of a usage line. */
+static void out_params(struct out *o, const struct param *p)
+{
+    for (; p->name; p++)
+        out_text(o, "  %-8s %s (default %lld%s)", p->name, p->about, (long long)p->usual,
+                 p->usual ? "" : ", chosen automatically");
+}
+
+/* ---- the kinds of values in a command's grammar ---- */
+
+static void say_choices(struct out *o, const struct registry *r)
+{
+    const struct named *entry;
+    for (int i = 0; (entry = registry_at(r, i)); i++)
+        out_text(o, "  %-*s %s", strlen(entry->name) > 12 ? 30 : 12, entry->name, entry->about);
+}
+
+static void say_generators(struct out *o)
+{
+    for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
+}
+
+/* Formats, kernels and devices have commands that list them. */
+static const struct {
+    const char *kind, *title;
+    const struct registry *of; /* NULL: the front's views */
+} choices[] = {
+    {"VIEW", "Views:", NULL},
+    {"ORDERING", "Orderings:", &ordering_registry},
+    {"SYMMETHOD", "Methods:", &sym_registry},
+    {"SYMMODE", "Modes:", &sym_mode_registry},
+    {"GENERATOR", "Generators:", &generator_registry},
+    {"SOLVER", "Solvers:", &solver_registry},
+    {"PRECOND", "Preconditioners:", &precond_registry},
+    {"METHOD", "Methods:", &lu_registry},
+    {"OPTION", "Options:", &option_registry},
+};
+
+/* Is it a whole word of the grammar? */
+static bool names(const char *grammar, const char *kind)
+{
+    size_t n = strlen(kind);
+    for (const char *at = grammar; (at = strstr(at, kind)); at += n)
+        if ((at == grammar || !strchr(capitals, at[-1])) && !(at[n] && strchr(capitals, at[n]))) return true;
+    return false;
+}
+
+static void help_command(struct session *s, const struct command *c)
+{
+    struct out *o = s->out;
+    out_text(o, "%s %s", c->name, c->grammar);
+    out_text(o, "%s", c->about);
+    out_prose(o, c->help);
+    for (int i = 0; i < COUNT(choices); i++) {
+        if (!names(c->grammar, choices[i].kind)) continue;
+        out_text(o, "%s", choices[i].title);
+        const struct registry *r = choices[i].of ? choices[i].of : s->front ? s->front->views : NULL;
+        if (r == &generator_registry)
+            say_generators(o);
+        else if (r)
+            say_choices(o, r);
+    }
+    if (out_mode(o) != OUT_TEXT) out_command(o, c);
+}
+
+/* ---- one topic ---- */
+
+static void out_topic(struct out *o, const char *kind, const char *heading, const char *name, const char *about)
+{
+    out_record(o);
+    out_str(o, "kind", NULL, kind);
+    out_str(o, "name", heading, name);
+    out_str(o, "about", "about", about);
+}
+
+static void out_kernels_of(struct out *o, const struct format *f)
+{
+    const char *name[64];
+    char line[512] = "";
+    int n = 0;
+    for (int i = 0; kernels[i] && n < COUNT(name); i++) {
+        if (kernels[i]->format != f) continue;
+        size_t at = strlen(line);
+        snprintf(line + at, sizeof line - at, "%s%s", n ? " " : "", kernels[i]->name);
+        name[n++] = kernels[i]->name;
+    }
+    out_strs(o, "kernels", n, name);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "kernels", line);
+}
+
+static bool help_format(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct format *f = format_find(name);
+    if (!f) return false;
+    out_topic(o, "format", "format", f->name, f->about);
+    out_str(o, "source", "source", f->source);
+    out_kernels_of(o, f);
+    out_params(o, f->params);
+    return true;
+}
+
+static bool help_kernel(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct kernel *k = kernel_find(name);
+    if (!k) return false;
+    out_topic(o, "kernel", "kernel", k->name, k->about);
+    out_str(o, "format", "format", k->format->name);
+    out_str(o, "work", "one thread", k->work);
+    out_str(o, "source", "source", k->source);
+    out_bool(o, "deterministic", "deterministic", k->deterministic);
+    out_str(o, "lesson", NULL, k->lesson);
+    out_prose(o, k->lesson);
+    return true;
+}
+
+/* The least that an iteration on the current matrix must move; for restarted solvers with a typical m. */
+static void out_moved(struct session *s, const struct solver *v)
+{
+    enum { USUAL_M = 30 };
+    char text[120], size[32];
+    const struct matrix *m = s->current;
+    bool fits = m && !m->csr.imag && m->csr.rows == m->csr.cols;
+    double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), USUAL_M) : NAN;
+    snprintf(text, sizeof text, "at least %s per iteration, in fp64%s", show_bytes(bytes, size, sizeof size),
+             v->restarts ? ", for an m of 30" : "");
+    out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
+    out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
+    if (fits && out_mode(s->out) == OUT_TEXT) {
+        out_str(s->out, NULL, "matrix", m->name);
+        out_str(s->out, NULL, "it moves", text);
+    }
+}
+
+static bool help_solver(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct solver *v = solver_find(name);
+    if (!v) return false;
+    out_topic(o, "solver", "solver", v->name, v->about);
+    out_str(o, "needs", "needs", v->needs);
+    out_str(o, "when", "when to use it", v->when);
+    out_str(o, "cost", "an iteration", v->cost);
+    out_moved(s, v);
+    out_bool(o, "precond", "preconditioned", !v->no_precond);
+    out_str(o, "source", "source", v->source);
+    return true;
+}
+
+static bool help_precond(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct precond *p = precond_find(name);
+    if (!p) return false;
+    out_topic(o, "precond", "preconditioner", p->name, p->about);
+    out_str(o, "needs", "needs", p->needs);
+    out_bool(o, "cg", "works with cg", p->symmetric);
+    out_bool(o, "blocks", "has blocks", p->blocks);
+    out_str(o, "source", "source", p->source);
+    return true;
+}
+
+static bool help_method(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct lu_method *m = lu_find(name);
+    if (!m) return false;
+    out_topic(o, "method", "LU method", m->name, m->about);
+    out_str(o, "source", "source", m->source);
+    out_words(o, "devices", "runs on", m->vendor ? "cuda" : m->host ? "cpu" : "cuda emu");
+    out_str(o, "lesson", NULL, m->lesson);
+    out_prose(o, m->lesson);
+    return true;
+}
+
+static bool help_ordering(struct session *s, const char *name)
+{
+    const struct ordering *r = ordering_find(name);
+    if (!r) return false;
+    out_topic(s->out, "ordering", "ordering", r->name, r->about);
+    out_str(s->out, "source", "source", r->source);
+    out_text(s->out, "`reorder %s` makes a new matrix with it.", r->name);
+    return true;
+}
+
+static bool help_symmethod(struct session *s, const char *name)
+{
+    const struct sym_method *m = sym_find(name);
+    if (!m) return false;
+    out_topic(s->out, "symmetrize", "symmetrize method", m->name, m->about);
+    out_str(s->out, "source", "source", m->source);
+    return true;
+}
+
+static bool help_symmode(struct session *s, const char *name)
+{
+    int k = sym_mode_find(name);
+    if (k < 0) return false;
+    out_topic(s->out, "mode", "symmetrize mode", sym_modes[k].name, sym_modes[k].about);
+    return true;
+}
+
+static bool help_generator(struct session *s, const char *name)
+{
+    const struct generator *g = generator_find(name);
+    if (!g) return false;
+    out_topic(s->out, "generator", "generator", g->name, g->about);
+    out_str(s->out, "usage", "usage", g->usage);
+    out_params(s->out, g->params);
+    return true;
+}
+
+static bool help_view(struct session *s, const char *name)
+{
+    const char *about = NULL, *keys;
+    if (s->front && s->front->about_view) s->front->about_view(name, &about, &keys);
+    if (!about) return false;
+    out_topic(s->out, "view", "view", name, about);
+    out_str(s->out, "keys", "keys", keys);
+    return true;
+}
+
+static void join(void *user, const char *word)
+{
+    char *text = user;
+    size_t n = strlen(text);
+    snprintf(text + n, 256 - n, "%s%s", n ? " " : "", word);
+}
+
+static bool help_option(struct session *s, const char *name)
+{
+    char values[256] = "";
+    const struct setting *o = option_find(name);
+    if (!o) return false;
+    option_list(s, o, join, values);
+    out_topic(s->out, "option", "option", o->name, o->about);
+    out_words(s->out, "values", "one of", values);
+    out_str(s->out, "usual", "usually", o->usual);
+    out_text(s->out, "`set %s` shows it, `set %s VALUE` changes it for good.", o->name, o->name);
+    return true;
+}
+
+static bool help_device(struct session *s, const char *name)
+{
+    const struct named *d = registry_find(&device_sort_registry, name);
+    if (!d) return false;
+    out_topic(s->out, "device", "device", d->name, d->about);
+    out_text(s->out, "`devices` lists the devices of this machine.");
+    return true;
+}
+
+static bool help_card_line(struct session *s, const char *name)
+{
+    const struct card_line *l = card_find(name);
+    if (!l) return false;
+    out_topic(s->out, "line", "line of `check`", l->name, l->about);
+    out_bool(s->out, "costly", "costly", l->costly);
+    out_bool(s->out, "square", "only square matrices", l->square);
+    return true;
+}
+
+static bool help_name(struct session *s, const char *name)
+{
+    if (!command_find(name)) return false;
+    help_command(s, command_find(name));
+    return true;
+}
+
+static bool help_source_list(struct session *s, const char *name)
+{
+    if (strcmp(name, "sources")) return false;
+    help_sources(s->out);
+    return true;
+}
+
+/* The same things that kinds.c accepts as TOPIC. */
+static bool (*const topics[])(struct session *s, const char *name) = {
+    help_source_list, help_name,      help_view,   help_format,   help_kernel,
+    help_solver,      help_precond,   help_method, help_ordering, help_symmethod,
+    help_symmode,     help_generator, help_option, help_device,   help_card_line,
+};
+
+/* A name may mean several things, as ell is a format and a kernel: explain all. */
+static bool run_help(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "topic");
+    (void)e;
+    if (!name) help_all(s->out);
+    for (int i = 0; name && i < COUNT(topics); i++) topics[i](s, name);
+    return true;
+}
+
+const struct command command_help = {
+    .name = "help",
+    .grammar = "[TOPIC]",
+    .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
+    .help = "In a usage line, UPPER CASE is a value to fill in, [...] is optional, | separates alternatives.\n"
+            "    help spmv; help ell; help rcm; help sources",
+    .run = run_help,
+};

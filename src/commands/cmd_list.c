@@ -1,0 +1,106 @@
+/* list, use and drop: the matrices of the session. */
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "session/product.h"
+#include "session/session.h"
+
+#include <string.h>
+
+static int64_t bytes_of(const struct matrix *m)
+{
+    const struct csr *A = &m->csr;
+    int64_t value = A->imag ? 2 * sizeof *A->val : sizeof *A->val;
+    int64_t bytes = (A->rows + 1) * (int64_t)sizeof *A->rowptr + A->nnz * ((int64_t)sizeof *A->col + value);
+    for (const struct product *p = m->products; p; p = p->next) bytes += stored_bytes(&p->S);
+    return bytes;
+}
+
+/* "csr ell/fp32": the formats kept, the oldest last. */
+static const char *formats_of(const struct matrix *m, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (const struct product *p = m->products; p && n < size; p = p->next)
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s", n ? " " : "", p->S.format->name,
+                              p->S.real == T_F32 ? "/fp32" : "");
+    return out;
+}
+
+static void out_listed(struct session *s, const struct matrix *m)
+{
+    struct out *o = s->out;
+    char held[256];
+    out_row(o);
+    out_str(o, NULL, "", m == s->current ? "*" : "");
+    out_str(o, "name", "name", m->name);
+    out_bool(o, "current", NULL, m == s->current);
+    out_int(o, "rows", "rows", m->csr.rows);
+    out_int(o, "cols", "cols", m->csr.cols);
+    out_int(o, "nnz", "nonzeros", m->csr.nnz);
+    out_str(o, "field", "field", m->info.field);
+    out_bytes(o, "bytes", "memory", bytes_of(m));
+    out_words(o, "formats", "converted to", formats_of(m, held, sizeof held));
+    out_str(o, "file", "from", m->info.file);
+}
+
+static bool run_list(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a, (void)e;
+    if (!s->matrices) out_text(s->out, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
+    for (const struct matrix *m = s->matrices; m; m = m->next) out_listed(s, m);
+    return true;
+}
+
+static bool run_use(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    s->current = m;
+    return true;
+}
+
+/* A name may be given twice, so look each one up again. */
+static bool run_drop(struct session *s, const struct args *a, struct err *e)
+{
+    if (arg_flag(a, "all") == (arg_count(a, "matrix") > 0))
+        return fail(e, E_USAGE, "drop which matrices? name them, or `all`; `list` shows them");
+    while (arg_flag(a, "all") && s->matrices) session_drop(s, s->matrices);
+    for (int i = 0; i < arg_count(a, "matrix"); i++) {
+        struct matrix *m = session_matrix(s, arg_at(a, "matrix", i), e);
+        if (!m) return false;
+        session_drop(s, m);
+    }
+    return true;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .grammar = "",
+    .about = "list the matrices and their memory; the current one is marked",
+    .help = "Memory counts the matrix and all formats it was converted to, on the host.\n"
+            "    list",
+    .run = run_list,
+};
+
+const struct command command_use = {
+    .name = "use",
+    .grammar = "MATRIX",
+    .about = "make a matrix the current one",
+    .help = "Commands work on the current matrix when none is named.\n"
+            "    use A",
+    .run = run_use,
+};
+
+const struct command command_drop = {
+    .name = "drop",
+    .grammar = "[MATRIX...] [all]",
+    .about = "remove matrices and everything derived from them",
+    .help =
+        "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo` can\n"
+        "bring the matrix itself back while memory allows.\n"
+        "    drop A B; drop all",
+    .run = run_drop,
+};

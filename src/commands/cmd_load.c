@@ -1,0 +1,117 @@
+/* load and save: read and write matrix files. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "files/file.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* "nos3: 960 x 960, 15,844 nonzeros (8,402 in the file, real symmetric), 4.1 ms" */
+static void say_loaded(struct out *o, const struct matrix *m)
+{
+    const struct load_info *info = &m->info;
+    char rows[32], cols[32], stored[32], summed[100] = "", kept[100] = "";
+    if (info->duplicates) snprintf(summed, sizeof summed, ", %s summed", how_many(info->duplicates, "duplicate").text);
+    if (info->explicit_zeros) snprintf(kept, sizeof kept, ", %s", how_many(info->explicit_zeros, "explicit zero").text);
+    out_text(o, "%s: %s x %s, %s (%s in the file, %s %s)%s%s, %.1f ms", m->name,
+             show_count(m->csr.rows, rows, sizeof rows), show_count(m->csr.cols, cols, sizeof cols),
+             how_many(m->csr.nnz, "nonzero").text, show_count(info->nnz_stored, stored, sizeof stored), info->field,
+             info->symmetry, summed, kept, info->ms);
+}
+
+static void out_loaded(struct out *o, const struct matrix *m)
+{
+    const struct load_info *info = &m->info;
+    const char *warning[WARNINGS_MAX];
+    for (int i = 0; i < info->nwarnings; i++) warning[i] = info->warning[i];
+    out_row(o);
+    out_str(o, "name", NULL, m->name);
+    out_str(o, "file", NULL, info->file);
+    out_int(o, "rows", NULL, m->csr.rows);
+    out_int(o, "cols", NULL, m->csr.cols);
+    out_int(o, "nnz", NULL, m->csr.nnz);
+    out_int(o, "nnz_stored", NULL, info->nnz_stored);
+    out_str(o, "field", NULL, info->field);
+    out_str(o, "symmetry", NULL, info->symmetry);
+    out_int(o, "duplicates", NULL, info->duplicates);
+    out_int(o, "explicit_zeros", NULL, info->explicit_zeros);
+    out_strs(o, "warnings", info->nwarnings, warning);
+    out_num(o, "time_ms", NULL, info->ms, NULL);
+    say_loaded(o, m);
+}
+
+static bool load_one(struct session *s, const char *file, const char *name, const char *part, struct err *e)
+{
+    struct csr A = {0};
+    struct load_info info = {0};
+    char path[4096];
+    bool ok = session_path(s, file, path, sizeof path, e) && file_load(path, part, &s->watch, &A, &info, e) &&
+              session_add(s, name, &A, &info, e);
+    csr_free(&A);
+    if (!ok) return false;
+    out_loaded(s->out, s->current);
+    for (int i = 0; i < info.nwarnings && out_mode(s->out) != OUT_JSON; i++)
+        out_note(s->out, "%s: %s", s->current->name, info.warning[i]);
+    return true;
+}
+
+static bool run_load(struct session *s, const struct args *a, struct err *e)
+{
+    int n = arg_count(a, "file");
+    const char *name = arg(a, "as");
+    if (name && n > 1) return fail(e, E_USAGE, "expected one file before `as %s`, found %d", name, n);
+    for (int i = 0; i < n; i++)
+        if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), e)) return false;
+    return true;
+}
+
+static bool run_save(struct session *s, const struct args *a, struct err *e)
+{
+    char comment[128];
+    const char *file = arg(a, "file");
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
+    double start = now_us();
+    if (!file_save(file, &m->csr, &m->info, comment, &s->watch, e)) return false;
+    out_row(s->out);
+    out_str(s->out, "name", "name", m->name);
+    out_str(s->out, "file", "file", file);
+    out_int(s->out, "nnz", "nonzeros", m->csr.nnz);
+    out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
+    return true;
+}
+
+const struct command command_load = {
+    .name = "load",
+    .grammar = "FILE... [as NAME] [variable WORD]",
+    .about = "read matrices from files of many formats, also compressed or in an archive",
+    .help =
+        "The format is detected from the content, not from the name:\n"
+        "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
+        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, and compressed\n"
+        "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named one, also Problem.A\n"
+        "    .wsb        written by `save A.wsb`: the fastest to load\n"
+        "Symmetric matrices are expanded, duplicates summed, explicit zeros kept. Notes report deviations from the\n"
+        "format that were accepted. Each matrix becomes the current one, named after its file or as given.\n"
+        "    load samples/thesis4.mtx as A\n"
+        "    load west0479.mat variable Problem.A",
+    .run = run_load,
+};
+
+const struct command command_save = {
+    .name = "save",
+    .grammar = "FILE [MATRIX]",
+    .about = "write a matrix to a file; the ending of its name selects the format",
+    .help = "All formats restore the same values bit for bit.\n"
+            "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
+            "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
+            "    .wsb            a binary cache with checksums, loaded at memory speed\n"
+            "    save copy.mtx A",
+    .run = run_save,
+};

@@ -1,0 +1,332 @@
+/* lu: a matrix as a dense one, factored by one method, by all of them, or one column per step for display. */
+#include "cmd_lu.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "machine/front_ops.h"
+#include "session/holding.h"
+#include "lu/lu.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEP_NUMBERS = 12, STEP_MOST = 512, HOST_MOST = 4096, EMU_MOST = 200 };
+
+/* One method's time and results. */
+struct timed {
+    const struct lu_method *method;
+    struct device *dev;
+    double us, spread;
+    struct lu sum; /* only its numbers: the pointers are freed */
+};
+
+/* ---- one method ---- */
+
+/* `sampled`: the parts were timed. */
+static void say_parts(struct out *o, const struct lu *v, bool sampled)
+{
+    char text[128] = "";
+    double all = 0;
+    for (int i = 0; sampled && i < LU_PARTS; i++) all += v->part_us[i];
+    out_strs(o, "parts", all > 0 ? LU_PARTS : 0, lu_part_name);
+    out_nums(o, "part_us", all > 0 ? LU_PARTS : 0, v->part_us);
+    if (!(all > 0)) return;
+    for (int i = 0; i < LU_PARTS; i++) {
+        size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "%s%s %.0f%%", i ? ", " : "", lu_part_name[i], 100 * v->part_us[i] / all);
+    }
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", text);
+}
+
+static void say_determinant(struct out *o, const struct lu *v)
+{
+    char text[64];
+    out_int(o, "det_sign", NULL, v->sign);
+    out_num(o, "det_log10", NULL, v->sign ? v->log10_det : NAN, NULL);
+    if (out_mode(o) != OUT_TEXT) return;
+    if (v->sign && fabs(v->log10_det) < 15)
+        snprintf(text, sizeof text, "%.6g", v->sign * pow(10, v->log10_det));
+    else if (v->sign)
+        snprintf(text, sizeof text, "%s10^%.4f", v->sign < 0 ? "-" : "", v->log10_det);
+    else
+        snprintf(text, sizeof text, "0");
+    out_str(o, NULL, "determinant", text);
+}
+
+static const char *says_singular(const struct lu *v, char *out, size_t size)
+{
+    snprintf(out, size, "yes: column %lld (counted from 0) has no nonzero pivot", (long long)v->singular);
+    return v->singular < 0 ? "no" : out;
+}
+
+static double gflops(const struct timed *t)
+{
+    return t->us > 0 ? lu_flops(t->sum.n) / t->us * 1e-3 : NAN;
+}
+
+static void report(struct session *s, const struct matrix *m, const struct timed *t)
+{
+    char text[80];
+    struct out *o = s->out;
+    const struct lu *v = &t->sum;
+    out_record(o);
+    out_str(o, "matrix", "matrix", m->name);
+    out_str(o, "method", "method", t->method->name);
+    out_str(o, "device", "device", t->dev->name);
+    out_str(o, "precision", "precision", type_name(v->real));
+    out_int(o, "rows", "rows", v->n);
+    out_num(o, "b", v->b ? "b" : NULL, v->b ? v->b : NAN, "%.0f");
+    out_str(o, "version", t->method->vendor ? "version" : NULL, lu_version(t->method));
+    out_time(o, "time_us", "time", t->us);
+    out_time(o, "spread_us", "+-", t->spread);
+    out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
+    out_time(o, "put_us", t->dev->kind == DEV_CUDA ? "copied there in" : NULL,
+             t->dev->kind == DEV_EMU ? NAN : v->put_us);
+    out_time(o, "solve_us", "substitution", t->dev->kind == DEV_EMU ? NAN : v->solve_us);
+    say_parts(o, v, t->dev->kind != DEV_EMU);
+    out_bool(o, "singular", NULL, v->singular >= 0);
+    out_num(o, "singular_column", NULL, v->singular >= 0 ? (double)v->singular : NAN, NULL);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "singular", says_singular(v, text, sizeof text));
+    say_determinant(o, v);
+    out_num(o, "growth", "growth", v->growth, "%.4g");
+    out_num(o, "backward_error", "backward error", v->backward, "%.3e");
+    out_num(o, "error_known", "error in x", v->error, "%.3e");
+}
+
+/* Factor, time, measure. parts: also the time per phase. */
+static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
+                    struct err *e)
+{
+    struct lu *v = NULL;
+    if (!lu_begin(&v, &m->csr, o, e)) return false;
+    *t = (struct timed){.method = v->method, .dev = v->dev};
+    bool sampled = parts && v->dev->kind != DEV_EMU && v->method->has_parts;
+    bool ok = lu_time(v, reps, &t->us, &t->spread, e) && (!sampled || lu_sample(v, e)) && lu_measure(v, e);
+    t->sum = *v;
+    lu_free(v);
+    return ok;
+}
+
+/* ---- all of them ---- */
+
+static void out_timed(struct out *o, const struct matrix *m, const struct timed *t, double baseline_us)
+{
+    const struct lu *v = &t->sum;
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "method", "method", t->method->name);
+    out_str(o, "device", "device", t->dev->name);
+    out_str(o, "precision", NULL, type_name(v->real));
+    out_int(o, "rows", NULL, v->n);
+    out_num(o, "b", NULL, v->b ? v->b : NAN, NULL);
+    out_str(o, "version", NULL, lu_version(t->method));
+    out_time(o, "time_us", "time", t->us);
+    out_num(o, "gflops", "GFLOP/s", gflops(t), "%.1f");
+    out_num(o, "speedup", "speed-up", baseline_us > 0 ? baseline_us / t->us : NAN, "%.2f");
+    out_num(o, "backward_error", "backward error", v->backward, "%.1e");
+    out_num(o, "growth", "growth", v->growth, "%.3g");
+    out_bool(o, "singular", NULL, v->singular >= 0);
+}
+
+/* Why the table shows no errors. */
+static void say_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (t[i].sum.singular >= 0) {
+            out_text(o, "%s is singular: column %lld (counted from 0) has no nonzero pivot", m->name,
+                     (long long)t[i].sum.singular);
+            return;
+        }
+}
+
+/* Methods that would take minutes are left out, with a note. */
+static bool too_long(struct session *s, const struct lu_method *m, const struct device *d, int64_t n)
+{
+    int64_t most = d->kind == DEV_CPU ? HOST_MOST : d->kind == DEV_EMU ? EMU_MOST : INT64_MAX;
+    if (n <= most) return false;
+    out_note(s->out, "%s on %s is left out above %lld rows; `lu %s on %s` runs it", m->name, d->name, (long long)most,
+             m->name, d->name);
+    return true;
+}
+
+static bool run_on(struct session *s, const struct matrix *m, struct lu_options o, int reps, struct timed *t, int *n,
+                   struct err *e)
+{
+    for (int i = 0; lu_methods[i]; i++) {
+        struct err why = {0};
+        if (!lu_runs_on(lu_methods[i], o.dev) || too_long(s, lu_methods[i], o.dev, m->csr.rows)) continue;
+        o.method = lu_methods[i];
+        if (run_one(m, &o, reps, false, &t[*n], &why)) {
+            ++*n;
+            continue;
+        }
+        if (why.code == E_CANCELLED || o.dev->lost || !o.method->vendor)
+            return fail_at(e, why.code, why.where, "%s", why.text);
+        out_note(s->out, "%s: %s", o.method->name, why.text);
+    }
+    return true;
+}
+
+static bool run_all(struct session *s, const struct matrix *m, struct lu_options o, const char *on, int reps,
+                    struct err *e)
+{
+    struct timed t[2 * 8];
+    int n = 0;
+    double baseline_us = NAN;
+    struct device *first = o.dev, *cpu = device_open("cpu", e), *emu = device_open("emu", e);
+    if (!cpu || !emu) return false;
+    if (!on && first->kind != DEV_CUDA) first = emu;
+    bool ok = true;
+    if (!on) {
+        o.dev = cpu;
+        ok = run_on(s, m, o, reps, t, &n, e);
+    }
+    o.dev = first;
+    ok = ok && run_on(s, m, o, reps, t, &n, e);
+    for (int i = 0; i < n; i++)
+        if (t[i].method->baseline) baseline_us = t[i].us;
+    if (n) out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text, type_name(o.real));
+    for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], baseline_us);
+    for (int i = 0; i < n; i++)
+        if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
+    say_all_singular(s->out, m, t, n);
+    if (ok && first == emu && n) out_text(s->out, "The emulator checks accesses and numbers; it has no time.");
+    return ok;
+}
+
+/* ---- a column at a time ---- */
+
+static void print_state(struct out *o, const struct lu_steps *v)
+{
+    char line[16 * STEP_NUMBERS];
+    for (int64_t i = 0; i < v->n; i++) {
+        size_t at = 0;
+        for (int64_t j = 0; j < v->n; j++) {
+            const char *before = j == v->k ? (i >= v->k ? " |" : "  ") : "";
+            at += (size_t)snprintf(line + at, sizeof line - at, "%s %8.4g", before, v->a[j * v->n + i]);
+        }
+        out_text(o, "  row %2d %s", v->row[i], line);
+    }
+}
+
+static void say_step(struct out *o, const struct lu_steps *v)
+{
+    int64_t k = v->k - 1;
+    double pivot = k < 0 ? NAN : v->a[k * v->n + k];
+    if (out_mode(o) == OUT_TEXT && v->n <= STEP_NUMBERS) {
+        if (k < 0) out_text(o, "%s: L and U fill in from the left, right of | is what is left to do", v->name);
+        if (k >= 0 && v->pivot != k)
+            out_text(o, "column %lld: pivot %.4g; rows %lld and %lld change places", (long long)k, pivot, (long long)k,
+                     (long long)v->pivot);
+        if (k >= 0 && v->pivot == k) out_text(o, "column %lld: pivot %.4g, where it is", (long long)k, pivot);
+        print_state(o, v);
+        return;
+    }
+    if (k < 0) return;
+    out_row(o);
+    out_int(o, "column", "column", k);
+    out_int(o, "pivot_row", "pivot's row", v->pivot);
+    out_num(o, "pivot", "pivot", pivot, "%.6g");
+    out_nums(o, "state", v->n <= STEP_NUMBERS ? v->n * v->n : 0, v->a);
+}
+
+static bool check_steps(const struct matrix *m, bool force, struct err *e)
+{
+    const struct csr *A = &m->csr;
+    if (A->imag || A->rows != A->cols || !A->rows)
+        return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
+    if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
+    return fail(e, E_LIMIT, "%s has %s; steps are shown of matrices of up to %d", m->name,
+                how_many(A->rows, "row").text, +STEP_MOST);
+}
+
+bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)
+{
+    struct lu_steps *v = NULL;
+    if (!check_steps(m, force, e) || !lu_steps_new(&v, &m->csr, m->name, e)) return false;
+    lu_steps_free(s->lu);
+    s->lu = v;
+    return true;
+}
+
+/* At a terminal the screen takes over; a script prints every column. */
+static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
+{
+    if (!lu_steps_begin(s, m, force, e)) return false;
+    out_note(s->out, "the steps are those of the textbook algorithm, on a copy on the host");
+    if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
+    for (int64_t k = 0; k <= s->lu->n; k++) {
+        lu_steps_to(s->lu, k);
+        say_step(s->out, s->lu);
+        if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
+    }
+    if (s->lu->singular >= 0)
+        out_text(s->out, "singular: column %lld (counted from 0) has no nonzero pivot", (long long)s->lu->singular);
+    lu_steps_to(s->lu, 0);
+    return true;
+}
+
+static bool run_lu(struct session *s, const struct args *a, struct err *e)
+{
+    struct timed t;
+    struct lu_options o = {.real = arg_precision(a), .force = arg_flag(a, "force"), .watch = &s->watch};
+    int64_t b = arg_int(a, "b", 0), reps = arg_int(a, "reps", 0);
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
+        return fail(e, E_USAGE, "`step` is the textbook algorithm: it takes no method, b, reps or all");
+    if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
+    if (reps < 0 || reps > 1000)
+        return fail(e, E_USAGE, "expected 0 to 1000 after `reps`, found %lld", (long long)reps);
+    if (b < 0 || b > INT32_MAX || (arg(a, "b") && !b))
+        return fail(e, E_USAGE, "expected a power of two after `b`, found %lld", (long long)b);
+    o.b = (int)b;
+    o.method = arg(a, "method") ? lu_find(arg(a, "method")) : NULL;
+    o.dev = session_device(s, arg(a, "on"), e);
+    if (!o.dev) return false;
+    if (arg_flag(a, "all")) {
+        if (o.b || o.method) return fail(e, E_USAGE, "`all` runs every method with its default b; name none");
+        return run_all(s, m, o, arg(a, "on"), (int)reps, e);
+    }
+    if (!run_one(m, &o, (int)reps, true, &t, e)) return false;
+    report(s, m, &t);
+    return true;
+}
+
+const struct command command_lu = {
+    .name = "lu",
+    .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
+    .about = "factor a matrix as a dense one, P A = L U, by one method or all",
+    .help =
+        "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
+        "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
+        "explains how each works. Then b = A * ones is solved for, so that the error in x is known; the backward "
+        "error\n"
+        "is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the median of reps\n"
+        "factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is singular, the\n"
+        "column is reported. all: every method that runs here, in one table; without a GPU the emulator takes part\n"
+        "for small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to 512 rows:\n"
+        "full screen at a terminal (`view lu`), else printed. force accepts NaN and inf.\n"
+        "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
+        "    gen dense 6; lu step",
+    .run = run_lu,
+};
+
+/* ---- what the session keeps ---- */
+
+static void drop_steps(struct session *s)
+{
+    lu_steps_free(s->lu);
+    s->lu = NULL;
+}
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->lu && !strcmp(s->lu->name, m->name);
+}
+
+const struct holding holding_lu = {.drop = drop_steps, .belongs_to = is_of};

@@ -1,0 +1,32 @@
+/* predict: a kernel's GPU time by the cost model, to be compared with spmv's measurement. */
+#include "session/command.h"
+#include "microscope/modeled.h"
+#include "session/predicted.h"
+#include "session/session.h"
+
+static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
+{
+    (void)e;
+    out_record(s->out);
+    out_modeled(s, m, k);
+    modeled_remarks(s->out, &k->on, k->work.sampled);
+    return true;
+}
+
+static bool run_predict(struct session *s, const struct args *a, struct err *e)
+{
+    return modeled_command(s, a, say, e);
+}
+
+const struct command command_predict = {
+    .name = "predict",
+    .grammar = "KERNEL [PARAMS] [of MATRIX] [f32|f64]",
+    .about = "predicted time of a kernel on a GPU, and its bottleneck",
+    .help =
+        "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
+        "combines its chains of dependent loads, the sectors that miss the caches, and its atomics with the measured\n"
+        "ceilings of the session's GPU, or of an NVIDIA H200 if there is none. `spmv` measures; `explain` gives the\n"
+        "reasons. Parameters are those of the kernel's format.\n"
+        "    predict csr-scalar; predict sell 32 of A f32",
+    .run = run_predict,
+};

@@ -1,0 +1,387 @@
+/* race: several solvers, or several kernels, on one matrix in turns of equal time, with a table at the end. */
+#include "cmd_race.h"
+#include "session/args.h"
+#include "cmd_solve.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "machine/front_ops.h"
+#include "session/holding.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "base/numeral.h"
+#include "solvers/precond.h"
+#include "race.h"
+#include "race_begin.h"
+#include "session/right_side.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+#include "session/spmv.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the racers ---- */
+
+static bool add_racer(struct race *r, const char *word, struct err *e)
+{
+    const struct solver *solver = solver_find(word);
+    const struct kernel *kernel = kernel_find(word);
+    if (r->n == RACERS_MOST)
+        return fail(e, E_USAGE, "too many racers: at most %d, so `%s` is one too many", RACERS_MOST, word);
+    if (r->n && r->kernels != (kernel != NULL))
+        return fail(e, E_USAGE, "only %s can race here: the %s %s cannot join them", r->kernels ? "kernels" : "solvers",
+                    kernel ? "kernel" : "solver", word);
+    r->kernels = kernel != NULL;
+    struct racer *x = &r->racer[r->n++];
+    x->solver = solver;
+    x->kernel = kernel;
+    snprintf(x->name, sizeof x->name, "%s", word);
+    return true;
+}
+
+/* m for a solver that restarts, omega for one that has it. */
+static bool set_number(struct race *r, const char *word, struct err *e)
+{
+    struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
+    if (!x || !x->solver || x->m || x->omega > 0)
+        return fail(e, E_USAGE, "expected a %s, found the number %s", x && x->kernel ? "kernel" : "solver", word);
+    bool m = x->solver->restarts && is_integer(word, &x->m) && x->m > 0;
+    bool omega = !x->solver->restarts && x->solver->omega > 0 && is_real(word, &x->omega) && x->omega > 0;
+    size_t n = strlen(x->name);
+    if (x->solver->restarts && !m)
+        return fail(e, E_USAGE, "expected after %s the iterations between restarts, found %s", x->name, word);
+    if (!m && !omega)
+        return fail(e, E_USAGE,
+                    x->solver->omega > 0 ? "expected after %s an omega above 0, found %s"
+                                         : "%s takes no number: it has neither m nor omega, found %s",
+                    x->name, word);
+    snprintf(x->name + n, sizeof x->name - n, " %.20s", word);
+    return true;
+}
+
+static bool read_racers(struct race *r, const struct args *a, struct err *e)
+{
+    const char *word;
+    for (int i = 0; (word = arg_at(a, "racer", i)); i++)
+        if (!(like_number(word) ? set_number : add_racer)(r, word, e)) return false;
+    return true;
+}
+
+/* Options for solvers only, and for kernels only. */
+static bool check_options(const struct race *r, const struct args *a, struct err *e)
+{
+    static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
+                             *const of_kernels[] = {"reps"};
+    const char *const *not_for = r->kernels ? of_solvers : of_kernels;
+    int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
+    for (int i = 0; i < n; i++)
+        if (arg(a, not_for[i]))
+            return fail(e, E_USAGE, "`%s` is not for a race of %s", not_for[i], r->kernels ? "kernels" : "solvers");
+    int64_t reps = arg_int(a, "reps", 0);
+    if (reps >= 0 && reps <= 1000000) return true;
+    return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+}
+
+/* ---- beginning ---- */
+
+static bool warn(struct session *s, const struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++)
+        if (!solve_warn(s, r->matrix, r->racer[i].solver, e)) return false;
+    return true;
+}
+
+static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
+{
+    const struct csr *A = &r->matrix->csr;
+    double *b = mem_new(A->rows, sizeof *b, "the right side", e);
+    struct solve_options o = {
+        .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
+        .dev = r->dev,
+        .real = r->real,
+        .tol = r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8),
+        .maxit = arg_int(a, "maxit", 10000),
+        .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
+        .pre_block = arg_int(a, "block", 0),
+        .b = b,
+        .force = arg_flag(a, "force"),
+    };
+    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
+    bool ok =
+        b && warn(s, r, e) && right_side_make(A, arg(a, "b"), seed, b, &o.known_ones, e) && race_solvers(s, r, &o, e);
+    mem_free(b);
+    return ok;
+}
+
+static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
+{
+    r->real = arg_precision(a);
+    r->reps = (int)arg_int(a, "reps", 0);
+    r->matrix = session_matrix(s, arg(a, "of"), e);
+    if (!r->matrix || !read_racers(r, a, e) || !check_options(r, a, e)) return false;
+    if (r->kernels && r->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", r->matrix->name);
+    r->dev = session_device(s, arg(a, "on"), e);
+    if (!r->dev) return false;
+    return r->kernels ? race_kernels(s, r, e) : begin_solvers(s, r, a, e);
+}
+
+/* ---- running ---- */
+
+/* Serve the screen and the keyboard. */
+static enum turn go_on(struct session *s, const struct race *r)
+{
+    const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
+    bool watched = s->interactive && !s->folder; /* a lesson continues by itself */
+    enum turn turn = watched && s->front && s->front->live_view ? s->front->live_view(s, "race") : TURN_ON;
+    if (turn != TURN_ON) return turn;
+    return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
+}
+
+static bool run_turns(struct session *s, struct race *r, struct err *e)
+{
+    enum turn turn = TURN_ON;
+    r->paused = false;
+    while (r->running && turn == TURN_ON) {
+        if (!race_turn(r, e)) return false;
+        if (r->running) turn = go_on(s, r);
+    }
+    r->paused = turn == TURN_LEAVE;
+    r->stopped = turn == TURN_STOP;
+    r->behind = false;
+    return true;
+}
+
+/* ---- what is printed ---- */
+
+/* With the m that a solver chose itself. */
+static const char *called(const struct racer *x, char *out, size_t size)
+{
+    bool chose = x->v && x->solver->restarts && !x->m;
+    snprintf(out, size, chose ? "%s (%lld)" : "%s", x->name, chose ? (long long)x->v->set.m : 0);
+    return out;
+}
+
+static void out_head(struct out *o, const struct race *r, const struct racer *x, int place)
+{
+    char name[80];
+    out_row(o);
+    out_int(o, "place", "#", place);
+    out_str(o, "matrix", NULL, r->matrix->name);
+    if (x->solver) out_str(o, "solver", NULL, x->solver->name);
+    out_str(o, x->kernel ? "kernel" : NULL, x->kernel ? "kernel" : "solver", called(x, name, sizeof name));
+    out_str(o, "device", NULL, r->dev->name);
+    out_str(o, "precision", NULL, type_name(r->real));
+    out_str(o, "refused", NULL, *x->why ? x->why : NULL);
+}
+
+static void out_solver(struct out *o, const struct race *r, const struct racer *x)
+{
+    const struct solve *v = x->v;
+    bool timed = v && r->dev->kind != DEV_EMU;
+    out_num(o, "m", NULL, v && x->solver->restarts ? (double)v->set.m : NAN, "%.0f");
+    out_str(o, "precond", NULL, v && v->pre.method ? v->pre.method->name : NULL);
+    out_num(o, "precond_us", NULL, timed && v->pre.method ? v->pre.us : NAN, NULL);
+    out_num(o, "omega", NULL, v && x->solver->omega > 0 ? v->set.omega : NAN, NULL);
+    out_bool(o, "converged", NULL, v && v->reason == CONVERGED);
+    out_str(o, "status", NULL, v ? reason_name(v->reason) : "refused");
+    out_str(o, NULL, "ended", !v ? "refused" : v->reason == MAX_ITERATIONS ? "limit" : reason_name(v->reason));
+    out_str(o, "reason", NULL, v ? v->why : x->why);
+    out_num(o, "iterations", "iterations", v ? (double)v->iterations : NAN, "%.0f");
+    out_num(o, "time_us", NULL, timed ? x->us : NAN, NULL);
+    out_num(o, NULL, "ms", timed ? x->us / 1000 : NAN, "%.3f");
+    out_num(o, "us_per_iteration", "us each", timed && v->iterations ? x->us / (double)v->iterations : NAN, "%.1f");
+    out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
+    out_num(o, "residual_true", "residual", v ? v->result.residual_true : NAN, "%.2e");
+    out_num(o, "error_known", "error", v && v->result.known ? v->result.error_known : NAN, "%.2e");
+    out_nums(o, "history", v ? v->iterations + 1 : 0, v ? v->history.residual : NULL);
+}
+
+static void out_kernel(struct out *o, const struct race *r, const struct racer *x)
+{
+    (void)r;
+    double rate = x->us > 0 ? (double)x->nmarks / x->us : NAN;
+    out_int(o, "products", "products", x->nmarks);
+    out_num(o, "best_us", "best us", x->best_us, "%.2f");
+    out_num(o, "time_us", "median us", x->run.us, "%.2f");
+    out_num(o, "spread_us", "+-", x->nmarks > 1 ? x->run.spread_us : NAN, "%.2f");
+    out_num(o, "products_per_s", "products/s", 1e6 * rate, "%.0f");
+    out_num(o, "gbs", "GB/s", x->run.gbs, "%.2f");
+    out_num(o, "gflops", "GFLOP/s", x->run.gflops, "%.2f");
+    out_num(o, "error", "error", *x->why ? NAN : x->run.error.relative, "%.1e");
+}
+
+/* Below the table: why solvers ended without convergence, and what was refused. */
+static void out_reasons(struct out *o, const struct race *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[r->place[i]];
+        bool named = !strncmp(x->why, x->name, strlen(x->name));
+        if (*x->why)
+            out_text(o, "%s%s%s", named ? "" : x->name, named ? "" : ": ", x->why);
+        else if (x->v && x->v->reason != CONVERGED && x->v->reason != STOPPED)
+            out_text(o, "%s: %s", x->name, x->v->why);
+    }
+    if (r->dev->kind != DEV_EMU) return;
+    if (r->kernels)
+        out_text(o, "The emulator models accesses, not time: the results are checked, there is no winner.");
+    else
+        out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
+}
+
+void out_race(struct out *o, const struct race *r)
+{
+    const struct precond *pre = NULL;
+    for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre.method ? r->racer[i].v->pre.method : pre;
+    out_text(o, "%s, %s, %s%s%s, on %s (%s)", r->matrix->name, how_many(r->matrix->csr.nnz, "nonzero").text,
+             type_name(r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name, r->dev->about);
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[r->place[i]];
+        out_head(o, r, x, i + 1);
+        (r->kernels ? out_kernel : out_solver)(o, r, x);
+    }
+    out_reasons(o, r);
+}
+
+/* So that `view bench` shows them as well. */
+static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
+{
+    struct run run[RACERS_MOST];
+    int n = 0;
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) run[n++] = r->racer[i].run;
+    return spmv_keep(s, r->matrix, run, n, e);
+}
+
+static bool check_results(const struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].wrong) return fail(e, E_NUMERIC, "a kernel's result is wrong, see above; it did not race");
+    return true;
+}
+
+static void forget(struct session *s)
+{
+    race_free(s->race);
+    s->race = NULL;
+}
+
+/* Places, and the table. */
+static bool finish(struct session *s, struct err *e)
+{
+    struct race *r = s->race;
+    r->paused = false;
+    if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* true residuals take a while */
+    if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
+        forget(s);
+        return false;
+    }
+    if (s->front && s->front->calm) s->front->calm(s);
+    out_race(s->out, r);
+    if (r->stopped && !s->interactive) return fail(e, E_CANCELLED, "race: cancelled; the results so far are above");
+    return check_results(r, e);
+}
+
+bool race_continue(struct session *s, struct err *e)
+{
+    struct race *r = s->race;
+    if (!run_turns(s, r, e)) {
+        forget(s);
+        return false;
+    }
+    if (!r->paused) return finish(s, e);
+    out_note(s->out, "paused after %s of all %s together: `continue`, `view race` or `stop`",
+             how_many(race_done(r), r->kernels ? "product" : "iteration").text, r->kernels ? "kernels" : "solvers");
+    return true;
+}
+
+bool race_stop(struct session *s, struct err *e)
+{
+    s->race->stopped = true;
+    return finish(s, e);
+}
+
+bool race_waits(const struct session *s)
+{
+    bool solve = s->solve && s->solve->reason == RUNNING;
+    return s->race && s->race->paused && !(solve && s->race->behind);
+}
+
+static bool run_race(struct session *s, const struct args *a, struct err *e)
+{
+    if (s->race && s->race->paused) out_note(s->out, "the paused race on %s ends", s->race->matrix->name);
+    forget(s);
+    struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
+    if (r && begin(s, r, a, e)) return race_continue(s, e);
+    forget(s);
+    return false;
+}
+
+const struct command command_race = {
+    .name = "race",
+    .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [precond PRECOND] [block N] [tol R] [maxit N] [b FILE] "
+               "[seed N] [reps N] [force] "
+               "[f32|f64]",
+    .about = "solvers, or kernels, side by side in turns of equal time",
+    .help =
+        "Up to eight solvers, or eight kernels. A number after a solver is its m where it restarts, its omega\n"
+        "where it has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The\n"
+        "time of a solver is that of its iterations, without set-up. On a terminal all residuals are drawn as\n"
+        "they fall, after 0.3 s: t changes from time to iterations, q goes back to the prompt, where the race\n"
+        "waits for `continue` or `stop`, x or Ctrl-C stops those still running; `view race` shows them again.\n"
+        "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"
+        "solve, for the solvers that accept them; x0 is zero. The table lists those that converged first, by\n"
+        "time, then the others by the residual they reached.\n"
+        "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the distance\n"
+        "between the quartiles are of single SpMVs. On the emulator, which has no time, solvers take turns by\n"
+        "iterations.\n"
+        "    race cg gmres 30 bicgstab on cpu\n"
+        "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .run = run_race,
+};
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->race && s->race->matrix == m;
+}
+
+static bool is_paused(const struct session *s)
+{
+    return s->race->paused;
+}
+
+static bool is_running(const struct session *s)
+{
+    return !s->race->paused;
+}
+
+static bool is_on(const struct session *s, const struct device *d)
+{
+    return s->race && s->race->dev == d;
+}
+
+static bool uses(const struct session *s, const struct mat *M)
+{
+    return race_uses(s->race, M);
+}
+
+static void moved(struct session *s, const struct mat *from, struct mat *to)
+{
+    race_moved(s->race, from, to);
+}
+
+const struct holding holding_race = {
+    .drop = forget,
+    .belongs_to = is_of,
+    .pauses = "the paused race on",
+    .is_paused = is_paused,
+    .is_running = is_running,
+    .is_on = is_on,
+    .uses = uses,
+    .moved = moved,
+};

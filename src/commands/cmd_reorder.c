@@ -1,0 +1,77 @@
+/* reorder: a square matrix with rows and columns in another order, P A P', as a new matrix. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "session/derived.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "matrix/reorder.h"
+#include "session/session.h"
+
+struct moved {
+    struct spread before, after;
+    double order_us, move_us;
+};
+
+static bool move(struct csr *out, const struct csr *A, const struct ordering *o, struct moved *m, struct watch *w,
+                 struct err *e)
+{
+    int *perm = mem_new(A->rows, sizeof *perm, "an ordering", e);
+    double begin = now_us();
+    bool ok = perm && reorder_find(o, A, perm, w, e);
+    m->order_us = now_us() - begin;
+    begin = now_us();
+    ok = ok && reorder_apply(out, A, perm, w, e);
+    m->move_us = now_us() - begin;
+    mem_free(perm);
+    if (!ok) return false;
+    if (spread_of(A, &m->before, e) && spread_of(out, &m->after, e)) return true;
+    csr_free(out);
+    return false;
+}
+
+static void report(struct out *o, const struct matrix *made, const char *of, const struct ordering *ord,
+                   const struct moved *m)
+{
+    out_record(o);
+    out_str(o, "name", "name", made->name);
+    out_str(o, "of", "made of", of);
+    out_str(o, "method", "method", ord->name);
+    out_str(o, "about", "which does", ord->about);
+    out_str(o, "source", "source", ord->source);
+    out_int(o, "rows", "rows", made->csr.rows);
+    out_int(o, "nnz", "nonzeros", made->csr.nnz);
+    out_int(o, "bandwidth_before", "bandwidth before", m->before.bandwidth);
+    out_int(o, "bandwidth", "after", m->after.bandwidth);
+    out_int(o, "profile_before", "profile before", m->before.profile);
+    out_int(o, "profile", "after", m->after.profile);
+    out_time(o, "order_us", "ordered in", m->order_us);
+    out_time(o, "move_us", "moved in", m->move_us);
+}
+
+static bool run_reorder(struct session *s, const struct args *a, struct err *e)
+{
+    const struct ordering *o = ordering_find(arg(a, "ordering"));
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    struct moved moved;
+    struct csr B;
+    if (!m || !move(&B, &m->csr, o, &moved, &s->watch, e)) return false;
+    bool ok = session_add_derived(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
+    csr_free(&B);
+    if (ok) report(s->out, s->current, m->name, o, &moved);
+    return ok;
+}
+
+const struct command command_reorder = {
+    .name = "reorder",
+    .grammar = "ORDERING [MATRIX] [as NAME]",
+    .about = "a new matrix: rows and columns in another order",
+    .help = "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
+            "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) give a\n"
+            "Cholesky factor little fill. All use the pattern of A + A' and permute rows and columns alike, P A P',\n"
+            "so the matrix must be square. The profile is the sum of the distances from each row's first entry to the\n"
+            "diagonal and from each column's. The new matrix becomes the current one, named after the ordering\n"
+            "(A-rcm) if no name is given.\n"
+            "    reorder rcm A; reorder amd A as B",
+    .run = run_reorder,
+};

@@ -1,0 +1,121 @@
+/* source, replay, version and quit. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/record.h"
+#include "session/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Run the commands of a file up to the first failure, which has reported its reason and place. */
+static bool run_script(struct session *s, const char *name, struct err *e)
+{
+    if (s->depth >= SOURCE_DEPTH)
+        return fail(e, E_LIMIT, "more than %d scripts source one another; does %s source itself?", SOURCE_DEPTH, name);
+    char path[4096];
+    if (!session_path(s, name, path, sizeof path, e)) return false;
+    FILE *f = fopen(path, "r");
+    if (!f) return fail_at(e, E_IO, name, "cannot open: %s", strerror(errno));
+    if (record_is(s, f)) {
+        fclose(f);
+        return fail(e, E_USAGE, "%s is still being recorded; `record off` ends that", name);
+    }
+    s->depth++;
+    bool ok = run_file(s, f, name);
+    s->depth--;
+    fclose(f);
+    return ok;
+}
+
+static bool run_source(struct session *s, const struct args *a, struct err *e)
+{
+    bool ok = run_script(s, arg(a, "file"), e);
+    if (ok) out_begin(s->out, "source");
+    return ok;
+}
+
+static bool run_replay(struct session *s, const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "file");
+    int64_t before = s->ran;
+    double begin = now_us();
+    if (!run_script(s, name, e)) return false;
+    out_begin(s->out, "replay");
+    out_record(s->out);
+    out_str(s->out, "file", "replayed", name);
+    out_int(s->out, "commands", "commands", s->ran - before);
+    out_time(s->out, "time_us", "in", now_us() - begin);
+    return true;
+}
+
+static bool run_version(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a, (void)e;
+#ifdef HAVE_CUDA
+    bool cuda = true;
+#else
+    bool cuda = false;
+#endif
+    out_record(s->out);
+    out_str(s->out, "version", "warpspy", WARPSPY_VERSION);
+    out_bool(s->out, "cuda", "built with CUDA", cuda);
+    return true;
+}
+
+static bool run_quit(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a, (void)e;
+    s->quit = true;
+    return true;
+}
+
+/* The name that other programs use. */
+const struct command command_exit = {
+    .name = "exit",
+    .grammar = "",
+    .about = "the same as quit",
+    .help = "    exit",
+    .run = run_quit,
+    .unrecorded = true,
+};
+
+const struct command command_source = {
+    .name = "source",
+    .grammar = "FILE",
+    .about = "run the commands of a file, up to the first that fails",
+    .help = "Lines are as you would type them; scripts may source others.\n"
+            "    source session.ws",
+    .run = run_source,
+    .runs_script = true,
+};
+
+const struct command command_replay = {
+    .name = "replay",
+    .grammar = "FILE",
+    .about = "run a recorded session again, up to the first command that fails",
+    .help = "The commands run as with `source`, in the current folder and session; an error gives the line of the\n"
+            "command that failed. `help record` describes the file.\n"
+            "    replay monday.wsp",
+    .run = run_replay,
+    .runs_script = true,
+};
+
+const struct command command_version = {
+    .name = "version",
+    .grammar = "",
+    .about = "the version, and whether it was built with CUDA",
+    .help = "    version",
+    .run = run_version,
+};
+
+const struct command command_quit = {
+    .name = "quit",
+    .grammar = "",
+    .about = "quit (end of input does too)",
+    .help = "Nothing is saved unless you used `save`.\n"
+            "    quit",
+    .run = run_quit,
+    .unrecorded = true,
+};

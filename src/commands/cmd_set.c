@@ -1,0 +1,69 @@
+/* set: the options of the program, kept between sessions. */
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/kinds.h"
+#include "session/options.h"
+#include "session/session.h"
+
+#include <string.h>
+
+struct joined {
+    char text[256];
+    size_t n;
+};
+
+static void join(void *user, const char *word)
+{
+    struct joined *j = user;
+    if (j->n < sizeof j->text)
+        j->n += (size_t)snprintf(j->text + j->n, sizeof j->text - j->n, "%s%s", j->n ? " " : "", word);
+}
+
+static void out_option(struct session *s, const struct setting *o)
+{
+    struct joined j = {0};
+    option_list(s, o, join, &j);
+    out_row(s->out);
+    out_str(s->out, "name", "option", o->name);
+    out_str(s->out, "value", "value", option_value(s, (enum option_id)(o - options)));
+    out_str(s->out, "usual", NULL, o->usual);
+    out_words(s->out, "values", "one of", j.text);
+    out_str(s->out, "about", "which is", o->about);
+}
+
+/* The value applies to this session even if it cannot be kept. */
+static bool set(struct session *s, const struct setting *o, const char *value, struct err *e)
+{
+    struct err why = {0};
+    if (!option_set(s, o, value, e)) return false;
+    if (options_keep(o, value, &why)) return true;
+    return fail_at(e, E_IO, why.where, "%s; %s is %s for this session only", why.text, o->name, value);
+}
+
+static bool run_set(struct session *s, const struct args *a, struct err *e)
+{
+    char where[256];
+    const char *name = arg(a, "option"), *value = arg(a, "value");
+    const struct setting *o = name ? option_find(name) : NULL;
+    /* A word that is not an option is taken as a value. */
+    if (value && !o) return kind_check("OPTION", s, "set", value, e);
+    if (value) return set(s, o, value, e);
+    for (const struct setting *each = options; each->name; each++)
+        if (!o || each == o) out_option(s, each);
+    if (!o) out_text(s->out, "kept in %s", options_place(where, sizeof where));
+    return true;
+}
+
+const struct command command_set = {
+    .name = "set",
+    .grammar = "[OPTION] [VALUE]",
+    .about = "persistent settings: device, precision, colours, ...",
+    .help =
+        "`set` lists the options with their values, `set OPTION` shows one, `set OPTION VALUE` changes it and keeps\n"
+        "it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
+        "of the command line take precedence, and the command `device` applies to one session only. --plain means\n"
+        "colours none and ascii on, whatever the file says.\n"
+        "    set precision f32; set colours",
+    .run = run_set,
+};

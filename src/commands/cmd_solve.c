@@ -1,0 +1,502 @@
+/* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
+#include "cmd_solve.h"
+#include "session/args.h"
+#include "cmd_race.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "machine/front_ops.h"
+#include "session/holding.h"
+#include "session/matrix.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "base/newfile.h"
+#include "solvers/precond.h"
+#include "race.h"
+#include "session/right_side.h"
+#include "solvers/ritz.h"
+#include "session/session.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double slice_us = 8000; /* between two checks of the keyboard: half a frame of the screen */
+
+/* ---- what is printed ---- */
+
+/* "spmv 61%, dot 12%, update 27%" */
+static const char *phase_split(const struct solve *v, char *out, size_t size)
+{
+    double all = 0;
+    size_t at = 0;
+    out[0] = 0;
+    for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
+    for (int i = 0; i < v->time.nphases && all > 0 && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", v->time.phase[i].name,
+                               100 * v->time.phase[i].us / all);
+    return out[0] ? out : NULL;
+}
+
+static void say_phases(struct out *o, const struct solve *v)
+{
+    char split[160];
+    const char *name[SOLVE_PHASES];
+    double us[SOLVE_PHASES];
+    for (int i = 0; i < v->time.nphases; i++) {
+        name[i] = v->time.phase[i].name;
+        us[i] = v->dev->kind == DEV_EMU ? NAN
+                : v->time.phase[i].n    ? v->time.phase[i].us / (double)v->time.phase[i].n
+                                        : 0;
+    }
+    out_strs(o, "phases", v->time.nphases, name);
+    out_nums(o, "phase_us", v->time.nphases, us);
+    if (out_mode(o) == OUT_TEXT && v->dev->kind != DEV_EMU)
+        out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
+}
+
+/* The lower bound of any implementation: its bytes at the measured bandwidth. */
+static void say_bound(struct out *o, const struct solve *v, double bound, double queued)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%.2f us per iteration: its bytes at %.0f GB/s; queued without waiting: %.2f us", bound,
+             v->dev->ceilings.read_gbs, queued);
+    if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU) return;
+    if (!isfinite(bound)) out_str(o, NULL, "at best", "not measured, run `ceilings`");
+    if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
+}
+
+/* The time spent iterating, waits of the host included; the emulator has no time. */
+static void say_times(struct out *o, const struct solve *v)
+{
+    bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
+    double bytes = solve_bytes(v), gbs = v->dev->ceilings.read_gbs;
+    double bound = timed && v->dev->ceilings.measured && gbs > 0 ? bytes / gbs * 1e-3 : NAN;
+    double queued = some ? v->time.us_iteration : NAN;
+    out_num(o, "time_ms", NULL, timed ? v->time.us / 1000 : NAN, NULL);
+    out_time(o, NULL, "time", timed ? v->time.us : NAN);
+    out_time(o, "us_per_iteration", "an iteration", some ? v->time.us / (double)v->iterations : NAN);
+    out_num(o, "us_queued", NULL, queued, NULL);
+    out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
+    out_num(o, "bound_us", NULL, bound, "%.2f");
+    say_bound(o, v, bound, queued);
+}
+
+/* The keys ritz_min, ritz_max and condition; null where the solver shows nothing of the spectrum. */
+static void out_ritz(struct out *o, const struct solve *v)
+{
+    char text[120];
+    struct ritz r = {0};
+    ritz_of(&r, v, 0);
+    double condition = r.rows ? r.high / r.low : NAN;
+    out_num(o, "ritz_min", NULL, r.low, NULL);
+    out_num(o, "ritz_max", NULL, r.high, NULL);
+    out_num(o, "condition", NULL, condition, NULL);
+    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high,
+             v->pre.method ? "M^-1 A" : "A", condition);
+    if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
+}
+
+static void say_precond(struct out *o, const struct solve *v)
+{
+    bool timed = v->pre.method && v->dev->kind != DEV_EMU;
+    char note[120] = "";
+    if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
+    out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
+    out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
+    out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
+}
+
+/* A separation before the last restart no longer counts: the restart computed the residual from x. */
+static void say_parted(struct out *o, const struct solve *v)
+{
+    bool separated = v->history.separated_at > v->base;
+    out_num(o, "parted", NULL, separated ? (double)v->history.separated_at : NAN, "%.0f");
+    if (separated)
+        out_note(o,
+                 "warning: at iteration %lld the true residual was more than 10 times the recursive one; at "
+                 "the end they are %.2e and %.2e",
+                 (long long)v->history.separated_at, v->result.residual_true, v->residual);
+}
+
+void out_solve(struct out *o, const struct solve *v)
+{
+    out_record(o);
+    out_str(o, "matrix", "matrix", v->matrix.name);
+    out_str(o, "solver", "solver", v->solver->name);
+    out_str(o, "device", "device", v->dev->name);
+    out_str(o, "kernel", "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
+    out_str(o, "precision", "precision", type_name(v->real));
+    bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
+    out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
+    out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
+    say_precond(o, v);
+    out_num(o, "tol", NULL, v->set.tol, NULL);
+    out_int(o, "maxit", NULL, v->set.maxit);
+    out_bool(o, "converged", "converged", v->reason == CONVERGED);
+    out_str(o, "status", NULL, reason_name(v->reason));
+    out_str(o, "reason", "because", v->why + v->why_detail);
+    out_int(o, "iterations", "iterations", v->iterations);
+    out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
+    out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+    out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
+            "%.3e");
+    out_ritz(o, v);
+    say_times(o, v);
+    say_phases(o, v);
+    out_nums(o, "history", v->iterations + 1, v->history.residual);
+    say_parted(o, v);
+}
+
+/* ---- running ---- */
+
+static void drop_solve(struct session *s)
+{
+    solve_free(s->solve);
+    s->solve = NULL;
+}
+
+/* End what is still running, measure, print. */
+bool solve_finish(struct session *s, struct err *e)
+{
+    if (!solve_end(s->solve, e)) {
+        drop_solve(s);
+        return false;
+    }
+    if (s->front && s->front->calm) s->front->calm(s); /* the following text is not for the screen */
+    out_solve(s->out, s->solve);
+    return true;
+}
+
+/* Update the screen and read the keyboard. */
+static enum turn go_on(struct session *s)
+{
+    struct solve *v = s->solve;
+    if (s->front && s->front->live) return s->front->live(s);
+    return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
+}
+
+/* Paused without a user at a screen: control returns to the prompt or the script. */
+static bool waits(const struct session *s)
+{
+    return s->solve->paused && !(s->interactive && s->front && s->front->live);
+}
+
+/* A stopped solve keeps its x and is reported; in a script, being stopped is still a failure. */
+bool solve_drive(struct session *s, struct err *e)
+{
+    struct solve *v = s->solve;
+    enum turn turn = TURN_ON;
+    while (v->reason == RUNNING && turn == TURN_ON && !waits(s)) {
+        if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
+            drop_solve(s);
+            return false;
+        }
+        if (v->reason == RUNNING && !waits(s)) turn = go_on(s);
+    }
+    if (turn == TURN_LEAVE && !solve_drain(v, e)) {
+        drop_solve(s);
+        return false;
+    }
+    if (turn == TURN_LEAVE && v->reason == RUNNING)
+        out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
+                 (long long)v->iterations);
+    if (v->reason == RUNNING && turn != TURN_STOP) return true;
+    if (!solve_finish(s, e)) return false;
+    if (turn != TURN_STOP || s->interactive) return true;
+    return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
+                (long long)v->iterations);
+}
+
+void out_step(struct out *o, const struct solve *v)
+{
+    out_row(o);
+    out_int(o, "iteration", "iteration", v->iterations);
+    out_num(o, "residual", "residual", v->residual, "%.6e");
+}
+
+static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
+{
+    o->solver = solver_find(arg(a, "solver"));
+    o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
+    o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    o->dev = session_device(s, arg(a, "on"), e);
+    o->real = arg_precision(a);
+    o->eps = arg_real(a, "eps", 0);
+    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
+    o->omega = arg_real(a, "omega", 0);
+    o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
+    o->pre_block = arg_int(a, "block", 0);
+    o->keeps = s->interactive || arg_flag(a, "step");
+    o->m = arg_int(a, "m", 0);
+    o->maxit = arg_int(a, "maxit", 10000);
+    o->force = arg_flag(a, "force");
+}
+
+/* Set *out where `word` is the second of two choices. */
+static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
+{
+    *out = word && !strcmp(word, second);
+    if (!word || *out || !strcmp(word, first)) return true;
+    return fail(e, E_USAGE, "expected %s or %s after `%s`, found `%s`", first, second, key, word);
+}
+
+static bool choices(const struct args *a, struct solve_options *o, struct err *e)
+{
+    return choice("orth", arg(a, "orth"), "classical", "modified", &o->modified, e) &&
+           choice("sums", arg(a, "sums"), "device", "host", &o->sums_host, e);
+}
+
+static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
+{
+    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
+    double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
+    bool ok = vector && right_side_make(&m->csr, arg(a, "b"), seed, vector, &o->known_ones, e) &&
+              start_vector_make(&m->csr, arg(a, "x0"), seed + 1, vector + m->csr.rows, e);
+    if (ok) {
+        o->b = vector;
+        o->x0 = vector + m->csr.rows;
+        ok = session_solve(&s->solve, s, m, o, e);
+    }
+    mem_free(vector);
+    return ok;
+}
+
+bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
+{
+    if (!solver->symmetric || m->csr.rows != m->csr.cols || m->csr.imag) return true;
+    const struct stats *stats = session_stats(s, m, e);
+    if (!stats) return false;
+    if (!stats->value_symmetric)
+        out_note(s->out, "warning: %s is not symmetric, and %s needs %s", m->name, solver->name, solver->needs);
+    return true;
+}
+
+static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
+{
+    struct csr x = {0};
+    if (!csr_new(&x, v->n, 1, v->n, false, e)) return false;
+    for (int64_t i = 0; i < v->n; i++) {
+        x.rowptr[i + 1] = (int)i + 1;
+        x.col[i] = 0;
+        x.val[i] = v->result.x[i];
+    }
+    bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
+    csr_free(&x);
+    return ok;
+}
+
+static bool run_solve(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve_options o = {0};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    fill_options(s, a, &o, e);
+    if (!choices(a, &o, e) || !o.dev || !solve_warn(s, m, o.solver, e)) return false;
+    if (arg(a, "save") && !newfile_possible(arg(a, "save"), e)) return false;
+    drop_solve(s);
+    if (!begin(s, m, a, &o, e)) return false;
+    struct solve *v = s->solve;
+    if (s->race) s->race->behind = true;
+    v->paused = arg_flag(a, "step") && v->reason == RUNNING;
+    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
+        return false;
+    if (waits(s)) out_step(s->out, v);
+    if (!solve_drive(s, e)) return false;
+    if (!arg(a, "save")) return true;
+    if (!v->result.x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
+    if (!save_x(v, arg(a, "save"), &s->watch, e)) return false;
+    out_text(s->out, "x was written to %s", arg(a, "save"));
+    return true;
+}
+
+/* The paused solve that waits for a command. */
+struct solve *solve_waiting(struct session *s, struct err *e)
+{
+    bool there = s->solve && s->solve->reason == RUNNING;
+    if (there && s->race) s->race->behind = true;
+    if (there) return s->solve;
+    if (s->race && !s->race->behind)
+        fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` starts another",
+             s->race->matrix->name);
+    else
+        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused one%s",
+             s->solve && s->solve->result.x ? ", and `change` resumes the one that ended" : "");
+    return NULL;
+}
+
+static bool run_step(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve *v = solve_waiting(s, e);
+    int64_t n = arg_int(a, "n", 1);
+    if (!v) return false;
+    if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
+    for (int64_t i = 0; i < n && v->reason == RUNNING; i++) {
+        v->steps_left = 1;
+        if (!solve_slice(v, 0, e)) {
+            drop_solve(s);
+            return false;
+        }
+        out_step(s->out, v);
+        if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
+    }
+    return v->reason == RUNNING || solve_finish(s, e);
+}
+
+static bool run_continue(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a;
+    if (race_waits(s)) return race_continue(s, e);
+    struct solve *v = solve_waiting(s, e);
+    if (!v) return false;
+    v->paused = false;
+    v->steps_left = 0;
+    return solve_drive(s, e);
+}
+
+static bool run_stop(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a;
+    if (race_waits(s)) return race_stop(s, e);
+    return solve_waiting(s, e) && solve_finish(s, e);
+}
+
+/* In text one line each, which wraps on a terminal; a table would have to cut them off. */
+static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
+                       const char *source)
+{
+    char text[400];
+    if (out_mode(o) == OUT_TEXT) {
+        snprintf(text, sizeof text, "%s; needs %s [%s]", about, needs, source);
+        out_str(o, name, name, text);
+        return;
+    }
+    out_row(o);
+    out_str(o, "kind", NULL, kind);
+    out_str(o, "name", NULL, name);
+    out_str(o, "about", NULL, about);
+    out_str(o, "needs", NULL, needs);
+    out_str(o, "source", NULL, source);
+}
+
+static void say_kind(struct out *o, const char *title)
+{
+    if (out_mode(o) != OUT_TEXT) return;
+    out_text(o, "%s", title);
+    out_record(o);
+}
+
+static bool run_solvers(struct session *s, const struct args *a, struct err *e)
+{
+    (void)a, (void)e;
+    say_kind(s->out, "Solvers");
+    for (int i = 0; solvers[i]; i++)
+        say_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
+    say_kind(s->out, "Preconditioners, for cg, bicgstab, gmres and qmrcgstab");
+    for (int i = 0; preconds[i]; i++)
+        say_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
+    return true;
+}
+
+const struct command command_solve = {
+    .name = "solve",
+    .grammar = "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [precond PRECOND] [block N] [tol R] [eps R] "
+               "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
+               "[view] [force] [f32|f64]",
+    .about = "solve A x = b by iteration",
+    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+            "ones, random or a file. It stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
+            "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
+            "between 0 and 2, is the relaxation factor of wjacobi and sor (0: 2/3 and 1.5); gmres restarts after\n"
+            "restarts after m iterations (0: estimated from five). It orthogonalises by Gram-Schmidt, orth classical\n"
+            "(twice) or modified, and adds up inner products on the device or, with sums host, on the host (as in\n"
+            "2012). precond selects a preconditioner, and block its block size if it has blocks; `solvers` lists\n"
+            "them. At the end the true residual b - A x is computed in double: converged means that it is at most\n"
+            "it is at most twice tol. A solve ends when its residual has grown by 1e5 or improved by less than 1%\n"
+            "over many iterations (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, "
+            "within 100\n"
+            "gmres: 1 per row, between 100 and 500). force continues beyond that, and accepts NaN and inf. step\n"
+            "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends\n"
+            "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to\n"
+            "one that ended, which then continues from its x. view shows the residual full screen. save writes x as a "
+            "Matrix Market\n"
+            "file. time is all the time spent iterating, waits of the host included; an iteration is that divided\n"
+            "by the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
+            "scripts read converged and status in --json or --csv. seed is any integer.\n"
+            "    solve cg tol 1e-10\n"
+            "    solve bicgstab precond ilu0\n"
+            "    solve gmres m 30 orth modified\n"
+            "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .run = run_solve,
+};
+
+const struct command command_step = {
+    .name = "step",
+    .grammar = "[N]",
+    .about = "do iterations of a paused solve",
+    .help = "Prints the residual of each iteration.\n    solve cg step; step 5; continue",
+    .run = run_step,
+};
+
+const struct command command_continue = {
+    .name = "continue",
+    .grammar = "",
+    .about = "resume a paused solve or race",
+    .help = "Resumes whichever was started or left most recently.\n    solve cg step; step 5; continue",
+    .run = run_continue,
+};
+
+const struct command command_stop = {
+    .name = "stop",
+    .grammar = "",
+    .about = "end a paused solve and keep its x, or end a paused race",
+    .help = "Prints the same report as a finished one.\n    solve jacobi step; step 10; stop",
+    .run = run_stop,
+};
+
+const struct command command_solvers = {
+    .name = "solvers",
+    .grammar = "",
+    .about = "list the solvers and the preconditioners",
+    .help = "With the requirements of each on the matrix, and its source.\n    solvers",
+    .run = run_solvers,
+};
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->solve && s->solve->matrix.csr == &m->csr;
+}
+
+static bool is_paused(const struct session *s)
+{
+    return s->solve->reason == RUNNING;
+}
+
+static bool is_on(const struct session *s, const struct device *d)
+{
+    return s->solve && s->solve->dev == d;
+}
+
+static bool uses(const struct session *s, const struct mat *M)
+{
+    return s->solve && s->solve->matrix.mat == M;
+}
+
+static void moved(struct session *s, const struct mat *from, struct mat *to)
+{
+    if (uses(s, from)) s->solve->matrix.mat = to;
+}
+
+const struct holding holding_solve = {
+    .drop = drop_solve,
+    .belongs_to = is_of,
+    .pauses = "the paused solve of",
+    .is_paused = is_paused,
+    .is_on = is_on,
+    .uses = uses,
+    .moved = moved,
+};

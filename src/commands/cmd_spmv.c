@@ -1,0 +1,75 @@
+/* spmv: one kernel, checked against the reference and timed. */
+#include "session/args.h"
+#include "machine/bench.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/output_run.h"
+#include "session/session.h"
+#include "session/spmv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The device for k if none was given: the default one if k runs there, else one on which it does. */
+static struct device *device_for(struct session *s, const struct kernel *k, const char *on, struct err *e)
+{
+    struct device *d = session_device(s, on, e);
+    if (!d || on || kernel_runs_on(k, d)) return d;
+    const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
+    out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
+    return session_device(s, other, e);
+}
+
+/* The named kernel, or the default one of the format on the device. */
+static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
+{
+    const char *name = arg(a, "kernel"), *format = arg(a, "using");
+    const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), A, d);
+    if (!k)
+        fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", format ? format : "csr",
+             d->name);
+    if (!k || !format || !strcmp(k->format->name, format)) return k;
+    fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format->name);
+    return NULL;
+}
+
+static bool out_measured(struct session *s, const struct matrix *m, const struct run *r)
+{
+    out_record(s->out);
+    out_run(s->out, m, r, true);
+    out_remarks(s->out, r, 1);
+    return true;
+}
+
+static bool run_spmv(struct session *s, const struct args *a, struct err *e)
+{
+    const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    int64_t param[PARAMS_MAX], reps = arg_int(a, "reps", 0);
+    struct spmv_request w = {
+        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct run r;
+    if (!w.matrix) return false;
+    if (reps < 0 || reps > 1000000)
+        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
+    const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
+    if (!k || !arg_params(a, k->format->params, param, e)) return false;
+    if (arg_count(a, "params")) w.param = param;
+    return spmv_measure(s, &w, k, &r, e) && spmv_keep(s, w.matrix, &r, 1, e) && out_measured(s, w.matrix, &r);
+}
+
+const struct command command_spmv = {
+    .name = "spmv",
+    .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
+    .about = "multiply by one kernel: check it against the reference, then time it",
+    .help = "The default kernel is that of the format (csr if none is named) on the device. Kernel, packing and\n"
+            "copying are timed separately. The error is the relative 2-norm; the worst row's error is compared with\n"
+            "its rounding-error bound. Parameters follow the format.\n"
+            "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
+    .run = run_spmv,
+};

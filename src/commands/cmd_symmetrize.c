@@ -1,0 +1,219 @@
+/* symmetrize and transpose: a new matrix from one of the session, made on a device, and the time it took. */
+#include "session/args.h"
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "session/derived.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "session/spmv.h"
+#include "machine/symmetrize.h"
+
+#include <math.h>
+
+enum { TIMED_RUNS = 5 };
+
+/* Times of a run; NaN: not known, as on the emulator. */
+struct took {
+    double run_us, get_us, spmv_us;
+};
+
+/* ---- times ---- */
+
+static bool go(void *ctx, struct err *e)
+{
+    return sym_run(ctx, e);
+}
+
+/* Run it so that the result can be fetched. A GPU loads its kernels in the first run and is timed in later ones; the
+   times of its steps come from a separate run that waits after each. */
+static bool timed_run(struct sym *v, struct took *t, struct err *e)
+{
+    struct device *d = v->o.dev;
+    double us[TIMED_RUNS], from = now_us();
+    if (v->copied || d->kind != DEV_CUDA) {
+        bool ok = v->copied ? sym_run(v, e) : sym_sample(v, e);
+        t->run_us = d->kind == DEV_EMU ? NAN : now_us() - from;
+        return ok;
+    }
+    if (!sym_run(v, e) || !d->ops->sync(d, e) || !sym_sample(v, e)) return false;
+    if (!d->ops->time(d, go, v, TIMED_RUNS, us, e)) return false;
+    t->run_us = times_median(TIMED_RUNS, us, NULL);
+    return true;
+}
+
+/* One SpMV with the original matrix, as the unit of the cost; NaN where it is not available. */
+static double product_us(struct session *s, struct matrix *m, struct device *d)
+{
+    struct run r;
+    struct err unseen = {0};
+    struct spmv_request w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
+    const struct kernel *k = kernel_usual(format_find("csr"), &m->csr, d);
+    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
+    return r.us;
+}
+
+/* ---- symmetrize ---- */
+
+static void out_steps(struct out *o, const struct sym *v, bool emu)
+{
+    for (int i = 0; i < SYM_STEPS; i++) {
+        char key[32];
+        bool has = v->step_us[i] > 0 && !emu;
+        snprintf(key, sizeof key, "%s_us", sym_step_name[i]);
+        if (has)
+            out_time(o, key, sym_step_name[i], v->step_us[i]);
+        else if (out_mode(o) != OUT_TEXT)
+            out_num(o, key, NULL, NAN, NULL);
+    }
+}
+
+static const char *says_symmetric(const struct sym *v)
+{
+    if (v->value_symmetric) return "yes, pattern and values";
+    return v->pattern_symmetric ? "the pattern is, the values are not" : "no";
+}
+
+static void out_times(struct out *o, const struct sym *v, const struct took *t)
+{
+    struct device *d = v->o.dev;
+    bool emu = d->kind == DEV_EMU;
+    double all = t->run_us + v->fingerprint_us;
+    bool away = d->kind == DEV_CUDA, back = away && !v->copied;
+    out_time(o, "put_us", away ? "copied there in" : NULL, away ? v->put_us : NAN);
+    out_time(o, "fingerprint_us", emu ? NULL : "fingerprint", emu ? NAN : v->fingerprint_us);
+    out_steps(o, v, emu);
+    out_time(o, "time_us", emu ? NULL : v->copied ? "copying" : "method", t->run_us);
+    out_time(o, "get_us", back ? "copied back in" : NULL, back ? t->get_us : NAN);
+    out_time(o, "spmv_us", NULL, t->spmv_us);
+    out_num(o, "spmvs", isfinite(t->spmv_us) ? "in SpMVs with A" : NULL, emu ? NAN : all / t->spmv_us, "%.1f");
+}
+
+static void report(struct session *s, const struct matrix *m, const char *from, int64_t before, const struct sym *v,
+                   const struct took *t)
+{
+    struct out *o = s->out;
+    out_record(o);
+    out_str(o, "name", "name", m->name);
+    out_str(o, "of", "made of", from);
+    out_str(o, "method", "method", v->copied ? "copy" : v->o.method->name);
+    out_str(o, "mode", "mode", sym_modes[v->o.mode].name);
+    out_str(o, "device", "device", v->o.dev->name);
+    out_int(o, "rows", "rows", m->csr.rows);
+    out_int(o, "nnz_before", "nonzeros before", before);
+    out_int(o, "nnz", "nonzeros", m->csr.nnz);
+    out_int(o, "added", "added", m->csr.nnz - before);
+    out_bool(o, "pattern_symmetric", NULL, v->pattern_symmetric);
+    out_bool(o, "value_symmetric", NULL, v->value_symmetric);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", says_symmetric(v));
+    out_bool(o, "copied", NULL, v->copied);
+    out_times(o, v, t);
+}
+
+static bool make(struct session *s, const struct args *a, struct matrix *m, const struct sym_options *o, struct err *e)
+{
+    struct sym *v;
+    struct csr A = {0};
+    struct took t = {NAN, NAN, NAN};
+    char from[sizeof m->name];
+    snprintf(from, sizeof from, "%s", m->name);
+    if (!sym_begin(&v, &m->csr, o, e)) return false;
+    bool ok = timed_run(v, &t, e);
+    double begin = now_us();
+    ok = ok && sym_get(v, &A, e);
+    t.get_us = now_us() - begin;
+    if (ok) t.spmv_us = product_us(s, m, o->dev);
+    ok = ok && session_add_derived(s, a, m, "sym", &A, t.run_us, e);
+    if (ok) report(s, s->current, from, v->nnz, v, &t);
+    csr_free(&A);
+    sym_free(v);
+    return ok;
+}
+
+/* Make the matrix on the device after `on`, or the session's; on cpu if that device is out of memory. */
+typedef bool make_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e);
+
+static bool make_somewhere(struct session *s, const struct args *a, struct matrix *m, make_on *makes, struct err *e)
+{
+    struct err why = {0};
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (!d || makes(s, a, m, d, &why)) return d != NULL;
+    if (why.code != E_MEMORY || arg(a, "on") || d->kind == DEV_CPU)
+        return fail_at(e, why.code, why.where, "%s", why.text);
+    out_note(s->out, "%s; using cpu", why.text);
+    return (d = session_device(s, "cpu", e)) && makes(s, a, m, d, e);
+}
+
+static bool symmetrize_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e)
+{
+    struct sym_options o = {.watch = &s->watch, .method = sym_methods[0], .dev = d};
+    if (arg(a, "method")) o.method = sym_find(arg(a, "method"));
+    if (arg(a, "mode")) o.mode = (enum sym_mode)sym_mode_find(arg(a, "mode"));
+    return make(s, a, m, &o, e);
+}
+
+static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    return m && make_somewhere(s, a, m, symmetrize_on, e);
+}
+
+const struct command command_symmetrize = {
+    .name = "symmetrize",
+    .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
+    .about = "a new matrix with the combined pattern of A and its transpose",
+    .help =
+        "mode selects the value at (p, q): union (default) the stored entry, or where there is none its mirror\n"
+        "image's value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of "
+        "those\n"
+        "that are stored. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
+        "and their mirror images by 64-bit keys, as the patent does; both give bit-identical results. A fingerprint\n"
+        "of 64 bits first shows whether A is symmetric already: then it is copied. The new matrix is the current\n"
+        "one, called A-sym if no name is given. If the device has too little memory, cpu\n"
+        "makes it.\n"
+        "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
+    .run = run_symmetrize,
+};
+
+/* ---- transpose ---- */
+
+static bool transpose_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e)
+{
+    struct csr T = {0};
+    double us = NAN;
+    if (!sym_transpose(&T, &m->csr, d, &us, e)) return false;
+    bool ok = session_add_derived(s, a, m, "t", &T, us, e);
+    csr_free(&T);
+    if (!ok) return false;
+    out_record(s->out);
+    out_str(s->out, "name", "name", s->current->name);
+    out_str(s->out, "of", "made of", m->name);
+    out_str(s->out, "device", "device", d->name);
+    out_int(s->out, "rows", "rows", s->current->csr.rows);
+    out_int(s->out, "cols", "cols", s->current->csr.cols);
+    out_int(s->out, "nnz", "nonzeros", s->current->csr.nnz);
+    out_time(s->out, "time_us", d->kind == DEV_EMU ? NULL : "time", d->kind == DEV_EMU ? NAN : us);
+    return true;
+}
+
+static bool run_transpose(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    return m && make_somewhere(s, a, m, transpose_on, e);
+}
+
+const struct command command_transpose = {
+    .name = "transpose",
+    .grammar = "[MATRIX] [on DEVICE] [as NAME]",
+    .about = "a new matrix: rows become columns",
+    .help =
+        "On cuda and emu kernels sort stably by column; on cpu all threads count, but only one for a complex matrix,\n"
+        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. If\n"
+        "the device has too little memory, cpu makes it.\n"
+        "    transpose A; transpose A on cuda as T",
+    .run = run_transpose,
+};

@@ -1,0 +1,372 @@
+/* trace: what the lanes of one warp do, step by step, on the emulator: a table, numbers, or the whole screen. */
+#include "session/args.h"
+#include "session/command.h"
+#include "formats/format.h"
+#include "machine/front_ops.h"
+#include "session/holding.h"
+#include "machine/kernel.h"
+#include "session/predicted.h"
+#include "base/text.h"
+#include "session/traced.h"
+#include "microscope/tracing.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS_SHOWN = 20 };
+
+static const char *const state_names[] = {
+    [LANE_ACTIVE] = "active", [LANE_WAITS] = "waits", [LANE_DONE] = "done", [LANE_IDLE] = "idle"};
+
+/* ---- one step ---- */
+
+enum { ELEMENTS_WIDE = 19 }; /* beside the other columns, on a screen of 100 */
+
+/* After "x[": "0, 7, 2, ...", as many as fit. */
+static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
+{
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        char one[24];
+        size_t n = (size_t)snprintf(one, sizeof one, "%s%lld", left == r->mask ? "" : ", ",
+                                    (long long)r->at[__builtin_ctz(left)]);
+        size_t rest = left & (left - 1) ? strlen(", ...]") : strlen("]");
+        if (left != r->mask && used + n + rest > ELEMENTS_WIDE)
+            return used + (size_t)snprintf(out + used, size - used, ", ...");
+        used += (size_t)snprintf(out + used, size - used, "%s", one);
+    }
+    return used;
+}
+
+/* "x[3]" for one or all the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in lane order. */
+static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
+{
+    const struct request *r = &v->t.step[k];
+    int64_t first = r->at[__builtin_ctz(r->mask)], last = first;
+    bool run = true, same = true;
+    size_t used = (size_t)snprintf(out, size, "%s[", tracing_array(v, k));
+    for (uint32_t left = r->mask & (r->mask - 1); left; left &= left - 1) {
+        int64_t next = r->at[__builtin_ctz(left)];
+        run &= next == last + 1;
+        same &= next == first;
+        last = next;
+    }
+    if (same || run)
+        used +=
+            (size_t)snprintf(out + used, size - used, same ? "%lld" : "%lld..%lld", (long long)first, (long long)last);
+    else
+        used = list_elements(r, out, size, used);
+    snprintf(out + used, size - used, "]");
+    return out;
+}
+
+/* "load x", "__shfl_down_sync", "barrier" */
+static char *show_touch(const struct tracing *v, int64_t k, char *out, size_t size)
+{
+    const struct scope_place *p = tracing_place(v, k);
+    snprintf(out, size, "%s%s%s", p->what ? p->what : touch_names[p->touch], *tracing_array(v, k) ? " " : "",
+             tracing_array(v, k));
+    return out;
+}
+
+static void out_head(struct out *o, const struct tracing *v)
+{
+    out_str(o, "matrix", NULL, v->matrix->name);
+    out_str(o, "kernel", NULL, v->kernel->name);
+    out_str(o, "precision", NULL, type_name(v->real));
+    out_int(o, "launch", NULL, v->t.launch);
+    out_int(o, "block", NULL, v->t.block);
+    out_int(o, "warp", NULL, v->t.warp);
+}
+
+static void out_place(struct out *o, const struct tracing *v, int64_t k)
+{
+    const struct scope_place *p = tracing_place(v, k);
+    char text[80];
+    out_int(o, "step", "step", k);
+    out_str(o, "file", NULL, p->file);
+    out_int(o, "line", NULL, p->line);
+    out_int(o, "column", NULL, p->column);
+    snprintf(text, sizeof text, "%s:%d:%d", p->file, p->line, p->column);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "source", text);
+    out_str(o, "touch", NULL, touch_names[p->touch]);
+    out_str(o, "what", NULL, p->what);
+    out_str(o, "array", NULL, p->array < 0 ? NULL : tracing_array(v, k));
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "does", show_touch(v, k, text, sizeof text));
+}
+
+static void out_mask(struct out *o, const char *key, const char *heading, uint32_t mask)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%08x", mask);
+    out_str(o, key, heading, text);
+}
+
+static void out_facts(struct out *o, const struct tracing *v, int64_t k)
+{
+    struct request_facts f;
+    int which[2 * LANES];
+    const struct scope_place *p = tracing_place(v, k);
+    bool global = touch_global(p->touch), shared = touch_shared(p->touch);
+    facts_of(&v->t.scope, &v->t.step[k], &f);
+    out_mask(o, "mask", "mask", v->t.step[k].mask);
+    out_mask(o, "alive", NULL, tracing_alive(v, k));
+    out_int(o, "lanes", "lanes", f.lanes);
+    out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
+    out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
+    out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].again) : NAN, "%.0f");
+    out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
+    out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
+    out_num(o, "turns", NULL, shared ? f.turns : NAN, NULL);
+    out_num(o, "turns_least", NULL, shared ? f.turns_least : NAN, NULL);
+    out_int(o, "contended", NULL, f.contended);
+    double at[2 * LANES];
+    for (int i = 0; i < f.nsectors; i++) at[i] = (double)(f.sector[i] * SECTOR - v->t.scope.array[p->array].base);
+    out_nums(o, "sector_offsets", f.nsectors, at);
+}
+
+/* JSON: an array of 32 for each property of a lane's access. */
+static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
+{
+    const char *state[LANES];
+    double index[LANES], row[LANES], col[LANES], padding[LANES];
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, k, l);
+        state[l] = state_names[at.state];
+        index[l] = at.has_index ? (double)at.index : NAN;
+        row[l] = at.row < 0 ? NAN : (double)at.row;
+        col[l] = at.col < 0 ? NAN : (double)at.col;
+        padding[l] = at.padding;
+    }
+    out_strs(o, "lane_state", LANES, state);
+    out_nums(o, "lane_index", LANES, index);
+    out_nums(o, "lane_row", LANES, row);
+    out_nums(o, "lane_col", LANES, col);
+    out_nums(o, "lane_padding", LANES, padding);
+}
+
+/* CSV: one line for each lane that takes part. */
+static void out_lines(struct out *o, const struct tracing *v, int64_t k)
+{
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, k, l);
+        if (at.state != LANE_ACTIVE) continue;
+        out_row(o);
+        out_head(o, v);
+        out_place(o, v, k);
+        out_facts(o, v, k);
+        out_int(o, "lane", NULL, l);
+        out_num(o, "index", NULL, at.has_index ? (double)at.index : NAN, NULL);
+        out_num(o, "row", NULL, at.row < 0 ? NAN : (double)at.row, NULL);
+        out_num(o, "col", NULL, at.col < 0 ? NAN : (double)at.col, NULL);
+        out_bool(o, "padding_slot", NULL, at.padding);
+    }
+}
+
+static void out_step_of(struct out *o, const struct tracing *v, int64_t k)
+{
+    char text[160] = "";
+    if (out_mode(o) == OUT_CSV) {
+        out_lines(o, v, k);
+        return;
+    }
+    out_row(o);
+    out_str(o, "kind", NULL, "step");
+    out_head(o, v);
+    out_place(o, v, k);
+    out_facts(o, v, k);
+    if (out_mode(o) == OUT_JSON) out_lanes(o, v, k);
+    if (tracing_place(v, k)->array >= 0) show_elements(v, k, text, sizeof text);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "elements", text);
+}
+
+/* ---- all steps ---- */
+
+static double share(int64_t a, int64_t b)
+{
+    return b ? (double)a / (double)b : NAN;
+}
+
+/* JSON: the last row. */
+static void out_totals(struct out *o, const struct tracing *v, const struct trace_sums *t)
+{
+    out_row(o);
+    out_str(o, "kind", NULL, "totals");
+    out_head(o, v);
+    out_int(o, "steps", NULL, t->steps);
+    out_bool(o, "cut", NULL, v->t.cut);
+    out_num(o, "active_mean", NULL, share(t->lanes, t->steps), NULL);
+    out_int(o, "steps_apart", NULL, t->apart);
+    out_int(o, "requests", NULL, t->requests);
+    out_int(o, "sectors", NULL, t->sectors);
+    out_int(o, "sectors_counted", NULL, t->counted);
+    out_int(o, "sectors_least", NULL, t->least);
+    out_int(o, "sectors_again", NULL, t->again);
+    out_num(o, "sectors_per_request", NULL, t->requests ? share(t->sectors, t->requests) : 0, NULL);
+    out_int(o, "bytes_fetched", NULL, t->sectors * SECTOR);
+    out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
+    out_int(o, "bytes_padding", NULL, t->padding);
+    out_int(o, "bytes_unused", NULL, t->unused);
+    out_int(o, "bytes_again", NULL, t->again * SECTOR);
+    out_int(o, "turns", NULL, t->turns);
+    out_int(o, "turns_least", NULL, t->turns_least);
+    out_int(o, "contended", NULL, t->contended);
+}
+
+static void say_totals(struct out *o, const struct trace_sums *t)
+{
+    char a[32], b[32], d[32], f[32], g[32];
+    out_text(o, "%s, %.1f of 32 lanes active on average; %s divergent", how_many(t->steps, "step").text,
+             share(t->lanes, t->steps), show_count(t->apart, a, sizeof a));
+    if (t->requests)
+        out_text(o, "%s to global memory, %s, %.2f per request (%s in all if perfectly coalesced)",
+                 how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,
+                 share(t->sectors, t->requests), show_count(t->least, a, sizeof a));
+    if (t->requests)
+        out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched again %s",
+                 show_count(t->sectors * SECTOR, a, sizeof a), show_count(t->bytes - t->padding, b, sizeof b),
+                 show_count(t->padding, d, sizeof d), show_count(t->unused, f, sizeof f),
+                 show_count(t->again * SECTOR, g, sizeof g));
+    if (t->turns)
+        out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->turns, a, sizeof a),
+                 show_count(t->turns_least, b, sizeof b));
+    if (t->contended)
+        out_text(o, "atomics: %s serialised after another at the same address", how_many(t->contended, "lane").text);
+    if (t->counted > t->sectors)
+        out_text(o, "serialised atomics, which a GPU counts as %s more: %s in all",
+                 how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
+}
+
+/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one. */
+static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);
+    if (n > 1) snprintf(out + used, size - used, " of 0..%lld", (long long)n - 1);
+    return out;
+}
+
+enum { HEAD_MOST = 100 }; /* columns of a line */
+
+static void say_head(struct out *o, const struct tracing *v)
+{
+    const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
+    char launch[64], block[64], warp[64], what[256], where[320];
+    snprintf(what, sizeof what, "%s on %s, %s, %s:", v->kernel->name, v->matrix->name,
+             how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real));
+    snprintf(where, sizeof where, "%s, %s, %s, %s", tracing_function(v),
+             show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
+             show_which("block", v->t.block, l->blocks, block, sizeof block),
+             show_which("warp", v->t.warp, v->t.warps, warp, sizeof warp));
+    if (strlen(what) + strlen(where) < HEAD_MOST) {
+        out_text(o, "%s %s", what, where);
+    } else {
+        out_text(o, "%s", what);
+        out_text(o, "%s", where);
+    }
+    if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes accesses memory");
+    if (v->t.cut) out_text(o, "it continues: only the first %lld steps were kept", (long long)v->t.nsteps);
+}
+
+static void say(struct out *o, const struct tracing *v, int64_t from, int64_t to)
+{
+    say_head(o, v);
+    for (int64_t k = from; k <= to; k++) out_step_of(o, v, k);
+    if (to + 1 < v->t.nsteps)
+        out_text(o, "... steps %lld onwards: add `step N to N`, or `view trace`", (long long)to + 1);
+    if (v->t.nsteps && out_mode(o) == OUT_JSON) out_totals(o, v, &v->step[v->t.nsteps - 1].sums);
+    if (v->t.nsteps && out_mode(o) == OUT_TEXT) say_totals(o, &v->step[v->t.nsteps - 1].sums);
+}
+
+void out_trace(struct out *o, const struct tracing *v)
+{
+    say(o, v, 0, v->t.nsteps - 1);
+}
+
+/* ---- arguments ---- */
+
+static bool not_negative(const struct args *a, const char *key, int64_t most, int64_t *v, struct err *e)
+{
+    int64_t n = arg_int(a, key, *v);
+    if (arg(a, key) && (n < 0 || n > most))
+        return fail(e, E_USAGE, "expected 0 to %lld after `%s`, found %lld", (long long)most, key, (long long)n);
+    *v = n;
+    return true;
+}
+
+/* The steps to show; an empty trace is not an error. */
+static bool range_of(const struct args *a, struct out *o, const struct tracing *v, int64_t *from, int64_t *to,
+                     struct err *e)
+{
+    int64_t last = v->t.nsteps - 1, many = out_mode(o) == OUT_TEXT ? STEPS_SHOWN : v->t.nsteps;
+    *from = 0;
+    *to = -1;
+    if (last < 0 && !arg(a, "step") && !arg(a, "to")) return true;
+    if (last < 0) return fail(e, E_USAGE, "this warp has no steps: it has nothing to do");
+    if (!not_negative(a, "step", last, from, e)) return false;
+    *to = arg(a, "step") ? *from : many - 1;
+    if (!not_negative(a, "to", INT64_MAX, to, e)) return false;
+    if (*to > last) *to = last;
+    if (*to >= *from) return true;
+    return fail(e, E_USAGE, "expected %lld to %lld after `to`, found %lld", (long long)*from, (long long)last,
+                (long long)*to);
+}
+
+static bool begin(struct session *s, const struct args *a, struct err *e)
+{
+    struct trace_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e),
+                             .kernel = kernel_find(arg(a, "kernel")),
+                             .real = arg_precision(a)};
+    int64_t param[PARAMS_MAX], launch = -1, warp = 0;
+    if (!w.matrix || !arg_params(a, w.kernel->format->params, param, e)) return false;
+    if (arg_count(a, "params")) w.param = param;
+    if (!not_negative(a, "launch", INT32_MAX, &launch, e) || !not_negative(a, "warp", INT32_MAX, &warp, e) ||
+        !not_negative(a, "block", INT64_MAX, &w.block, e))
+        return false;
+    w.launch = (int)launch;
+    w.warp = (int)warp;
+    if (tracing_begin(s, &w, e)) return true;
+    refusal_without_force(e, w.kernel->format->name, w.real, true);
+    return false;
+}
+
+static bool run_trace(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t from, to;
+    if (!begin(s, a, e) || !range_of(a, s->out, s->trace, &from, &to, e)) return false;
+    tracing_open(s->trace, from);
+    if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
+    if (!s->front || !s->front->show)
+        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use warpspy --json for its data");
+    return s->front->show(s, "trace", true, e);
+}
+
+const struct command command_trace = {
+    .name = "trace",
+    .grammar = "KERNEL [PARAMS] [of MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
+    .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
+    .help =
+        "The emulator runs the kernel's real source and records each lane's accesses. A step is what the lanes of a\n"
+        "warp do together: one load, store, atomic, shuffle or barrier. For each step the table shows the source\n"
+        "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
+        "of them this warp had fetched before (again), and the elements. The default is warp 0 of block 0 of the\n"
+        "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are the\n"
+        "format's. view (or `view trace` afterwards) opens a full screen, to step forwards and backwards; spy and\n"
+        "layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"
+        "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
+        "    trace sell 4 step 10 to 30 f32",
+    .run = run_trace,
+};
+
+/* ---- what the session keeps ---- */
+
+static void drop_trace(struct session *s)
+{
+    tracing_free(s->trace);
+    s->trace = NULL;
+}
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->trace && s->trace->matrix == m;
+}
+
+const struct holding holding_trace = {.drop = drop_trace, .belongs_to = is_of};

@@ -1,0 +1,155 @@
+/* transfer: the cost of copying to a device, by every method, and how much of it overlapping hides. */
+#include "session/args.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "matrix/gen.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "base/text.h"
+#include "machine/transfer.h"
+
+#include <math.h>
+
+enum { MB = 1000000, USUAL_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
+
+static bool in_range(const struct args *a, const char *key, int64_t usual, int64_t least, int64_t most, int *v,
+                     struct err *e)
+{
+    int64_t n = arg_int(a, key, usual);
+    *v = (int)n;
+    if (n >= least && n <= most) return true;
+    return fail(e, E_USAGE, "expected %lld to %lld %s, found %lld", (long long)least, (long long)most,
+                key[1] ? key : "MB", (long long)n);
+}
+
+/* A band of about so many bytes as CSR, 17 entries per row. */
+static bool make_matrix(struct session *s, int mb, enum type real, struct csr *A, struct err *e)
+{
+    int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(real)) + 4;
+    int64_t param[PARAMS_MAX] = {(int64_t)mb * MB / row, HALF_BAND, 100};
+    return generator_find("band")->make(param, 1, &s->watch, A, e);
+}
+
+/* ---- what is printed ---- */
+
+static void out_way(struct out *o, const struct transfer_plan *p, const struct transfer *t, enum way k)
+{
+    const struct transfer_way *w = &transfer_ways[k];
+    bool moves = w->in || w->back || w->all_back;
+    out_row(o);
+    out_str(o, "way", "way", w->name);
+    out_str(o, "about", NULL, w->about);
+    out_str(o, "device", NULL, p->dev->name);
+    out_str(o, "kernel", NULL, t->kernel->name);
+    out_str(o, "precision", NULL, type_name(p->real));
+    out_int(o, "pieces", "pieces", w->whole || w->all_back ? 1 : p->pieces);
+    out_int(o, "streams", "streams", w->streamed ? p->streams : 1);
+    out_bool(o, "page_locked", NULL, w->pinned);
+    out_int(o, "bytes", NULL,
+            moves ? (w->back ? t->result_bytes : 0) + (w->in || w->all_back ? t->matrix_bytes : 0) : 0);
+    out_num(o, "time_us", NULL, t->way[k].us, NULL);
+    out_time(o, NULL, "time", t->way[k].us);
+    out_num(o, "spread_us", "+- us", t->way[k].spread_us, "%.1f");
+    out_num(o, "gbs", "GB/s", moves ? t->way[k].gbs : NAN, "%.2f");
+    out_int(o, "reps", "repetitions", t->way[k].reps);
+    out_num(o, "pin_us", NULL, t->pin_us, NULL);
+    out_num(o, "without_overlap_us", NULL, t->without_us, NULL);
+    out_num(o, "hidden", NULL, k == WAY_OVERLAPPED ? t->hidden : NAN, NULL);
+}
+
+static void conclude(struct out *o, const struct transfer_plan *p, const struct transfer *t)
+{
+    double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
+    double streamed = t->way[WAY_EXECUTION_STREAMS].us;
+    out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
+             transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
+    out_text(o, "By the rule execution + transfer / streams (Liang 2012) it would take %.3f ms overlapped.",
+             (execution + transfer / p->streams) / 1000);
+    if (streamed < 0.9 * execution)
+        out_text(o, "One piece does not fill the device: with %d streams at a time, execution takes %.3f ms.",
+                 p->streams, streamed / 1000);
+    double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
+    if (t->hidden == 1)
+        out_text(o, "Overlapped it takes %.3f ms: all of the shorter time is hidden.", overlapped);
+    else if (t->hidden > 0)
+        out_text(o, "Overlapped it takes %.3f ms: %.0f %% of the shorter time is hidden, at best %.3f ms would remain.",
+                 overlapped, 100 * t->hidden, least);
+    else
+        out_text(o, "Overlapped it takes %.3f ms: nothing is hidden; at best %.3f ms would remain.", overlapped, least);
+    out_text(o, "Page-locking the matrix's memory took %.3f ms, once.", t->pin_us / 1000);
+}
+
+static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
+{
+    char in[32], back[32];
+    out_text(o, "%s in, %s back, %s, %d SpMV%s with each piece by %s, on %s (%s)",
+             show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
+             type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
+             p->dev->about);
+    for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
+    conclude(o, p, t);
+}
+
+/* On a device that works in the host's memory. */
+static bool nothing_to_copy(struct out *o, const struct device *d)
+{
+    out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
+    out_text(o, "On a GPU: copies from pageable and page-locked memory, and how much of them streams hide.");
+    if (out_mode(o) == OUT_TEXT) return true;
+    out_row(o);
+    out_str(o, "device", NULL, d->name);
+    out_bool(o, "copies", NULL, false);
+    out_str(o, "reason", NULL, "the device uses the host's own memory: there is nothing to copy");
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, struct err *e)
+{
+    p->real = arg_precision(a);
+    return in_range(a, "n", USUAL_MB, 1, MOST_MB, mb, e) && in_range(a, "pieces", 16, 1, PIECES_MOST, &p->pieces, e) &&
+           in_range(a, "streams", 4, 1, STREAMS_MOST, &p->streams, e) &&
+           in_range(a, "products", 1, 1, 100000, &p->products, e) && in_range(a, "reps", 0, 0, 50, &p->reps, e);
+}
+
+static bool run_transfer(struct session *s, const struct args *a, struct err *e)
+{
+    struct transfer_plan p = {.watch = &s->watch};
+    struct transfer t;
+    struct csr made = {0};
+    int mb;
+    struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
+    if ((arg(a, "matrix") && !m) || !read_plan(a, &p, &mb, e)) return false;
+    if (m && arg(a, "n")) return fail(e, E_USAGE, "give a size or a matrix, not both: %d and %s", mb, m->name);
+    p.dev = session_device(s, arg(a, "on"), e);
+    p.ops = p.dev ? transfer_ops_of(p.dev) : NULL;
+    if (!p.dev) return false;
+    if (!p.ops) return nothing_to_copy(s->out, p.dev);
+    if (m && (m->csr.imag || !m->csr.nnz))
+        return fail(e, E_UNSUPPORTED, "%s cannot be used: a real matrix with nonzeros is needed", m->name);
+    if (!m && !make_matrix(s, mb, p.real, &made, e)) return false;
+    p.A = m ? &m->csr : &made;
+    bool ok = transfer_measure(&p, &t, e);
+    if (ok) report(s->out, &p, &t);
+    csr_free(&made);
+    return ok;
+}
+
+const struct command command_transfer = {
+    .name = "transfer",
+    .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
+    .about = "the cost of copying to a GPU, and how much of it streams hide",
+    .help =
+        "Copies N MB (default 64) of a band, or a matrix, as CSR, in pieces of rows (default 16), from pageable and\n"
+        "from page-locked memory, and back. Each piece is multiplied once it has arrived (`products N`: N times) and\n"
+        "the result copied back: first piece by piece in one stream, then in several (default 4), where the copy of\n"
+        "one piece and the SpMV of another overlap. Every method is checked before it is timed; it is timed warm,\n"
+        "from its first call until everything has arrived; times are medians. hidden is the percentage of the\n"
+        "shorter of transfer and execution (with streams) that overlapping saves: at 100 % only the longer time\n"
+        "remains. cpu and emu have nothing to copy.\n"
+        "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .run = run_transfer,
+};

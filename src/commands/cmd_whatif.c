@@ -1,0 +1,144 @@
+/* whatif: bytes, padding and predicted times for another format, parameters, precision or order, before converting. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "microscope/modeled.h"
+#include "session/output_run.h"
+#include "session/predicted.h"
+#include "matrix/reorder.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+struct whatif {
+    struct session *s;
+    struct matrix *m;
+    const struct format *format;
+    const struct ordering *order; /* NULL: unchanged */
+    const int64_t *param;         /* NULL: the defaults */
+    enum type real;
+    struct machine on;
+    double now_us; /* of the fastest csr kernel, for the matrix as it is, in double precision */
+    const struct kernel *now;
+    bool sampled;
+    struct packed last;
+};
+
+/* k NULL: the kernel that cannot be emulated, and why. */
+static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
+                     const char *why)
+{
+    struct out *o = w->s->out;
+    char params[160];
+    out_row(o);
+    out_str(o, "matrix", NULL, w->m->name);
+    out_str(o, "kernel", "kernel", kernel->name);
+    out_str(o, "format", "format", w->format->name);
+    out_str(o, "params", *stored_params(&p->shape, params, sizeof params) ? "parameters" : NULL, params);
+    out_str(o, "order", w->order ? "order" : NULL, w->order ? w->order->name : NULL);
+    out_str(o, "precision", "precision", type_name(w->real));
+    out_str(o, "machine", NULL, w->on.name);
+    out_bool(o, "machine_here", NULL, w->on.here);
+    out_bytes(o, "stored_bytes", "stored", p->bytes);
+    out_num(o, "padding_percent", "padding %", p->slots ? 100 * (double)p->padding / (double)p->slots : 0, "%.1f");
+    out_time(o, "predicted_us", "predicted", k ? k->time.us : NAN);
+    out_str(o, "bound", "bound by", k ? bound_names[k->time.bound] : NULL);
+    out_str(o, "now_kernel", NULL, w->now->name);
+    out_num(o, "now_us", NULL, w->now_us, NULL);
+    out_num(o, "times", "x of now", k ? k->time.us / w->now_us : NAN, "%.2f");
+    out_bool(o, "sampled", NULL, k && k->work.sampled);
+    out_fitting(o, why);
+    if (why) out_text(o, "%s", why);
+}
+
+static bool one_kernel(struct whatif *w, const struct csr *A, const struct kernel *k, const struct plan *p,
+                       struct err *e)
+{
+    struct err why = {0};
+    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
+    if (!t) return false;
+    bool ok = modeled_csr(A, k, w->param, w->real, &w->on, &w->s->watch, &w->last, t, &why);
+    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED;
+    refusal_without_force(&why, w->format->name, w->real, false);
+    if (ok || alone) out_case(w, k, ok ? &t->plan : p, ok ? t : NULL, ok ? NULL : why.text);
+    if (ok) w->sampled |= t->work.sampled;
+    mem_free(t);
+    return ok || alone || fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+static bool all_kernels(struct whatif *w, const struct csr *A, struct err *e)
+{
+    struct plan p;
+    if (!format_plan(A, w->format, w->param, w->real, &p, e)) return false;
+    for (int i = 0; kernels[i]; i++)
+        if (!kernels[i]->host && !kernels[i]->vendor && kernels[i]->format == w->format &&
+            !one_kernel(w, A, kernels[i], &p, e))
+            return false;
+    return true;
+}
+
+static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
+{
+    int *perm = mem_new(w->m->csr.rows, sizeof *perm, "an ordering", e);
+    bool ok = perm && reorder_find(w->order, &w->m->csr, perm, &w->s->watch, e) &&
+              reorder_apply(out, &w->m->csr, perm, &w->s->watch, e);
+    mem_free(perm);
+    return ok;
+}
+
+/* The time for the matrix as it is, to compare with. */
+static bool look_at_now(struct whatif *w, struct err *e)
+{
+    struct advice csr;
+    if (!modeled_matrix(w->m, e) || !advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e)) return false;
+    bool ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
+    if (ok) {
+        w->now = csr.k->kernel;
+        w->now_us = csr.k->time.us;
+        w->sampled |= csr.k->work.sampled;
+    }
+    advice_free(&csr);
+    return ok;
+}
+
+static bool run_whatif(struct session *s, const struct args *a, struct err *e)
+{
+    char us[32];
+    int64_t param[PARAMS_MAX];
+    struct whatif w = {.s = s,
+                       .m = session_matrix(s, arg(a, "of"), e),
+                       .format = format_find(arg(a, "format") ? arg(a, "format") : "csr"),
+                       .order = arg(a, "reorder") ? ordering_find(arg(a, "reorder")) : NULL,
+                       .real = arg_precision(a)};
+    struct csr B = {0};
+    if (!w.m || !arg_params(a, w.format->params, param, e)) return false;
+    if (!arg(a, "format") && arg_count(a, "params"))
+        return fail(e, E_USAGE, "parameters need a format before them: `whatif format sell 32`");
+    if (!modeled_machine(s, &w.on, e)) return false;
+    w.param = arg_count(a, "params") ? param : NULL;
+    bool ok = look_at_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
+    packed_free(&w.last);
+    csr_free(&B);
+    if (!ok) return false;
+    out_text(s->out, "Now, as csr in fp64: %s predicted for %s, its fastest kernel. Nothing was kept.",
+             show_us(w.now_us, us, sizeof us), w.now->name);
+    modeled_remarks(s->out, &w.on, w.sampled);
+    return true;
+}
+
+const struct command command_whatif = {
+    .name = "whatif",
+    .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
+    .about = "size and predicted time of another format, parameters, precision or order, before converting",
+    .help = "Sizes come from the plan of the format, times from its kernels on the emulator, on a copy that is thrown\n"
+            "away. `x of now` is the time divided by that of the fastest csr kernel on the matrix as it is. A format\n"
+            "with too much padding is listed with its size, but not made. The default format is csr, for example with\n"
+            "`reorder`.\n"
+            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .run = run_whatif,
+};

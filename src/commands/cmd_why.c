@@ -1,0 +1,166 @@
+/* why not: what keeps a format from being the advised one. */
+#include "session/args.h"
+#include "session/command.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "microscope/modeled.h"
+#include "session/predicted.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+struct answer {
+    const struct format *format;
+    const struct matrix *matrix;
+    enum type real;
+    const struct modeled *best, *own; /* of all kernels; of the format's kernels, NULL: none */
+    const char *reason;               /* why there is none */
+    bool has_cause;
+    struct finding cause; /* what costs its kernel most */
+};
+
+/* Slower means longer by more than this factor. A cause below that share of the difference is ignored. */
+#define AS_FAST 1.03
+#define CAUSE_LEAST 0.2
+
+static const char *reason_of(const struct advice *a, const struct format *f)
+{
+    for (int i = 0; i < a->nno; i++)
+        if (a->no[i].kernel->format == f) return a->no[i].why;
+    return "none of its kernels can be emulated";
+}
+
+static double us_of(const struct finding *f, int n, const char *cause)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(f[i].cause, cause)) return f[i].us;
+    return 0;
+}
+
+/* The main extra cost of the format's kernel over the best kernel: both may pay for launches. */
+static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
+{
+    struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
+    int n = findings_of(w->own, &m->csr, own), nbest = findings_of(w->best, &m->csr, best);
+    double most = 0;
+    for (int i = 0; i < n; i++) {
+        double more = own[i].us - us_of(best, nbest, own[i].cause);
+        if (more > most) most = more, w->cause = own[i];
+    }
+    w->has_cause = most > CAUSE_LEAST * (w->own->time.us - w->best->time.us);
+    if (w->has_cause) finding_finish(&w->cause, w->own, a->k, a->n);
+}
+
+static struct answer answer_of(const struct advice *a, const struct format *f, const struct matrix *m, enum type real)
+{
+    struct answer w = {.format = f, .matrix = m, .real = real, .best = a->n ? &a->k[0] : NULL};
+    for (int i = a->n - 1; i >= 0; i--)
+        if (a->k[i].kernel->format == f) w.own = &a->k[i];
+    if (!w.own) w.reason = reason_of(a, f);
+    if (w.own && w.best && w.own != w.best) find_cause(a, m, &w);
+    return w;
+}
+
+static double times(const struct answer *w)
+{
+    return w->own && w->best ? w->own->time.us / w->best->time.us : NAN;
+}
+
+static const char *verdict(const struct answer *w)
+{
+    return !w->own ? "does not fit" : w->own == w->best ? "is advised" : times(w) <= AS_FAST ? "as fast" : "slower";
+}
+
+static void out_answer(struct out *o, const struct answer *w)
+{
+    out_row(o);
+    out_str(o, "matrix", NULL, w->matrix->name);
+    out_str(o, "format", NULL, w->format->name);
+    out_str(o, "precision", NULL, type_name(w->real));
+    out_str(o, "verdict", NULL, verdict(w));
+    out_str(o, "reason", NULL, w->reason);
+    out_str(o, "kernel", NULL, w->own ? w->own->kernel->name : NULL);
+    out_num(o, "predicted_us", NULL, w->own ? w->own->time.us : NAN, NULL);
+    out_str(o, "best_kernel", NULL, w->best ? w->best->kernel->name : NULL);
+    out_num(o, "best_us", NULL, w->best ? w->best->time.us : NAN, NULL);
+    out_num(o, "times", NULL, times(w), NULL);
+    out_num(o, "padding_percent", NULL,
+            w->own && w->own->plan.slots ? 100 * (double)w->own->plan.padding / (double)w->own->plan.slots : NAN, NULL);
+    out_str(o, "cause", NULL, w->has_cause ? w->cause.cause : NULL);
+    out_str(o, "text", NULL, w->has_cause ? w->cause.text : NULL);
+    out_str(o, "remedy", NULL, w->has_cause && *w->cause.remedy ? w->cause.remedy : NULL);
+}
+
+static void say_answer(struct out *o, const struct answer *w)
+{
+    const char *name = w->format->name, *matrix = w->matrix->name;
+    char own[32], best[32];
+    if (!w->own) {
+        out_text(o, "%s does not fit %s: %s", name, matrix, w->reason);
+        return;
+    }
+    show_us(w->own->time.us, own, sizeof own);
+    show_us(w->best->time.us, best, sizeof best);
+    if (w->own == w->best) {
+        out_text(o, "%s is the advised format for %s: %s is predicted to be fastest, %s", name, matrix,
+                 w->own->kernel->name, own);
+        return;
+    }
+    if (times(w) <= AS_FAST)
+        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name,
+                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
+    else
+        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w),
+                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
+    out_text(o, "It takes %s of memory, %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
+             w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
+    if (!w->has_cause || times(w) <= AS_FAST) return;
+    out_text(o, "Main extra cost over %s: %s, %s: %s.", w->best->kernel->name, w->cause.cause,
+             show_us(w->cause.us, own, sizeof own), w->cause.text);
+    if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
+}
+
+/* Checked before anything is emulated: false, and why, if the format cannot be packed. */
+static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
+{
+    struct plan p;
+    if (format_plan(A, f, NULL, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
+    refusal_without_force(why, f->name, real, false);
+    return false;
+}
+
+static bool run_why(struct session *s, const struct args *a, struct err *e)
+{
+    const struct format *f = format_find(arg(a, "format"));
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct advice all = {0};
+    struct err why = {0};
+    struct machine g;
+    if (!m || !modeled_machine(s, &g, e)) return false;
+    if (!modeled_matrix(m, e)) return false;
+    bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);
+    if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
+    if (fits && !advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    struct answer w = {.format = f, .matrix = m, .real = arg_precision(a), .reason = why.text};
+    if (fits) w = answer_of(&all, f, m, arg_precision(a));
+    if (out_mode(s->out) == OUT_TEXT)
+        say_answer(s->out, &w);
+    else
+        out_answer(s->out, &w);
+    if (w.own) modeled_remarks(s->out, &g, w.own->work.sampled);
+    advice_free(&all);
+    return true;
+}
+
+const struct command command_why = {
+    .name = "why",
+    .grammar = "not FORMAT [of MATRIX] [f32|f64]",
+    .about = "why a format is not advised: it does not fit, has too much padding, or is slower, and why",
+    .help = "All kernels are ranked as by `advise`. The best kernel of the format is compared with the best of all:\n"
+            "predicted times, memory, and the main extra cost, as found by `explain`.\n"
+            "    why not ell; why not dia of A",
+    .run = run_why,
+};

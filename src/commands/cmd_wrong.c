@@ -1,0 +1,114 @@
+/* wrong: kernels that break a rule on purpose, what the emulator reports, and the correct kernels. */
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "machine/microscope.h"
+#include "session/session.h"
+#include "machine/wrong.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void list_rules(struct out *o)
+{
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
+        out_row(o);
+        out_str(o, "rule", "rule", r->name);
+        out_str(o, "says", "what it says", r->rule);
+        out_str(o, "task", NULL, r->task);
+    }
+    out_text(o, "`wrong RULE` runs a kernel that breaks the rule, and shows what the emulator finds.");
+}
+
+/* The source lines of a kernel; the line `marked` has a mark. */
+static void show_kernel(struct out *o, const char *kernel, int marked)
+{
+    int first, last, length;
+    if (!wrong_lines(kernel, &first, &last)) return;
+    for (int n = first; n <= last; n++) {
+        const char *line = kernel_source_line("k_wrong.cu", n, &length);
+        out_text(o, "  %s%4d  %.*s", n == marked ? ">" : " ", n, length, line);
+    }
+}
+
+/* The line number in "k_wrong.cu:31"; 0: another file. */
+static int line_of(const struct err *found)
+{
+    const char *colon = strrchr(found->where, ':');
+    return colon && !strncmp(found->where, "k_wrong.cu:", 11) ? atoi(colon + 1) : 0;
+}
+
+/* Split "reverse_wrong: block 0, thread 32: writes s[32], which ..." into lines: where, what, why. */
+static void show_finding(struct out *o, const struct err *found)
+{
+    const char *who = strstr(found->text, ": "), *what = who ? strstr(who + 2, ": ") : NULL;
+    const char *why = what ? strstr(what, ", with no ") : NULL;
+    if (!what) {
+        out_text(o, "Found at %s: %s.", found->where, found->text);
+        return;
+    }
+    out_text(o, "Found at %s: %.*s", found->where, (int)(what - who - 2), who + 2);
+    if (!why) {
+        out_text(o, "%s.", what + 2);
+        return;
+    }
+    out_text(o, "%.*s,", (int)(why - what - 2), what + 2);
+    out_text(o, "%s.", why + 2);
+}
+
+static void out_finding(struct out *o, const struct wrong_rule *r, const struct err *found, bool right_passes)
+{
+    int line = line_of(found);
+    if (out_mode(o) == OUT_TEXT) {
+        out_text(o, "Rule: %s.", r->rule);
+        out_text(o, "Task: %s.", r->task);
+        out_text(o, " ");
+        show_kernel(o, r->wrong, line);
+        out_text(o, " ");
+        show_finding(o, found);
+        out_text(o, " ");
+        out_prose(o, r->why);
+        out_text(o, " ");
+        out_text(o, "Correct, and the emulator finds nothing:");
+        show_kernel(o, r->right, 0);
+        return;
+    }
+    out_record(o);
+    out_str(o, "rule", NULL, r->name);
+    out_str(o, "says", NULL, r->rule);
+    out_str(o, "task", NULL, r->task);
+    out_str(o, "kernel", NULL, r->wrong);
+    out_str(o, "where", NULL, found->where);
+    out_int(o, "line", NULL, line);
+    out_str(o, "finding", NULL, found->text);
+    out_str(o, "right", NULL, r->right);
+    out_bool(o, "right_passes", NULL, right_passes);
+}
+
+static bool run_wrong(struct session *s, const struct args *a, struct err *e)
+{
+    if (!arg(a, "rule")) return list_rules(s->out), true;
+    const struct wrong_rule *r = wrong_find(arg(a, "rule"));
+    struct err found = {0};
+    bool result;
+    if (!session_device(s, "emu", e)) return false;
+    if (wrong_run(r, true, &result, &found))
+        return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found nothing", r->wrong);
+    if (found.code != E_DEVICE) return fail(e, found.code, "%s", found.text);
+    if (!wrong_run(r, false, &result, e)) return false;
+    if (!result) return fail(e, E_INTERNAL, "%s gave a wrong result", r->right);
+    out_finding(s->out, r, &found, result);
+    return true;
+}
+
+const struct command command_wrong = {
+    .name = "wrong",
+    .grammar = "[RULE]",
+    .about = "kernels that break a rule on purpose: what the emulator finds, and the correct versions",
+    .help = "Without a name it lists the rules. With one it runs a kernel that breaks the rule on the emulator, and\n"
+            "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. These\n"
+            "kernels are also checked for races: two threads of a block access an element, at least one of them\n"
+            "writes, and there is no __syncthreads() in between, nor __syncwarp() if they are in the same warp.\n"
+            "    wrong; wrong lockstep",
+    .run = run_wrong,
+};

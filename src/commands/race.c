@@ -1,0 +1,229 @@
+/* Races: the order of turns, the marks of each racer, and the ranking at the end. */
+#include "race.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "base/mem.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A turn; what each kernel gets in all; products that are timed together at most. */
+static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
+enum { TOGETHER = 64 };
+
+bool race_timed(const struct race *r)
+{
+    return r->dev->kind != DEV_EMU;
+}
+
+bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e)
+{
+    if (x->nmarks == x->room) {
+        int64_t room = x->room ? 2 * x->room : 256;
+        struct mark *grown = mem_resize(x->mark, room, sizeof *grown, "the times of a race", e);
+        if (!grown) return false;
+        x->mark = grown;
+        x->room = room;
+    }
+    x->mark[x->nmarks++] = (struct mark){us, iteration};
+    return true;
+}
+
+/* ---- turns ---- */
+
+static bool runs(const struct race *r, const struct racer *x)
+{
+    if (!r->kernels) return x->v && x->v->reason == RUNNING;
+    return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
+}
+
+/* The racer with the least of this has the next turn. */
+static double had(const struct race *r, const struct racer *x)
+{
+    return race_timed(r) ? x->us : (double)x->v->iterations;
+}
+
+static struct racer *next_of(struct race *r)
+{
+    struct racer *next = NULL;
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (runs(r, x) && (!next || had(r, x) < had(r, next))) next = x;
+    }
+    return next;
+}
+
+/* What the last turn took until the end was reached, by the records; more iterations may have been queued, in vain. */
+static double until_end(const struct solve *v, int64_t before, double us)
+{
+    int64_t done = v->iterations - before;
+    if (v->reason == RUNNING || done < 2) return us;
+    double most = (v->history.stamp[v->iterations] - v->history.stamp[before + 1]) * (double)done / (double)(done - 1);
+    return most < us ? most : us;
+}
+
+/* Nothing of it may still run when another has its turn; all the time until then is its own. */
+static bool solver_turn(struct race *r, struct racer *x, struct err *e)
+{
+    double start = now_us();
+    int64_t before = x->v->iterations;
+    if (!solve_slice(x->v, race_timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
+    x->us += until_end(x->v, before, now_us() - start);
+    return race_mark(x, x->us, x->v->iterations, e);
+}
+
+struct product_run {
+    const struct kernel *kernel;
+    struct launch launch;
+};
+
+static bool multiply(void *ctx, struct err *e)
+{
+    const struct product_run *p = ctx;
+    return kernel_launch(p->kernel, &p->launch, e);
+}
+
+/* As many products as fit in a turn, by how long they took so far. */
+static int products_of(const struct race *r, const struct racer *x)
+{
+    double each = x->nmarks ? x->us / (double)x->nmarks : TURN_US, fit = TURN_US / (each + 0.1);
+    int n = fit < 1 ? 1 : fit > TOGETHER ? TOGETHER : (int)fit;
+    return r->reps && n > r->reps - x->nmarks ? (int)(r->reps - x->nmarks) : n;
+}
+
+static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
+{
+    double us[TOGETHER];
+    int n = products_of(r, x);
+    struct product_run p = {x->kernel, {.A = x->M, .alpha = 1, .beta = 0, .x = r->x, .y = r->y}};
+    if (!r->dev->ops->time(r->dev, multiply, &p, n, us, e)) return false;
+    for (int i = 0; i < n; i++) {
+        x->us += us[i];
+        if (!race_mark(x, us[i], x->nmarks + 1, e)) return false;
+    }
+    return true;
+}
+
+bool race_turn(struct race *r, struct err *e)
+{
+    struct racer *x = r->running ? next_of(r) : NULL;
+    if (x && !(r->kernels ? kernel_turn : solver_turn)(r, x, e)) return false;
+    r->running = next_of(r) != NULL;
+    return true;
+}
+
+int64_t race_done(const struct race *r)
+{
+    int64_t done = 0;
+    for (int i = 0; i < r->n; i++) {
+        const struct racer *x = &r->racer[i];
+        done += r->kernels ? x->nmarks : x->v ? x->v->iterations : 0;
+    }
+    return done;
+}
+
+double race_iteration_at(const struct racer *x, double us)
+{
+    int64_t low = 0, high = x->nmarks - 1;
+    if (high < 0 || us > x->mark[high].us) return -1;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        *(x->mark[middle].us > us ? &high : &low) = middle;
+    }
+    const struct mark *a = &x->mark[low], *b = &x->mark[high];
+    double share = b->us > a->us ? (us - a->us) / (b->us - a->us) : 1;
+    return (double)a->iteration + share * (double)(b->iteration - a->iteration);
+}
+
+/* ---- the end ---- */
+
+static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
+{
+    int64_t n = x->nmarks;
+    x->M = NULL;
+    if (!n) return true;
+    double *us = mem_new(n, sizeof *us, "the times of a race", e);
+    if (!us) return false;
+    for (int64_t i = 0; i < n; i++) us[i] = x->mark[i].us;
+    x->run.reps = (int)n;
+    x->run.us = times_median(n, us, &x->run.spread_us);
+    x->best_us = us[0]; /* sorted now */
+    run_rates(&x->run, &r->dev->ceilings);
+    mem_free(us);
+    return true;
+}
+
+/* Whether a ranks before b: converged solvers by time, then the others by residual, then racers that did not take part.
+ */
+static bool before(const struct race *r, const struct racer *a, const struct racer *b)
+{
+    if (*a->why || *b->why) return !*a->why;
+    if (r->kernels) return a->run.us < b->run.us;
+    bool first = a->v->reason == CONVERGED, second = b->v->reason == CONVERGED;
+    if (first != second) return first;
+    if (first) return had(r, a) < had(r, b);
+    return a->v->result.residual_true < b->v->result.residual_true ||
+           (isnan(b->v->result.residual_true) && !isnan(a->v->result.residual_true));
+}
+
+/* Insertion keeps the order in which they were named among equals. */
+static void find_places(struct race *r)
+{
+    for (int i = 0; i < r->n; i++) {
+        int at = i;
+        for (; at > 0 && before(r, &r->racer[i], &r->racer[r->place[at - 1]]); at--) r->place[at] = r->place[at - 1];
+        r->place[at] = i;
+    }
+}
+
+static void release_vectors(struct race *r)
+{
+    if (r->x) r->dev->ops->free(r->dev, r->x);
+    if (r->y) r->dev->ops->free(r->dev, r->y);
+    r->x = r->y = NULL;
+}
+
+bool race_end(struct race *r, struct err *e)
+{
+    r->running = false;
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (x->v && !solve_end(x->v, e)) return false;
+        if (x->kernel && !end_kernel(r, x, e)) return false;
+    }
+    release_vectors(r);
+    find_places(r);
+    return true;
+}
+
+void race_free(struct race *r)
+{
+    if (!r) return;
+    release_vectors(r);
+    for (int i = 0; i < r->n; i++) {
+        solve_free(r->racer[i].v);
+        mem_free(r->racer[i].mark);
+    }
+    mem_free(r);
+}
+
+/* ---- for the session ---- */
+
+bool race_uses(const struct race *r, const struct mat *M)
+{
+    for (int i = 0; r && i < r->n; i++) {
+        const struct racer *x = &r->racer[i];
+        if (x->M == M || (x->v && x->v->reason == RUNNING && x->v->matrix.mat == M)) return true;
+    }
+    return false;
+}
+
+void race_moved(struct race *r, const struct mat *from, struct mat *to)
+{
+    for (int i = 0; r && i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        if (x->M == from) x->M = to;
+        if (x->v && x->v->matrix.mat == from) x->v->matrix.mat = to;
+    }
+}

@@ -1,0 +1,128 @@
+/* The beginning of a race: its solvers and kernels on a matrix of the session. What goes on from there is race.c. */
+#include "race_begin.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "race.h"
+#include "matrix/random.h"
+#include "session/session.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+#include "session/spmv.h"
+
+#include <math.h>
+
+enum { WARM_UPS = 3 };
+static const double WARM_UP_US = 50000; /* a solver that takes longer to begin needs no warming up */
+
+/* Record the error of one racer, which does not take part; false when the error ends the whole race. */
+static bool stays_out(struct racer *x, const struct err *why, struct err *e)
+{
+    bool alone = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
+    if (!alone) return fail_at(e, why->code, why->where, "%s", why->text);
+    x->wrong = x->kernel && why->code == E_NUMERIC;
+    snprintf(x->why, sizeof x->why, "%s", why->text);
+    return true;
+}
+
+static bool some_take_part(const struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) return true;
+    bool wrong = r->racer[0].wrong;
+    return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s", r->racer[0].why);
+}
+
+/* The racers are all in memory at the same time. */
+static bool too_much(const struct race *r, const struct err *why, struct err *e)
+{
+    if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
+    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: let fewer race, or in f32",
+                why->text, r->n);
+}
+
+/* The first use is slow: code is loaded, threads wake up. A solver that begins fast enough for that to matter does a
+   few uncounted iterations before. */
+static bool begin_solver(struct session *s, struct race *r, struct racer *x, const struct solve_options *o,
+                         struct err *e)
+{
+    double start = now_us();
+    if (!session_solve(&x->v, s, r->matrix, o, e)) return false;
+    if (!race_timed(r) || now_us() - start > WARM_UP_US) return true;
+    bool ok = true;
+    for (int i = 0; ok && i < WARM_UPS; i++) ok = solve_slice(x->v, RACE_TURN_US / 10, e);
+    ok = ok && solve_drain(x->v, e);
+    solve_free(x->v);
+    x->v = NULL;
+    return ok && session_solve(&x->v, s, r->matrix, o, e);
+}
+
+bool race_solvers(struct session *s, struct race *r, const struct solve_options *o, struct err *e)
+{
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        struct solve_options own = *o;
+        struct err why = {0};
+        own.solver = x->solver;
+        own.m = x->m;
+        own.omega = x->omega;
+        if (x->solver->no_precond) {
+            own.pre_block = own.pre ? 0 : own.pre_block;
+            own.pre = NULL;
+        }
+        if (!watch_tick(&s->watch, x->name, i, r->n, e)) return false;
+        bool ok = begin_solver(s, r, x, &own, &why);
+        if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;
+        if (ok && !race_mark(x, 0, 0, e)) return false;
+    }
+    r->running = true;
+    return some_take_part(r, e);
+}
+
+static bool make_vectors(struct race *r, struct err *e)
+{
+    const struct csr *A = &r->matrix->csr;
+    int64_t size = (int64_t)type_size(r->real);
+    uint64_t state = 1;
+    struct array x = {.type = r->real, .n = A->cols};
+    x.data = mem_new(A->cols, (size_t)size, "a vector to copy", e);
+    r->x = x.data ? r->dev->ops->alloc(r->dev, A->cols * size, "the vector x", e) : NULL;
+    r->y = r->x ? r->dev->ops->alloc(r->dev, A->rows * size, "the vector y", e) : NULL;
+    for (int64_t i = 0; r->y && i < A->cols; i++) put_real(&x, i, random_unit(&state));
+    bool ok = r->y && r->dev->ops->put(r->dev, r->x, x.data, A->cols * size, e);
+    mem_free(x.data);
+    return ok;
+}
+
+/* Check the kernel; the check also warms it up. */
+static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
+{
+    struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
+    if (!kernel_runs_on(x->kernel, r->dev))
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
+    if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
+    int64_t own[PARAMS_MAX];
+    const struct format *f = x->kernel->format;
+    const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, own);
+    struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
+    x->M = p ? session_mat(s, p, r->dev, e) : NULL;
+    return x->M != NULL;
+}
+
+bool race_kernels(struct session *s, struct race *r, struct err *e)
+{
+    for (int i = 0; i < r->n; i++) {
+        struct racer *x = &r->racer[i];
+        struct err why = {0};
+        if (!watch_tick(&s->watch, x->name, i, r->n, e)) return false;
+        bool ok = begin_kernel(s, r, x, &why);
+        if (!ok && why.code == E_MEMORY && !too_much(r, &why, e)) return false;
+        if (!ok && !stays_out(x, &why, e)) return false;
+        x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
+    }
+    r->running = race_timed(r);
+    return some_take_part(r, e) && make_vectors(r, e);
+}

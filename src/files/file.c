@@ -1,0 +1,137 @@
+/* The kinds of matrix files: which one a file is by its content, which one to write by its name. */
+#include "file.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "load_info.h"
+#include "base/search.h"
+#include "base/stream.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+
+#define FILE_KIND(id) extern const struct file_kind file_##id;
+#include "files.def"
+#undef FILE_KIND
+
+const struct file_kind *const file_kinds[] = {
+#define FILE_KIND(id) &file_##id,
+#include "files.def"
+#undef FILE_KIND
+    NULL,
+};
+
+bool file_bad(const struct source *s, struct err *e, const char *fmt, ...)
+{
+    char text[sizeof e->text];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return fail_at(e, E_INPUT, s->where, "%s", text);
+}
+
+bool file_at(const struct source *s, const struct err *why, struct err *e)
+{
+    return fail_at(e, why->code, why->where[0] ? why->where : s->where, "%s", why->text);
+}
+
+void file_note(struct load_info *info, const char *fmt, ...)
+{
+    va_list args;
+    if (info->nwarnings == WARNINGS_MAX) return;
+    va_start(args, fmt);
+    vsnprintf(info->warning[info->nwarnings++], sizeof info->warning[0], fmt, args);
+    va_end(args);
+}
+
+static bool read_begin(struct source *s, struct err *e)
+{
+    struct err why = {0};
+    int64_t got = 1;
+    while (s->n < FILE_BEGIN && got > 0) {
+        got = stream_read(s->stream, s->begin + s->n, FILE_BEGIN - s->n, &why);
+        s->n += got > 0 ? got : 0;
+    }
+    return got >= 0 || file_at(s, &why, e);
+}
+
+static const struct file_kind *kind_of(const struct source *s)
+{
+    int i = 0;
+    while (file_kinds[i + 1] && !(file_kinds[i]->recognises && file_kinds[i]->recognises(s->begin, s->n))) i++;
+    return file_kinds[i];
+}
+
+static void tell_wild(const struct csr *A, struct load_info *info)
+{
+    int64_t k = first_not_finite(A->nnz, A->val);
+    if (k < A->nnz)
+        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)",
+                  (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
+}
+
+static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+{
+    const struct file_kind *kind = kind_of(s);
+    if (!kind->packed && stream_size(s->stream) < 0)
+        return file_bad(s, e, "expected a %s file as it is, found it compressed; unpack it first", kind->name);
+    if (s->part && !kind->has_parts)
+        return fail_at(e, E_USAGE, s->where, "expected a file of several variables after `variable`, found %s",
+                       kind->about);
+    if (!kind->load(s, w, A, info, e)) return false;
+    if (!kind->tells_wild) tell_wild(A, info);
+    return true;
+}
+
+bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
+               struct err *e)
+{
+    double start = now_us();
+    struct source s = {.path = path, .part = part};
+    memset(info, 0, sizeof *info);
+    memset(A, 0, sizeof *A);
+    print_safe(path, strlen(path), 200, s.where, sizeof s.where);
+    s.stream = stream_open(path, e);
+    bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
+    stream_close(s.stream);
+    if (!ok) return false;
+    snprintf(info->file, sizeof info->file, "%s", path);
+    info->ms = (now_us() - start) / 1000;
+    return true;
+}
+
+/* ---- names ---- */
+
+static bool ends_in(const char *path, const char *ending, size_t n)
+{
+    size_t length = strlen(path);
+    return length > n && !strncasecmp(path + length - n, ending, n);
+}
+
+static bool has_ending(const struct file_kind *kind, const char *path)
+{
+    for (const char *p = kind->endings; *p; p += strspn(p, " ")) {
+        size_t n = strcspn(p, " ");
+        if (ends_in(path, p, n)) return true;
+        p += n;
+    }
+    return false;
+}
+
+bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+               struct watch *w, struct err *e)
+{
+    char where[256], all[128] = "";
+    for (int i = 0; file_kinds[i]; i++) {
+        const struct file_kind *kind = file_kinds[i];
+        size_t used = strlen(all);
+        if (kind->save && has_ending(kind, path)) return kind->save(path, A, info, comment, w, e);
+        if (kind->save) snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", kind->endings);
+    }
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    return fail_at(e, E_USAGE, where,
+                   "expected a name with the ending of a kind that can be written (%s), found another", all);
+}

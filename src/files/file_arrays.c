@@ -1,0 +1,303 @@
+/* From the arrays that a file holds to a matrix: ranges checked, symmetry expanded, rows sorted, duplicates summed. */
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "file.h"
+#include "load_info.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/watch.h"
+
+#include <string.h>
+
+enum { TICK_EVERY = 1 << 18 };
+
+/* ---- numbers of other types ---- */
+
+static double number_f4(const void *at)
+{
+    float v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_f8(const void *at)
+{
+    double v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_i1(const void *at)
+{
+    return *(const int8_t *)at;
+}
+static double number_i2(const void *at)
+{
+    int16_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_i4(const void *at)
+{
+    int32_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_i8(const void *at)
+{
+    int64_t v;
+    memcpy(&v, at, sizeof v);
+    return (double)v;
+}
+static double number_u1(const void *at)
+{
+    return *(const uint8_t *)at;
+}
+static double number_u2(const void *at)
+{
+    uint16_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_u4(const void *at)
+{
+    uint32_t v;
+    memcpy(&v, at, sizeof v);
+    return v;
+}
+static double number_u8(const void *at)
+{
+    uint64_t v;
+    memcpy(&v, at, sizeof v);
+    return (double)v;
+}
+static double number_b1(const void *at)
+{
+    return *(const uint8_t *)at != 0;
+}
+
+file_number *file_number_of(char kind, int bytes)
+{
+    static const struct {
+        char kind;
+        int bytes;
+        file_number *number;
+    } table[] = {
+        {'f', 4, number_f4}, {'f', 8, number_f8}, {'i', 1, number_i1}, {'i', 2, number_i2},
+        {'i', 4, number_i4}, {'i', 8, number_i8}, {'u', 1, number_u1}, {'u', 2, number_u2},
+        {'u', 4, number_u4}, {'u', 8, number_u8}, {'b', 1, number_b1},
+    };
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].kind == kind && table[i].bytes == bytes) return table[i].number;
+    return NULL;
+}
+
+/* ---- checks ---- */
+
+bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    struct err why = {0};
+    if (!csr_limits(rows, cols, nnz, &why)) return file_at(s, &why, e);
+    double need = 4.0 * (double)(rows + cols) + 12.0 * (double)nnz;
+    if (need <= (double)mem_available()) return true;
+    char text[32];
+    return fail_at(e, E_MEMORY, s->where, "%lld x %lld with %lld entries needs %s, more than can be had",
+                   (long long)rows, (long long)cols, (long long)nnz, show_bytes(need, text, sizeof text));
+}
+
+static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)
+{
+    if (C->rowptr[0] != 0) return file_bad(s, e, "expected pointers that begin with 0, found %d", C->rowptr[0]);
+    for (int64_t r = 0; r < C->rows; r++)
+        if (C->rowptr[r + 1] < C->rowptr[r])
+            return file_bad(s, e, "expected pointers that never fall, found %d after %d", C->rowptr[r + 1],
+                            C->rowptr[r]);
+    return C->rowptr[C->rows] <= C->nnz ||
+           file_bad(s, e, "expected pointers up to the %lld entries, found %d", (long long)C->nnz, C->rowptr[C->rows]);
+}
+
+static bool check_indices(const struct source *s, const struct csr *C, bool by_columns, struct err *e)
+{
+    int64_t bad = C->nnz;
+#pragma omp parallel for reduction(min : bad) if (C->nnz > TICK_EVERY)
+    for (int64_t k = 0; k < C->nnz; k++)
+        if ((C->col[k] < 0 || C->col[k] >= C->cols) && k < bad) bad = k;
+    if (bad == C->nnz) return true;
+    return file_bad(s, e, "expected %s indices from 0 to %lld, found %d at entry %lld", by_columns ? "row" : "column",
+                    (long long)C->cols - 1, C->col[bad], (long long)bad);
+}
+
+static bool is_sorted(const struct csr *C)
+{
+    bool sorted = true;
+#pragma omp parallel for reduction(&& : sorted) if (C->nnz > TICK_EVERY)
+    for (int64_t r = 0; r < C->rows; r++)
+        for (int64_t k = (int64_t)C->rowptr[r] + 1; sorted && k < C->rowptr[r + 1]; k++)
+            sorted = C->col[k - 1] < C->col[k];
+    return sorted;
+}
+
+/* ---- turning rows into columns, by counting ---- */
+
+static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
+{
+    int at = T->rowptr[row + 1]++;
+    T->col[at] = (int)col;
+    T->val[at] = re;
+    if (T->imag) T->imag[at] = im;
+}
+
+/* The transpose of C, whose rows need not be sorted; it takes C's place. Its rows come out ascending. */
+static bool turn(struct csr *C, struct watch *w, struct err *e)
+{
+    struct csr T;
+    bool ok = csr_new(&T, C->cols, C->rows, C->nnz, C->imag != NULL, e);
+    int64_t next = 0;
+    if (ok) {
+        for (int64_t k = 0; k < C->nnz; k++) T.rowptr[C->col[k] + 1]++;
+        counts_to_offsets(T.rows, T.rowptr);
+    }
+    for (int64_t r = 0, k = 0; ok && r < C->rows; r++) {
+        if (k >= next) ok = watch_tick(w, "sorting rows", k, C->nnz, e), next = k + TICK_EVERY;
+        for (; ok && k < C->rowptr[r + 1]; k++) put(&T, C->col[k], r, C->val[k], C->imag ? C->imag[k] : 0);
+    }
+    csr_free(C);
+    if (!ok) csr_free(&T);
+    *C = T;
+    return ok;
+}
+
+/* What the diagonal of a matrix with this symmetry cannot hold. */
+static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
+{
+    double im = C->imag ? C->imag[k] : 0;
+    return (how == MIRROR_SKEW && (C->val[k] != 0 || im != 0)) || (how == MIRROR_HERMITIAN && im != 0);
+}
+
+/* The file holds one triangle; how many of its entries are off the diagonal, and whether above it. */
+static bool one_triangle(const struct source *s, const struct csr *C, enum mirrored how, int64_t *upper, int64_t *lower,
+                         struct err *e)
+{
+    *upper = *lower = 0;
+    for (int64_t r = 0; r < C->rows; r++)
+        for (int k = C->rowptr[r]; k < C->rowptr[r + 1]; k++) {
+            *upper += C->col[k] < r;
+            *lower += C->col[k] > r;
+            if (C->col[k] == r && bad_diagonal(C, k, how))
+                return file_bad(s, e, "expected %s on the diagonal, found %g%+gi in column %lld",
+                                how == MIRROR_SKEW ? "0" : "a real number", C->val[k], C->imag ? C->imag[k] : 0,
+                                (long long)r);
+        }
+    return !*upper || !*lower ||
+           file_bad(s, e, "expected the entries of one triangle of a symmetric matrix, found both");
+}
+
+/* C, of one triangle, dealt to both in T, whose counts are starts. */
+static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how, struct watch *w, struct err *e)
+{
+    int64_t next = 0;
+    for (int64_t r = 0, k = 0; r < C->rows; r++) {
+        if (k >= next && !watch_tick(w, "mirroring entries", k, C->nnz, e)) return false;
+        if (k >= next) next = k + TICK_EVERY;
+        for (; k < C->rowptr[r + 1]; k++) {
+            double re = C->val[k], im = C->imag ? C->imag[k] : 0;
+            put(T, r, C->col[k], re, im);
+            if (C->col[k] == r) continue;
+            put(T, C->col[k], r, how == MIRROR_SKEW ? -re : re, how == MIRROR_SYMMETRIC ? im : -im);
+        }
+    }
+    return true;
+}
+
+/* Both triangles of C, which holds one, by columns; it takes C's place. */
+static bool mirror(const struct source *s, struct csr *C, enum mirrored how, struct watch *w, struct load_info *info,
+                   struct err *e)
+{
+    struct csr T = {0};
+    int64_t upper, lower;
+    if (C->rows != C->cols)
+        return file_bad(s, e, "expected a square matrix with this symmetry, found %lld x %lld", (long long)C->cols,
+                        (long long)C->rows);
+    if (!one_triangle(s, C, how, &upper, &lower, e)) return false;
+    if (upper) file_note(info, "%s above the diagonal mirrored", how_many(upper, "entry").text);
+    int64_t n = C->nnz + upper + lower;
+    if (!file_sizes(s, C->rows, C->cols, n, e) || !csr_new(&T, C->rows, C->cols, n, C->imag != NULL, e)) return false;
+    for (int64_t r = 0; r < C->rows; r++)
+        for (int k = C->rowptr[r]; k < C->rowptr[r + 1]; k++) {
+            T.rowptr[r + 1]++;
+            if (C->col[k] != r) T.rowptr[C->col[k] + 1]++;
+        }
+    counts_to_offsets(T.rows, T.rowptr);
+    bool ok = mirror_entries(C, &T, how, w, e);
+    csr_free(C);
+    *C = T;
+    return ok;
+}
+
+/* Sum equal neighbours of sorted rows; the arrays keep their length. */
+static void sum_duplicates(struct csr *A)
+{
+    int64_t to = 0, k = 0;
+    for (int64_t r = 0; r < A->rows; r++) {
+        int64_t begin = to;
+        for (; k < A->rowptr[r + 1]; k++) {
+            bool again = to > begin && A->col[to - 1] == A->col[k];
+            int64_t at = again ? to - 1 : to++;
+            A->col[at] = A->col[k];
+            A->val[at] = again ? A->val[at] + A->val[k] : A->val[k];
+            if (A->imag) A->imag[at] = again ? A->imag[at] + A->imag[k] : A->imag[k];
+        }
+        A->rowptr[r + 1] = (int)to;
+    }
+    A->nnz = to;
+}
+
+static void count_zeros(const struct csr *A, struct load_info *info)
+{
+    int64_t n = 0;
+#pragma omp parallel for reduction(+ : n) if (A->nnz > TICK_EVERY)
+    for (int64_t k = 0; k < A->nnz; k++) n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
+    info->explicit_zeros = n;
+}
+
+static void describe(struct load_info *info, enum mirrored mirrored)
+{
+    static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    snprintf(info->object, sizeof info->object, "matrix");
+    snprintf(info->symmetry, sizeof info->symmetry, "%s", symmetry[mirrored]);
+}
+
+bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
+                 struct csr *A, struct load_info *info, struct err *e)
+{
+    struct csr C = *arrays;
+    memset(arrays, 0, sizeof *arrays);
+    bool ok = check_pointers(s, &C, e);
+    if (ok) info->nnz_stored = C.nnz = C.rowptr[C.rows];
+    ok = ok && check_indices(s, &C, by_columns, e) && (mirrored == MIRROR_NOT || mirror(s, &C, mirrored, w, info, e)) &&
+         (!by_columns || turn(&C, w, e));
+    if (ok && !is_sorted(&C)) {
+        int64_t before = C.nnz;
+        if (!by_columns) ok = turn(&C, w, e) && turn(&C, w, e);
+        if (ok) sum_duplicates(&C);
+        info->duplicates = before - C.nnz;
+    }
+    if (!ok) {
+        csr_free(&C);
+        return false;
+    }
+    describe(info, mirrored);
+    count_zeros(&C, info);
+    *A = C;
+    return true;
+}
+
+bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
+                          const double *val, const double *imag, struct watch *w, struct csr *A, struct load_info *info,
+                          struct err *e)
+{
+    struct err why = {0};
+    if (!csr_build(A, rows, cols, n, row, col, val, imag, &info->duplicates, w, &why)) return file_at(s, &why, e);
+    info->nnz_stored = n;
+    describe(info, MIRROR_NOT);
+    count_zeros(A, info);
+    return true;
+}

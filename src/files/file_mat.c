@@ -1,0 +1,377 @@
+/* MATLAB's .mat, level 5 and 7.3, by libmatio. It and HDF5 below it are opened when first needed, since they cost
+   start-up time, and in a process of their own: they crash on some damaged files, print, cannot be cancelled, and take
+   whatever memory a file asks for. That process sends the matrix through a pipe. */
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "file.h"
+#include "load_info.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/watch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <matio.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
+
+/* What comes through the pipe: this; then, if there is no error, int32 pointers, int32 indices, double values. */
+struct message {
+    int32_t code; /* E_NONE, or what went wrong, in text */
+    int32_t complex_values, logical;
+    int64_t rows, cols, nnz;
+    int64_t found;         /* sparse variables */
+    char name[NAME_ROOM];  /* the one read */
+    char text[NAMES_ROOM]; /* names of all, or the error */
+};
+
+/* ---- the other process ---- */
+
+struct matio {
+    mat_t *(*open)(const char *, int);
+    int (*close)(mat_t *);
+    matvar_t *(*next_info)(mat_t *);
+    int (*read_all)(mat_t *, matvar_t *);
+    void (*free)(matvar_t *);
+    matvar_t *(*field)(matvar_t *, const char *, size_t);
+    char *const *(*fieldnames)(const matvar_t *);
+    unsigned (*fields)(matvar_t *);
+};
+
+static bool open_matio(struct matio *m)
+{
+    static const char *const names[] = {"libmatio.so.11", "libmatio.so.13", "libmatio.so.12", "libmatio.so"};
+    const struct {
+        const char *name;
+        void *to;
+    } table[] = {
+        {"Mat_Open", &m->open},
+        {"Mat_Close", &m->close},
+        {"Mat_VarReadNextInfo", &m->next_info},
+        {"Mat_VarReadDataAll", &m->read_all},
+        {"Mat_VarFree", &m->free},
+        {"Mat_VarGetStructFieldByName", &m->field},
+        {"Mat_VarGetStructFieldnames", &m->fieldnames},
+        {"Mat_VarGetNumberOfFields", &m->fields},
+    };
+    void *lib = NULL, *symbol;
+    for (int i = 0; !lib && i < COUNT(names); i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; lib && i < COUNT(table); i++) {
+        if (!(symbol = dlsym(lib, table[i].name))) return false;
+        memcpy(table[i].to, &symbol, sizeof symbol);
+    }
+    return lib != NULL;
+}
+
+static bool send_all(int fd, const void *data, size_t n)
+{
+    const char *p = data;
+    while (n) {
+        ssize_t r = write(fd, p, n);
+        if (r < 0 && errno == EINTR) continue;
+        if (r <= 0) return false;
+        p += r;
+        n -= (size_t)r;
+    }
+    return true;
+}
+
+/* Tell the reader what is wrong and end. */
+static void give_up(int fd, enum code code, const char *text)
+{
+    struct message m = {.code = (int32_t)code};
+    snprintf(m.text, sizeof m.text, "%s", text);
+    send_all(fd, &m, sizeof m);
+    _exit(1);
+}
+
+/* One sparse variable, or field of a structure, of the file. Keep it if it is the one wanted. */
+static void consider(struct message *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
+{
+    char name[NAME_ROOM];
+    size_t used = strlen(m->text);
+    snprintf(name, sizeof name, "%s%s%s", outer ? outer : "", outer ? "." : "", v->name ? v->name : "?");
+    if (used + strlen(name) + 8 < sizeof m->text)
+        snprintf(m->text + used, sizeof m->text - used, "%s%s", m->found ? ", " : "", name);
+    m->found++;
+    if (*chosen || (part && strcmp(part, name))) return;
+    *chosen = v;
+    memcpy(m->name, name, sizeof name);
+}
+
+/* The sparse fields of a structure of one element, as in the files of the SuiteSparse collection. */
+static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
+                            matvar_t **chosen)
+{
+    if (lib->read_all(file, v)) return;
+    char *const *names = lib->fieldnames(v);
+    for (unsigned i = 0, n = lib->fields(v); names && i < n; i++) {
+        matvar_t *f = lib->field(v, names[i], 0);
+        if (f && f->class_type == MAT_C_SPARSE) consider(m, f, v->name, part, chosen);
+    }
+}
+
+/* The variable to read with its data, or NULL. Those of no use are freed. */
+static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part)
+{
+    matvar_t *chosen = NULL;
+    for (matvar_t *v; (v = lib->next_info(file));) {
+        matvar_t *before = chosen;
+        if (v->class_type == MAT_C_SPARSE) {
+            consider(m, v, NULL, part, &chosen);
+            if (chosen == v && lib->read_all(file, v)) v->data = NULL;
+        } else if (v->class_type == MAT_C_STRUCT)
+            consider_fields(lib, m, file, v, part, &chosen);
+        if (chosen == before) lib->free(v);
+    }
+    return chosen;
+}
+
+static file_number *number_of(enum matio_types type, size_t *bytes)
+{
+    static const struct {
+        enum matio_types type;
+        char kind;
+        int bytes;
+    } table[] = {
+        {MAT_T_DOUBLE, 'f', 8}, {MAT_T_SINGLE, 'f', 4}, {MAT_T_INT8, 'i', 1},  {MAT_T_UINT8, 'u', 1},
+        {MAT_T_INT16, 'i', 2},  {MAT_T_UINT16, 'u', 2}, {MAT_T_INT32, 'i', 4}, {MAT_T_UINT32, 'u', 4},
+        {MAT_T_INT64, 'i', 8},  {MAT_T_UINT64, 'u', 8},
+    };
+    for (int i = 0; i < COUNT(table); i++)
+        if (table[i].type == type) {
+            *bytes = (size_t)table[i].bytes;
+            return file_number_of(table[i].kind, table[i].bytes);
+        }
+    return NULL;
+}
+
+static bool send_indices(int fd, const mat_uint32_t *p, int64_t n)
+{
+    int32_t out[SEND];
+    for (int64_t k = 0; k < n;) {
+        int64_t m = n - k < SEND ? n - k : SEND;
+        for (int64_t i = 0; i < m; i++) out[i] = p[k + i] > INT32_MAX ? -1 : (int32_t)p[k + i];
+        if (!send_all(fd, out, (size_t)m * sizeof *out)) return false;
+        k += m;
+    }
+    return true;
+}
+
+static bool send_values(int fd, const char *p, int64_t n, file_number *number, size_t bytes)
+{
+    double out[SEND];
+    for (int64_t k = 0; k < n;) {
+        int64_t m = n - k < SEND ? n - k : SEND;
+        for (int64_t i = 0; i < m; i++) out[i] = number(p + (size_t)(k + i) * bytes);
+        if (!send_all(fd, out, (size_t)m * sizeof *out)) return false;
+        k += m;
+    }
+    return true;
+}
+
+/* The arrays of v, as libmatio left them, must have the lengths that its sizes say. */
+static void send_matrix(int fd, struct message *m, const matvar_t *v)
+{
+    const mat_sparse_t *a = v->data;
+    size_t bytes = 0;
+    file_number *number = number_of(v->data_type, &bytes);
+    if (!a || !number || v->rank != 2 || !a->jc || v->dims[0] > INT32_MAX || v->dims[1] > INT32_MAX - 1 ||
+        a->njc != v->dims[1] + 1 || a->jc[a->njc - 1] > a->nir || a->jc[a->njc - 1] > a->ndata ||
+        (a->jc[a->njc - 1] && (!a->ir || !a->data)))
+        give_up(fd, E_INPUT, "a sparse variable whose arrays do not fit its sizes; the file is corrupt");
+    m->rows = (int64_t)v->dims[0];
+    m->cols = (int64_t)v->dims[1];
+    m->nnz = a->jc[a->njc - 1];
+    m->complex_values = v->isComplex && m->nnz;
+    m->logical = v->isLogical;
+    const mat_complex_split_t *parts = a->data;
+    const void *re = m->complex_values ? parts->Re : a->data, *im = m->complex_values ? parts->Im : NULL;
+    if (m->complex_values && (!re || !im)) give_up(fd, E_INPUT, "a complex variable without its parts");
+    bool ok = send_all(fd, m, sizeof *m) && send_indices(fd, a->jc, m->cols + 1) && send_indices(fd, a->ir, m->nnz) &&
+              send_values(fd, re, m->nnz, number, bytes) && (!im || send_values(fd, im, m->nnz, number, bytes));
+    _exit(!ok);
+}
+
+/* What can be had now, and no more: asking for more ends this process only. */
+static void limit_memory(void)
+{
+    long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    bool ok = f && fscanf(f, "%*s %*s %*s %*s %*s %lld", &pages) == 1;
+    if (f) fclose(f);
+    struct rlimit limit = {.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)mem_available()};
+    limit.rlim_max = limit.rlim_cur;
+    if (ok) setrlimit(RLIMIT_DATA, &limit);
+}
+
+static _Noreturn void child(int fd, const char *path, const char *part)
+{
+    struct matio lib;
+    struct message m = {.code = E_NONE};
+    char text[NAMES_ROOM + NAME_ROOM + 128];
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; null >= 0 && i < 3; i++) dup2(null, i);
+    signal(SIGINT, SIG_IGN);
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    for (int i = 0; i < COUNT(crashes); i++) signal(crashes[i], SIG_DFL);
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    limit_memory();
+    if (!open_matio(&lib))
+        give_up(fd, E_UNSUPPORTED, "that it is not installed; install libmatio11 or convert the file");
+    mat_t *file = lib.open(path, 0);
+    if (!file) give_up(fd, E_INPUT, "one that libmatio cannot open; it is truncated or corrupt");
+    matvar_t *v = choose(&lib, &m, file, part);
+    if (!m.found) give_up(fd, E_INPUT, "none");
+    if (!v) {
+        snprintf(text, sizeof text, "only %s", m.text);
+        give_up(fd, E_USAGE, text);
+    }
+    if (v->class_type != MAT_C_SPARSE) { /* a structure, of which a field is meant */
+        const char *dot = strrchr(m.name, '.');
+        v = dot ? lib.field(v, dot + 1, 0) : NULL;
+    }
+    if (v) send_matrix(fd, &m, v);
+    give_up(fd, E_INPUT, "a variable that cannot be read");
+    _exit(1);
+}
+
+/* ---- this process ---- */
+
+struct mat_reader {
+    struct source *s;
+    struct watch *watch;
+    int fd;
+    int64_t done, total; /* bytes; total 0 until it is known */
+};
+
+/* Exactly n bytes, waiting in small steps so that the user can stop it. */
+static bool receive(struct mat_reader *r, void *to, int64_t n, struct err *e)
+{
+    for (int64_t got = 0; got < n;) {
+        struct pollfd p = {.fd = r->fd, .events = POLLIN};
+        if (!watch_tick(r->watch, "reading", r->total ? r->done : 0, r->total, e)) return false;
+        if (poll(&p, 1, WAIT_MS) <= 0) continue;
+        int64_t want = n - got < 1 << 20 ? n - got : 1 << 20;
+        ssize_t k = read(r->fd, (char *)to + got, (size_t)want);
+        if (k < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (k <= 0)
+            return file_bad(r->s, e, "expected a sound .mat file, found that libmatio fails on it; it is corrupt");
+        got += k;
+        r->done += k;
+    }
+    return true;
+}
+
+static bool refuse(const struct source *s, const struct message *m, struct err *e)
+{
+    char text[NAMES_ROOM * 2], part[NAME_ROOM * 4];
+    print_safe(m->text, strlen(m->text), 300, text, sizeof text);
+    if (m->code == E_UNSUPPORTED)
+        return fail_at(e, E_UNSUPPORTED, s->where, "expected libmatio for .mat files, found %s", text);
+    if (m->code == E_USAGE)
+        return fail_at(e, E_USAGE, s->where, "expected a sparse variable \"%s\", found %s",
+                       print_safe(s->part, strlen(s->part), 60, part, sizeof part), text);
+    return file_bad(s, e, "expected a sparse variable in a .mat file, found %s", text);
+}
+
+static bool receive_arrays(struct mat_reader *r, const struct message *m, struct csr *C, struct err *e)
+{
+    if (!file_sizes(r->s, m->rows, m->cols, m->nnz, e) || !csr_new(C, m->cols, m->rows, m->nnz, m->complex_values, e))
+        return false;
+    r->done = 0;
+    r->total = (m->cols + 1) * 4 + m->nnz * (m->complex_values ? 20 : 12);
+    return receive(r, C->rowptr, (m->cols + 1) * 4, e) && receive(r, C->col, m->nnz * 4, e) &&
+           receive(r, C->val, m->nnz * 8, e) && (!C->imag || receive(r, C->imag, m->nnz * 8, e));
+}
+
+static bool read_pipe(struct mat_reader *r, struct csr *A, struct load_info *info, struct err *e)
+{
+    struct message m;
+    struct csr C = {0};
+    char names[NAMES_ROOM * 2], name[NAME_ROOM * 4];
+    if (!receive(r, &m, sizeof m, e)) return false;
+    m.text[sizeof m.text - 1] = m.name[sizeof m.name - 1] = 0;
+    if (m.code) return refuse(r->s, &m, e);
+    if (!receive_arrays(r, &m, &C, e)) {
+        csr_free(&C);
+        return false;
+    }
+    print_safe(m.name, strlen(m.name), 60, name, sizeof name);
+    if (m.found > 1 && !r->s->part)
+        file_note(info, "read %s, the first of %lld sparse variables: %s", name, (long long)m.found,
+                  print_safe(m.text, strlen(m.text), 80, names, sizeof names));
+    snprintf(info->field, sizeof info->field, "%s", m.logical ? "pattern" : m.complex_values ? "complex" : "real");
+    return file_finish(r->s, &C, true, MIRROR_NOT, r->watch, A, info, e);
+}
+
+static bool isalpha_ascii(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Level 4 has no head, but begins with a matrix: five 32-bit integers, the first of which is type + 10 * precision +
+   1000 * byte order, with type 0 full, 1 text, 2 sparse, and the length of a name that follows. */
+static bool is_level_4(const char *begin, int64_t n)
+{
+    uint32_t head[5];
+    if (n < (int64_t)sizeof head + 2) return false;
+    memcpy(head, begin, sizeof head);
+    bool turned = head[0] > 5000;
+    for (int i = 0; turned && i < 5; i++) head[i] = __builtin_bswap32(head[i]);
+    uint32_t type = head[0] % 10, precision = head[0] / 10 % 10, zero = head[0] / 100 % 10, order = head[0] / 1000;
+    const char *name = begin + sizeof head;
+    return type <= 2 && precision <= 5 && !zero && order <= 1 && head[1] < 1u << 31 && head[2] < 1u << 31 &&
+           head[3] <= 1 && head[4] > 1 && head[4] <= 64 && n >= (int64_t)(sizeof head + head[4]) &&
+           strnlen(name, head[4]) == head[4] - 1 && isalpha_ascii(*name);
+}
+
+static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+{
+    int ends[2];
+    if (is_level_4(s->begin, s->n))
+        return file_bad(
+            s, e,
+            "expected a .mat file of level 5 or 7.3, found one of level 4; in MATLAB or Octave, load it and "
+            "`save -v7 NEW.mat`; in Python, scipy.io.loadmat and savemat");
+    if (pipe2(ends, O_CLOEXEC))
+        return fail_at(e, E_IO, s->where, "expected a pipe to libmatio, found: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        child(ends[1], s->path, s->part);
+    }
+    close(ends[1]);
+    struct mat_reader r = {.s = s, .watch = w, .fd = ends[0]};
+    bool ok = pid > 0 ? read_pipe(&r, A, info, e)
+                      : fail_at(e, E_IO, s->where, "expected a process for libmatio, found: %s", strerror(errno));
+    close(ends[0]);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+    }
+    return ok;
+}
+
+static bool recognises(const char *begin, int64_t n)
+{
+    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || (n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8)) ||
+           is_level_4(begin, n);
+}
+
+const struct file_kind file_mat = {
+    .name = "MATLAB .mat",
+    .endings = ".mat",
+    .about = "MATLAB's .mat, level 5 and 7.3, by libmatio",
+    .has_parts = true,
+    .recognises = recognises,
+    .load = load,
+};

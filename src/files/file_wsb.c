@@ -1,0 +1,344 @@
+/* .wsb, our own binary form of a matrix: a page of head, then the CSR arrays as they lie in memory. It is read by
+   large parallel reads straight into place, never mapped: a mapped file that shrinks ends the program.
+
+       0 magic, byte order, version, sizes, kind, where the matrix came from, checksums
+    4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
+         each begins at a multiple of 64; the bytes between are 0
+
+   The checksum of the arrays: each is cut into pieces of 1 MiB; a piece is hashed in four lanes of 64 bits, lane i
+   taking words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd; a last part is filled with zeros and the length is
+   mixed in at the end. Every step is a bijection of h and of the word, so one wrong word never passes. The hashes of
+   the pieces are hashed in their order in the same way. */
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "file.h"
+#include "load_info.h"
+#include "base/newfile.h"
+#include "base/text.h"
+#include "base/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    HEAD = 4096,
+    ALIGN = 64,
+    PIECE = 1 << 20,
+    TURN = 64,
+    VERSION = 1,
+    ORDER = 0x01020304,
+    SOURCE_ROOM = 512,
+    LARGE = 1 << 24
+};
+static const char magic[8] = "\x89WSB\r\n\x1a\n";
+
+struct wsb {
+    char magic[8];
+    uint32_t order, version;
+    int64_t rows, cols, nnz;
+    int64_t nnz_stored, duplicates, explicit_zeros;
+    uint32_t complex_values, warnings; /* how many were given when the source was read */
+    char field[16], symmetry[16], object[16];
+    char source[SOURCE_ROOM];
+    uint64_t arrays, head; /* checksums: of the arrays, of all before this one */
+};
+_Static_assert(sizeof(struct wsb) <= HEAD, "the head fits its page");
+
+/* ---- checksum ---- */
+
+static uint64_t stir(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9ddfea08eb382d69u;
+    return h << 29 | h >> 35;
+}
+
+static uint64_t hash_of(const void *data, size_t n)
+{
+    const char *p = data;
+    uint64_t h[4] = {1, 2, 3, 4}, word[4];
+    size_t left = n;
+    for (; left; p += left < sizeof word ? left : sizeof word, left -= left < sizeof word ? left : sizeof word) {
+        if (left < sizeof word) memset(word, 0, sizeof word);
+        memcpy(word, p, left < sizeof word ? left : sizeof word);
+        for (int i = 0; i < 4; i++) h[i] = stir(h[i], word[i]);
+    }
+    return stir(stir(stir(stir(h[0], h[1]), h[2]), h[3]), n);
+}
+
+/* ---- where things lie ---- */
+
+struct part {
+    char *data;
+    int64_t at, bytes;
+};
+struct layout {
+    int n;
+    struct part part[4];
+    int64_t end; /* bytes of the file */
+};
+
+static int64_t aligned(int64_t n)
+{
+    return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* A may have no arrays yet. */
+static struct layout layout_of(const struct csr *A, bool complex_values)
+{
+    const struct part want[] = {
+        {(char *)A->rowptr, 0, (A->rows + 1) * (int64_t)sizeof *A->rowptr},
+        {(char *)A->col, 0, A->nnz * (int64_t)sizeof *A->col},
+        {(char *)A->val, 0, A->nnz * (int64_t)sizeof *A->val},
+        {(char *)A->imag, 0, A->nnz * (int64_t)sizeof *A->imag},
+    };
+    struct layout l = {.n = complex_values ? 4 : 3, .end = HEAD};
+    for (int i = 0; i < l.n; i++) {
+        l.part[i] = want[i];
+        l.part[i].at = l.end;
+        l.end = aligned(l.end + want[i].bytes);
+    }
+    return l;
+}
+
+static int64_t pieces_of(const struct part *p)
+{
+    return (p->bytes + PIECE - 1) / PIECE;
+}
+
+static int64_t piece_bytes(const struct part *p, int64_t k)
+{
+    return p->bytes - k * PIECE < PIECE ? p->bytes - k * PIECE : PIECE;
+}
+
+/* ---- reading ---- */
+
+static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
+{
+    int64_t got = 0;
+    while (got < n) {
+        ssize_t r = pread(fd, to + got, (size_t)(n - got), at + got);
+        if (r < 0 && errno == EINTR) continue;
+        if (r <= 0) return r < 0 ? -1 : got;
+        got += r;
+    }
+    return got;
+}
+
+/* Fresh memory is given out page by page, which takes several times as long as the reading; in large pages it does
+   not. Only a hint. */
+static void hint_large(const struct part *p)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)p->data + page - 1) / page * page,
+              end = (uintptr_t)(p->data + p->bytes) / page * page;
+    if (p->bytes > LARGE && begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+struct reader {
+    struct source *s;
+    struct watch *watch;
+    int fd;
+    int64_t done, total;
+    uint64_t sum;
+};
+
+/* Pieces `from` .. `to` - 1 of p, each by one thread, which hashes it while it is in its cache; hash[] gets them. */
+static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
+{
+    int64_t short_by = 0;
+    int why = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(max : short_by, why) if (to - from > 1)
+    for (int64_t k = from; k < to; k++) {
+        int64_t n = piece_bytes(p, k), got = read_at(r->fd, p->data + k * PIECE, n, p->at + k * PIECE);
+        if (got < 0)
+            why = errno ? errno : EIO;
+        else if (got < n)
+            short_by = n - got;
+        else
+            hash[k - from] = hash_of(p->data + k * PIECE, (size_t)n);
+    }
+    if (why) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(why));
+    return !short_by ||
+           file_bad(r->s, e, "expected a file that stays as it is, found that it shrank while it was read");
+}
+
+static bool read_part(struct reader *r, const struct part *p, struct err *e)
+{
+    uint64_t hash[TURN];
+    for (int64_t k = 0, n = pieces_of(p); k < n; k += TURN) {
+        int64_t to = n - k < TURN ? n : k + TURN;
+        if (!watch_tick(r->watch, "reading", r->done, r->total, e) || !read_pieces(r, p, k, to, hash, e)) return false;
+        for (int64_t i = k; i < to; i++) r->sum = stir(r->sum, hash[i - k]), r->done += piece_bytes(p, i);
+    }
+    return true;
+}
+
+static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, struct err *e)
+{
+    struct layout l = layout_of(A, A->imag != NULL);
+    r->total = l.end;
+    for (int i = 0; i < l.n; i++) {
+        hint_large(&l.part[i]);
+        if (!read_part(r, &l.part[i], e)) return false;
+    }
+    return r->sum == h->arrays ||
+           file_bad(r->s, e, "expected the arrays' checksum %016llx, found %016llx; the file is corrupt",
+                    (unsigned long long)h->arrays, (unsigned long long)r->sum);
+}
+
+/* A word such as skew-symmetric that ends within its room: it goes to the screen as it is. */
+static bool is_word(const char *s, size_t room)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");
+    return memchr(s, 0, room) && !s[n];
+}
+
+static bool check_head(const struct source *s, const struct wsb *h, struct err *e)
+{
+    if (h->order != ORDER)
+        return file_bad(s, e, "expected a .wsb file in this machine's byte order, found another; write it anew here");
+    if (h->version != VERSION)
+        return file_bad(s, e, "expected version %d of .wsb, found %u; write it anew with this warpspy", VERSION,
+                        h->version);
+    if (h->head != hash_of(h, offsetof(struct wsb, head)))
+        return file_bad(s, e, "expected the head's checksum to fit, found that it does not; the file is corrupt");
+    if (!is_word(h->field, sizeof h->field) || !is_word(h->symmetry, sizeof h->symmetry) ||
+        !is_word(h->object, sizeof h->object) || !memchr(h->source, 0, sizeof h->source) || h->complex_values > 1)
+        return file_bad(s, e, "expected a head in words, found one that warpspy does not write");
+    return true;
+}
+
+/* The sizes must be those of the file before any memory is taken for them. */
+static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
+{
+    struct stat st;
+    struct csr sizes = {.rows = h->rows, .cols = h->cols, .nnz = h->nnz};
+    if (!file_sizes(r->s, h->rows, h->cols, h->nnz, e)) return false;
+    if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
+    int64_t end = layout_of(&sizes, h->complex_values).end;
+    return end == st.st_size || file_bad(r->s, e, "expected %lld bytes for %lld x %lld with %lld entries, found %lld%s",
+                                         (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,
+                                         (long long)st.st_size, st.st_size < end ? "; it is truncated" : "");
+}
+
+static void describe(const struct wsb *h, struct load_info *info)
+{
+    char source[160], notes[120] = "";
+    memcpy(info->field, h->field, sizeof info->field);
+    memcpy(info->symmetry, h->symmetry, sizeof info->symmetry);
+    memcpy(info->object, h->object, sizeof info->object);
+    info->nnz_stored = h->nnz_stored;
+    info->duplicates = h->duplicates;
+    info->explicit_zeros = h->explicit_zeros;
+    if (!h->source[0]) return;
+    if (h->warnings) snprintf(notes, sizeof notes, ", which was read with %s", how_many(h->warnings, "note").text);
+    print_safe(h->source, strlen(h->source), 100, source, sizeof source);
+    file_note(info, "a copy of %s%s", source, notes);
+}
+
+static bool read_file(struct reader *r, struct csr *A, struct load_info *info, struct err *e)
+{
+    struct wsb h;
+    struct err why = {0};
+    if (read_at(r->fd, (char *)&h, sizeof h, 0) != (int64_t)sizeof h)
+        return file_bad(r->s, e, "expected a head of %d bytes, found the end of the file; it is truncated", HEAD);
+    if (!check_head(r->s, &h, e) || !check_size(r, &h, e) || !csr_new(A, h.rows, h.cols, h.nnz, h.complex_values, e) ||
+        !read_arrays(r, &h, A, e))
+        return false;
+    if (!csr_check(A, &why)) return file_bad(r->s, e, "expected a matrix in order: %s", why.text);
+    describe(&h, info);
+    return true;
+}
+
+static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+{
+    struct reader r = {.s = s, .watch = w, .fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (r.fd < 0) return fail_at(e, E_IO, s->where, "expected a readable file, found: %s", strerror(errno));
+    bool ok = read_file(&r, A, info, e);
+    close(r.fd);
+    if (!ok) csr_free(A);
+    return ok;
+}
+
+static bool recognises(const char *begin, int64_t n)
+{
+    return n >= (int64_t)sizeof magic && !memcmp(begin, magic, sizeof magic);
+}
+
+/* ---- writing ---- */
+
+static uint64_t hash_arrays(const struct layout *l)
+{
+    uint64_t sum = 0, hash[TURN];
+    for (int i = 0; i < l->n; i++)
+        for (int64_t k = 0, n = pieces_of(&l->part[i]); k < n; k += TURN) {
+            int64_t to = n - k < TURN ? n : k + TURN;
+#pragma omp parallel for schedule(dynamic, 1) if (to - k > 1)
+            for (int64_t j = k; j < to; j++)
+                hash[j - k] = hash_of(l->part[i].data + j * PIECE, (size_t)piece_bytes(&l->part[i], j));
+            for (int64_t j = k; j < to; j++) sum = stir(sum, hash[j - k]);
+        }
+    return sum;
+}
+
+static void fill_head(struct wsb *h, const struct csr *A, const struct load_info *info)
+{
+    memcpy(h->magic, magic, sizeof magic);
+    h->order = ORDER;
+    h->version = VERSION;
+    h->rows = A->rows;
+    h->cols = A->cols;
+    h->nnz = h->nnz_stored = A->nnz;
+    h->complex_values = A->imag != NULL;
+    snprintf(h->object, sizeof h->object, "%s", info && info->object[0] ? info->object : "matrix");
+    snprintf(h->field, sizeof h->field, "%s", info && info->field[0] ? info->field : A->imag ? "complex" : "real");
+    snprintf(h->symmetry, sizeof h->symmetry, "%s", info && info->symmetry[0] ? info->symmetry : "general");
+    if (info) {
+        if (info->field[0]) h->nnz_stored = info->nnz_stored;
+        h->duplicates = info->duplicates;
+        h->explicit_zeros = info->explicit_zeros;
+        h->warnings = (uint32_t)info->nwarnings;
+        snprintf(h->source, sizeof h->source, "%s", info->file);
+    }
+}
+
+static bool write_part(struct newfile *f, const struct part *p, struct watch *w, int64_t total, struct err *e)
+{
+    static const char zeros[ALIGN];
+    for (int64_t k = 0; k < pieces_of(p); k++)
+        if (!watch_tick(w, "writing", p->at + k * PIECE, total, e) ||
+            !newfile_write(f, p->data + k * PIECE, piece_bytes(p, k), e))
+            return false;
+    return newfile_write(f, zeros, aligned(p->bytes) - p->bytes, e);
+}
+
+static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+                 struct watch *w, struct err *e)
+{
+    struct newfile f;
+    struct layout l = layout_of(A, A->imag != NULL);
+    union {
+        struct wsb head;
+        char bytes[HEAD];
+    } page = {.bytes = {0}};
+    (void)comment;
+    fill_head(&page.head, A, info);
+    page.head.arrays = hash_arrays(&l);
+    page.head.head = hash_of(&page.head, offsetof(struct wsb, head));
+    bool ok = newfile_open(&f, path, e) && newfile_write(&f, page.bytes, HEAD, e);
+    for (int i = 0; ok && i < l.n; i++) ok = write_part(&f, &l.part[i], w, l.end, e);
+    return newfile_close(&f, ok, e);
+}
+
+const struct file_kind file_wsb = {
+    .name = ".wsb",
+    .endings = ".wsb",
+    .about = "warpspy's binary cache, loaded at the speed of memory",
+    .recognises = recognises,
+    .load = load,
+    .save = save,
+};

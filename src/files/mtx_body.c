@@ -1,0 +1,287 @@
+/* The entries of a Matrix Market file, parsed by all cores. Reading is one thread's turn at a time, since a copy is
+   many times as fast as parsing. Each thread parses its block of whole lines into arrays that it uses again for the
+   next, so they stay in its cache, and then, in the file's order, delivers them to the arrays of the whole file. */
+#include "base/mem.h"
+#include "mtx.h"
+#include "base/stream.h"
+#include "base/watch.h"
+
+#include <omp.h>
+#include <sched.h>
+#include <string.h>
+
+enum { MEMORY_EVERY = 256, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16 };
+
+bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e)
+{
+    const char *what = "entries of the file";
+    *t = (struct entries){.room = room};
+    bool ok = (h->array || ((t->row = mem_new(room, sizeof *t->row, what, e)) &&
+                            (t->col = mem_new(room, sizeof *t->col, what, e)))) &&
+              (h->values < 1 || (t->val = mem_new(room, sizeof *t->val, what, e))) &&
+              (h->values < 2 || (t->imag = mem_new(room, sizeof *t->imag, what, e)));
+    if (!ok) entries_free(t);
+    return ok;
+}
+
+void entries_free(struct entries *t)
+{
+    mem_free(t->row);
+    mem_free(t->col);
+    mem_free(t->val);
+    mem_free(t->imag);
+    memset(t, 0, sizeof *t);
+}
+
+/* Items [0, n) of `from` to those from `at` on. */
+static void entries_copy(const struct entries *from, int64_t n, struct entries *to, int64_t at)
+{
+    size_t indices = (size_t)n * sizeof *to->row, values = (size_t)n * sizeof *to->val;
+    if (to->row) memcpy(to->row + at, from->row, indices);
+    if (to->col) memcpy(to->col + at, from->col, indices);
+    if (to->val) memcpy(to->val + at, from->val, values);
+    if (to->imag) memcpy(to->imag + at, from->imag, values);
+}
+
+/* ---- bands of rows ---- */
+
+int band_shift(const struct head *h)
+{
+    int shift = 0;
+    while (h->rows > (int64_t)BANDS << shift) shift++;
+    return shift;
+}
+
+static bool rows_ascend(const int *row, int64_t n)
+{
+    int64_t i = 1;
+    while (i < n && row[i - 1] <= row[i]) i++;
+    return i >= n;
+}
+
+/* Where the rows of a block are in no order, its entries are to be delivered by bands, so that whoever places them
+   finds those of a band side by side. Small blocks are not worth a table. */
+static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
+{
+    int shift = band_shift(h);
+    if (h->array || h->vector || h->symmetry != GENERAL || k->n < BANDS || rows_ascend(t->row, k->n)) return true;
+    if (!(k->band = mem_zero(BANDS + 1, sizeof *k->band, "a block of the file", e))) return false;
+    for (int64_t i = 0; i < k->n; i++) k->band[(t->row[i] >> shift) + 1]++;
+    for (int s = 0; s < BANDS; s++) k->band[s + 1] += k->band[s];
+    return true;
+}
+
+/* As entries_copy, but by bands; those of a band stay in the file's order. */
+static void entries_deal(const struct entries *from, const struct block *k, int shift, struct entries *to, int64_t at)
+{
+    int64_t place[BANDS];
+    for (int s = 0; s < BANDS; s++) place[s] = at + k->band[s];
+    for (int64_t i = 0; i < k->n; i++) {
+        int64_t p = place[from->row[i] >> shift]++;
+        to->row[p] = from->row[i];
+        to->col[p] = from->col[i];
+        if (to->val) to->val[p] = from->val[i];
+        if (to->imag) to->imag[p] = from->imag[i];
+    }
+}
+
+/* What a thread works with. */
+struct desk {
+    struct text text;
+    struct entries entries;
+};
+
+static bool desk_room(struct desk *d, const struct head *h, struct err *e)
+{
+    int64_t most = d->text.n / (2 * (h->indices + h->values)) + 1; /* each number has a digit and what ends it */
+    if (d->entries.room >= most) return true;
+    entries_free(&d->entries);
+    return entries_new(&d->entries, h, most, e);
+}
+
+static void desk_free(struct desk *d)
+{
+    text_free(&d->text);
+    entries_free(&d->entries);
+}
+
+static bool block_parse(struct block *k, const struct head *h, struct desk *d, struct err *e)
+{
+    return desk_room(d, h, e) && lines_parse(k, h, &d->text, &d->entries, e) && block_bands(k, h, &d->entries, e);
+}
+
+void block_free(struct block *k)
+{
+    mem_free(k->gap);
+    mem_free(k->band);
+    k->gap = NULL;
+    k->band = NULL;
+    k->ngaps = 0;
+}
+
+void body_free(struct body *b)
+{
+    for (struct block *k = b->first, *next; k; k = next) {
+        next = k->next;
+        block_free(k);
+        mem_free(k);
+    }
+    b->first = b->last = NULL;
+    entries_free(&b->all);
+}
+
+/* Stop, and keep the earliest fault; one that no line is to blame for comes before all. */
+static void fault(struct body *b, struct block *k, const struct err *why)
+{
+    if (why->code == E_MEMORY || why->code == E_CANCELLED) k = NULL;
+#pragma omp critical(mtx_fault)
+    {
+        struct fault *f = &b->fault;
+        if (!f->why.code || (f->block && (!k || k->seq < f->block->seq)))
+            *f = (struct fault){.block = k, .line = k ? k->lines : 0, .why = *why};
+#pragma omp atomic write
+        b->stop = true;
+    }
+}
+
+static bool stopped(struct body *b)
+{
+    bool stop;
+#pragma omp atomic read
+    stop = b->stop;
+    return stop;
+}
+
+/* What is unpacked may be far longer than the file, so look now and then whether the machine can hold it. */
+static bool enough_memory(const struct body *b, struct err *e)
+{
+    if (!b->last || b->last->seq % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
+    return fail(e, E_MEMORY, "out of memory after %lld MiB of text; drop a matrix or choose a smaller one",
+                (long long)(b->lines->streamed >> 20));
+}
+
+/* The next block in the file's order, NULL at its end or after a fault. */
+static struct block *block_next(struct body *b, struct text *t)
+{
+    struct err why = {0};
+    struct block *k =
+        stopped(b) || !enough_memory(b, &why) ? NULL : mem_zero(1, sizeof *k, "a block of the file", &why);
+    if (!k) {
+        if (why.code) fault(b, NULL, &why);
+        return NULL;
+    }
+    k->seq = b->last ? b->last->seq + 1 : 0;
+    b->last = *(b->last ? &b->last->next : &b->first) = k;
+    bool ok = lines_next(b->lines, t, &why);
+    if (ok && t->n) return k;
+    k->lines = 1; /* the fault is where its first line would be */
+    if (!ok) fault(b, k, &why);
+    k->lines = 0;
+    return NULL;
+}
+
+static bool tick(struct body *b)
+{
+    struct err why = {0};
+    int64_t done, total;
+    if (omp_get_thread_num() != 0) return true;
+#pragma omp critical(mtx_next)
+    stream_progress(b->lines->stream, &done, &total);
+    if (watch_tick(b->watch, "reading", done, total, &why)) return true;
+    fault(b, NULL, &why);
+    return false;
+}
+
+/* ---- delivery ---- */
+
+static int64_t next_turn(struct body *b)
+{
+    int64_t turn;
+#pragma omp atomic read acquire
+    turn = b->turn;
+    return turn;
+}
+
+/* A size line that the file's length does not vouch for gets memory as entries come. Only by whose turn it is; waits
+   for those that still copy. */
+static bool all_room(struct body *b, int64_t n, struct err *e)
+{
+    struct entries more;
+    int copying = 1;
+    if (n <= b->all.room) return true;
+    while (copying) {
+#pragma omp atomic read acquire
+        copying = b->delivering;
+        if (copying) sched_yield();
+    }
+    int64_t room = 2 * n < b->head->entries ? 2 * n : b->head->entries;
+    if (!entries_new(&more, b->head, room, e)) return false;
+    entries_copy(&b->all, b->delivered, &more, 0);
+    entries_free(&b->all);
+    b->all = more;
+    return true;
+}
+
+/* In the file's order, what a block has of the entries declared: how many, and *at which place they go. More are a
+   fault that more reading cannot mend. */
+static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
+{
+    struct err why = {0};
+    int64_t left = b->head->entries - b->delivered, n = k->n < left ? k->n : left;
+    if (k->n > left) {
+#pragma omp atomic write
+        b->stop = true;
+    }
+    if (!all_room(b, b->delivered + n, &why)) {
+        fault(b, NULL, &why);
+        n = 0;
+    }
+    *at = b->delivered;
+    b->delivered += n;
+    return n;
+}
+
+static void deliver(struct body *b, struct block *k, const struct entries *from)
+{
+    int64_t at;
+    while (next_turn(b) != k->seq) sched_yield();
+    int64_t n = take_turn(b, k, &at);
+#pragma omp atomic update
+    b->delivering++;
+#pragma omp atomic write release
+    b->turn = k->seq + 1;
+    if (k->band && n == k->n) /* else it is a fault, and nothing will be placed */
+        entries_deal(from, k, band_shift(b->head), &b->all, at);
+    else if (n)
+        entries_copy(from, n, &b->all, at);
+#pragma omp atomic update release
+    b->delivering--;
+}
+
+static void work(struct body *b)
+{
+    struct desk d = {0};
+    struct block *k = NULL;
+    do {
+        struct err why = {0};
+        if (!tick(b)) break;
+#pragma omp critical(mtx_next)
+        k = block_next(b, &d.text);
+        if (k && !block_parse(k, b->head, &d, &why)) fault(b, k, &why);
+        if (k) deliver(b, k, &d.entries);
+    } while (k);
+    desk_free(&d);
+}
+
+void body_parse(struct body *b)
+{
+    struct err why = {0};
+    bool vouched = stream_size(b->lines->stream) >= 0; /* for entries, by the file's length: mtx_head.c looked */
+    int64_t n = b->head->entries, room = vouched || n < UNSURE ? n : UNSURE;
+    if (!entries_new(&b->all, b->head, room, &why)) {
+        fault(b, NULL, &why);
+        return;
+    }
+#pragma omp parallel num_threads(b->threads)
+    work(b);
+}

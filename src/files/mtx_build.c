@@ -1,0 +1,364 @@
+/* From entries to rows. Those of a file that is in the order of rows become the matrix as they are; others are placed
+   by counting, one array after another, so that never more is held than the matrix twice, and band of rows by band,
+   where blocks were delivered so. */
+#include "matrix/csr.h"
+#include "base/mem.h"
+#include "mtx.h"
+#include "base/watch.h"
+
+#include <string.h>
+
+/* ---- array files: where the values stand ---- */
+
+static bool is_zero(const struct entries *t, int64_t i)
+{
+    return t->val[i] == 0 && (!t->imag || t->imag[i] == 0);
+}
+
+/* Values of an array, by columns, become *count entries without the zeros; *more of them are off the diagonal. */
+static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
+{
+    int64_t n = 0, row = 0, c = 0, room = 0;
+    for (int64_t i = 0; i < h->entries; i++) room += !is_zero(t, i);
+    t->row = mem_new(room, sizeof *t->row, "rows of an array", e);
+    t->col = mem_new(room, sizeof *t->col, "columns of an array", e);
+    if (!t->row || !t->col) return false;
+    row = column_top(h, c);
+    for (int64_t i = 0; i < h->entries; i++, row++) {
+        while (row >= h->rows) row = column_top(h, ++c);
+        if (is_zero(t, i)) continue;
+        t->row[n] = (int)row;
+        t->col[n] = (int)c;
+        t->val[n] = t->val[i];
+        if (t->imag) t->imag[n] = t->imag[i];
+        *more += h->symmetry != GENERAL && row > c;
+        n++;
+    }
+    *count = n;
+    return true;
+}
+
+/* ---- entries in the order of rows ---- */
+
+/* Rows ascend, and columns in each. */
+static bool in_order(const struct entries *t, int64_t n)
+{
+    int64_t wrong = 0;
+#pragma omp parallel for reduction(+ : wrong)
+    for (int64_t i = 1; i < n; i++)
+        wrong += (t->row[i] < t->row[i - 1]) | ((t->row[i] == t->row[i - 1]) & (t->col[i] <= t->col[i - 1]));
+    return !wrong;
+}
+
+/* Where the row changes, at entry i, all rows after the one before begin there. */
+static void mark_rows(struct csr *A, const int *row)
+{
+#pragma omp parallel for
+    for (int64_t i = 0; i <= A->nnz; i++) {
+        int64_t before = i > 0 ? row[i - 1] : -1, now = i < A->nnz ? row[i] : A->rows;
+        for (int64_t r = before + 1; r <= now; r++) A->rowptr[r] = (int)i;
+    }
+}
+
+static bool hand_over(struct csr *A, struct entries *t, struct err *e)
+{
+    if (!(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e))) return false;
+    mark_rows(A, t->row);
+    A->col = t->col;
+    A->val = t->val;
+    A->imag = t->imag;
+    t->col = NULL;
+    t->val = t->imag = NULL;
+    return true;
+}
+
+/* ---- entries in any order ---- */
+
+struct placing {
+    struct csr *A;
+    struct entries *t;
+    int64_t n;
+    enum symmetry symmetry;
+    int threads;
+    const struct block *blocks;
+    int shares, shift; /* of the rows: bands, of 1 << shift rows, or one for each thread */
+    bool banded;
+    int *to, *mirror; /* [n] places of each entry and of its mirror image; -1 if it has none */
+};
+
+/* Entries [i, end) are those of block k that may be in the rows of a share: all, unless it is by bands. */
+struct stretch {
+    int64_t i, end;
+};
+static struct stretch stretch_of(const struct block *k, int share)
+{
+    if (!k->band) return (struct stretch){k->entry0, k->entry0 + k->n};
+    return (struct stretch){k->entry0 + k->band[share], k->entry0 + k->band[share + 1]};
+}
+
+static bool mirrored(const struct placing *p, int64_t i)
+{
+    return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
+}
+
+/* A share is rows [low, high), and one thread's; entries are gone through in their order, so that places do not depend
+   on how many threads there are. rowptr[r + 1] ends as the number of entries in row r. */
+static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
+{
+    const int *row = p->t->row, *col = p->t->col;
+    int *count = p->A->rowptr + 1;
+    for (const struct block *k = p->blocks; k; k = k->next)
+        for (struct stretch r = stretch_of(k, share); r.i < r.end; r.i++) {
+            if (row[r.i] >= low && row[r.i] < high) count[row[r.i]]++;
+            if (mirrored(p, r.i) && col[r.i] >= low && col[r.i] < high) count[col[r.i]]++;
+        }
+}
+
+/* The places of all entries of these rows, each before its mirror image; rowptr[r + 1], the start of row r, ends as its
+   a table at the end. */
+static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
+{
+    const int *row = p->t->row, *col = p->t->col;
+    int *next = p->A->rowptr + 1, *out = p->A->col;
+    for (const struct block *k = p->blocks; k; k = k->next)
+        for (struct stretch s = stretch_of(k, share); s.i < s.end; s.i++) {
+            int64_t i = s.i;
+            int r = row[i], c = col[i];
+            bool twice = mirrored(p, i);
+            if (r >= low && r < high) {
+                out[p->to[i] = next[r]++] = c;
+                if (p->mirror && !twice) p->mirror[i] = -1;
+            }
+            if (twice && c >= low && c < high) out[p->mirror[i] = next[c]++] = r;
+        }
+}
+
+/* The first row of a band, or of what thread t of several counts. */
+static int64_t share_rows(const struct placing *p, int t)
+{
+    int64_t rows = p->A->rows;
+    if (!p->banded) return rows * t / p->threads;
+    return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
+}
+
+/* The first row of a band, or of what thread t places: as many entries as the others. rowptr[r + 1] is the start of row
+   r. */
+static int64_t share_entries(const struct placing *p, int t)
+{
+    const struct csr *A = p->A;
+    int64_t low = 0, high = A->rows, from = A->nnz * t / p->threads;
+    if (p->banded) return share_rows(p, t);
+    if (t == p->threads) return A->rows;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (A->rowptr[mid + 1] < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool place_columns(struct placing *p, struct err *e)
+{
+    struct csr *A = p->A;
+    int64_t *from = mem_new(p->shares + 1, sizeof *from, "shares of the rows", e);
+    if (!from || !(A->rowptr = mem_zero(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
+        !(A->col = mem_new(A->nnz, sizeof *A->col, "column indices", e)) ||
+        !(p->to = mem_new(p->n, sizeof *p->to, "places of the entries", e)) ||
+        (p->symmetry != GENERAL && !(p->mirror = mem_new(p->n, sizeof *p->mirror, "places of the entries", e)))) {
+        mem_free(from);
+        return false;
+    }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1));
+    counts_to_offsets(A->rows, A->rowptr);
+    for (int t = 0; t <= p->shares; t++) from[t] = share_entries(p, t);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) place_rows(p, t, from[t], from[t + 1]);
+    mem_free(from);
+    return true;
+}
+
+static void place_stretch(const struct placing *p, struct stretch r, const double *v, double sign, double *to)
+{
+    for (int64_t i = r.i; i < r.end; i++) {
+        to[p->to[i]] = v ? v[i] : 1;
+        if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
+    }
+}
+
+/* The values go where their columns went, those of mirror images times `sign`; without any, all are 1. */
+static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
+{
+    const double *v = *values;
+    double *to = *out = mem_new(p->A->nnz, sizeof *to, "values", e);
+    if (!to) return false;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
+    for (int t = 0; t < p->shares; t++) {
+        if (!p->banded)
+            place_stretch(p, (struct stretch){p->n * t / p->shares, p->n * (t + 1) / p->shares}, v, sign, to);
+        for (const struct block *k = p->blocks; p->banded && k; k = k->next)
+            if (k->band || t == 0) place_stretch(p, stretch_of(k, t), v, sign, to);
+    }
+    mem_free(*values);
+    *values = NULL;
+    return true;
+}
+
+/* Each array is freed before the next is taken. */
+static bool place(struct placing *p, struct watch *w, struct err *e)
+{
+    struct entries *t = p->t;
+    bool skew = p->symmetry == SKEW, turned = skew || p->symmetry == HERMITIAN;
+    if (!watch_tick(w, "sorting rows", 0, 2, e) || !place_columns(p, e)) return false;
+    mem_free(t->row);
+    mem_free(t->col);
+    t->row = t->col = NULL;
+    return watch_tick(w, "sorting rows", 1, 2, e) && place_values(p, &t->val, skew ? -1 : 1, &p->A->val, e) &&
+           (!t->imag || place_values(p, &t->imag, turned ? -1 : 1, &p->A->imag, e));
+}
+
+/* ---- rows in order ---- */
+
+struct sorter {
+    int64_t room;
+    uint64_t *key; /* [2 room]: column above, place in the row below; then room for sorting */
+    double *val;
+};
+
+static bool sorter_room(struct sorter *s, int64_t n, struct err *e)
+{
+    if (n <= s->room) return true;
+    mem_free(s->key);
+    mem_free(s->val);
+    s->room = 0;
+    s->key = mem_new(4 * n, sizeof *s->key, "rows to sort", e);
+    s->val = mem_new(2 * n, sizeof *s->val, "rows to sort", e);
+    if (!s->key || !s->val) return false;
+    s->room = 2 * n;
+    return true;
+}
+
+static void sorter_free(struct sorter *s)
+{
+    mem_free(s->key);
+    mem_free(s->val);
+}
+
+static void permute(const struct sorter *s, double *val, int64_t n)
+{
+    if (!val) return;
+    memcpy(s->val, val, (size_t)n * sizeof *val);
+    for (int64_t i = 0; i < n; i++) val[i] = s->val[(uint32_t)s->key[i]];
+}
+
+/* Entries of one row by column; of equal ones the first of the file stays first. */
+static bool sort_row(struct csr *A, int64_t from, int64_t n, struct sorter *s, struct err *e)
+{
+    int *col = A->col + from;
+    if (!sorter_room(s, n, e)) return false;
+    for (int64_t i = 0; i < n; i++) s->key[i] = (uint64_t)col[i] << 32 | (uint64_t)i;
+    csr_sort_keys(s->key, s->key + s->room, n, A->cols);
+    for (int64_t i = 0; i < n; i++) col[i] = (int)(s->key[i] >> 32);
+    permute(s, A->val + from, n);
+    permute(s, A->imag ? A->imag + from : NULL, n);
+    return true;
+}
+
+static bool ascends(const int *col, int64_t n)
+{
+    int64_t i = 1;
+    while (i < n && col[i - 1] <= col[i]) i++;
+    return i >= n;
+}
+
+static int64_t repeats(const int *col, int64_t n)
+{
+    int64_t k = 0;
+    for (int64_t i = 1; i < n; i++) k += col[i - 1] == col[i];
+    return k;
+}
+
+/* Sort each row; *twice counts entries whose place an earlier one has. */
+static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
+{
+    struct err why = {0};
+    int64_t found = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : found)
+    {
+        struct sorter s = {0};
+        struct err mine = {0};
+#pragma omp for schedule(dynamic, 256)
+        for (int64_t r = 0; r < A->rows; r++) {
+            int64_t from = A->rowptr[r], n = A->rowptr[r + 1] - from;
+            if (!mine.code && !ascends(A->col + from, n)) sort_row(A, from, n, &s, &mine);
+            found += repeats(A->col + from, n);
+        }
+        sorter_free(&s);
+#pragma omp critical(mtx_sort)
+        if (mine.code) fail(&why, mine.code, "%s", mine.text);
+    }
+    *twice = found;
+    return !why.code || fail(e, why.code, "%s", why.text);
+}
+
+/* Sum what stands at equal places, in the file's order, and close the gaps. */
+static void sum_repeats(struct csr *A)
+{
+    int64_t to = 0, i = 0;
+    for (int64_t r = 0; r < A->rows; r++) {
+        int64_t first = to;
+        for (; i < A->rowptr[r + 1]; i++) {
+            bool again = to > first && A->col[to - 1] == A->col[i];
+            int64_t at = again ? to - 1 : to++;
+            A->col[at] = A->col[i];
+            A->val[at] = again ? A->val[at] + A->val[i] : A->val[i];
+            if (A->imag) A->imag[at] = again ? A->imag[at] + A->imag[i] : A->imag[i];
+        }
+        A->rowptr[r + 1] = (int)to;
+    }
+    A->nnz = to;
+}
+
+static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, struct err *e)
+{
+    struct placing p = {.A = A, .t = &b->all, .n = n, .symmetry = b->head->symmetry, .threads = b->threads};
+    const struct block all = {.n = n};
+    for (const struct block *k = b->first; k; k = k->next) p.banded |= k->band != NULL;
+    p.blocks = p.banded ? b->first : &all;
+    p.shares = p.banded ? BANDS : b->threads;
+    p.shift = band_shift(b->head);
+    bool ok = place(&p, b->watch, e);
+    mem_free(p.to);
+    mem_free(p.mirror);
+    if (!ok || !sort_rows(A, b->threads, twice, e)) return false;
+    if (*twice) sum_repeats(A);
+    return true;
+}
+
+/* Duplicates were counted after expansion, where each off the diagonal shows twice. */
+static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < A->rows; i++) kept += csr_find(A, i, i) >= 0;
+    return diagonal - kept + (duplicates - (diagonal - kept)) / 2;
+}
+
+bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e)
+{
+    const struct head *h = b->head;
+    struct entries *t = &b->all;
+    int64_t more = 0, n = h->entries;
+    *duplicates = 0;
+    for (struct block *k = b->first; k; k = k->next) more += k->upper + k->lower;
+    if (h->array && !place_array(t, h, &n, &more, e)) return false;
+    if (!csr_limits(h->rows, h->cols, n + more, e)) return false;
+    bool as_is = t->val && h->symmetry == GENERAL && in_order(t, n);
+    if (!csr_fits(h->rows, n + more, as_is ? n : 0, t->imag, e)) return false;
+    *A = (struct csr){.rows = h->rows, .cols = h->cols, .nnz = n + more};
+    bool ok = as_is ? hand_over(A, t, e) : spread(b, A, n, duplicates, e);
+    if (!ok) csr_free(A);
+    if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, n - more);
+    return ok;
+}

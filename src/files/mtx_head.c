@@ -1,0 +1,359 @@
+/* The banner and the size line: checked by our own rules, which are stricter, then read by NIST's mmio as well. */
+#include <stdio.h>
+
+#include "matrix/csr.h"
+#include "mtx.h"
+#include "base/stream.h"
+#include "base/watch.h"
+
+#include <lpsolve/mmio.h>
+#include <string.h>
+
+enum { HEAD_BLOCK = 4096, BANNER_WORDS = 5, SIZES = 3 };
+
+struct word {
+    const char *s;
+    size_t n;
+};
+
+/* Words of a line up to its end or a comment; those beyond `most` are only counted. */
+static int split(const char *p, struct word *w, int most)
+{
+    int n = 0;
+    for (p = skip_blanks(p); !ends_token(*p); p = skip_blanks(skip_token(p)), n++)
+        if (n < most) w[n] = (struct word){p, (size_t)(skip_token(p) - p)};
+    return n;
+}
+
+static const char *skip_mark(const char *s, const char *end)
+{
+    return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
+}
+
+/* By its second line, which begins with a number, and the type on its third. A title, unlike a banner, has no %. */
+static bool is_harwell_boeing(const char *s, const char *end)
+{
+    const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
+    const char *type = next_line(line_end(counts, end), end);
+    if (*title == '%' || end - type <= 14 || memchr(type, 0, 3)) return false;
+    counts = skip_blanks(counts);
+    return *counts >= '0' && *counts <= '9' && strchr("RCPI", type[0]) && strchr("SUHZR", type[1]) &&
+           strchr("AE", type[2]) && !strncmp(type + 3, "           ", 11);
+}
+
+const char *foreign_kind(const char *s, int64_t n)
+{
+    static const struct {
+        int64_t len;
+        const char *magic, *kind;
+    } table[] = {
+        {2, "\xff\xfe", "UTF-16 text; save it as ASCII or UTF-8"},
+        {2, "\xfe\xff", "UTF-16 text; save it as ASCII or UTF-8"},
+        {2, "%\0", "UTF-16 text; save it as ASCII or UTF-8"},
+        {2, "\0%", "UTF-16 text; save it as ASCII or UTF-8"},
+        {4,
+         "\x7f"
+         "ELF",
+         "an ELF program"},
+        {9, "<!doctype", "an HTML page; the download went wrong, fetch the file itself"},
+        {5, "<html", "an HTML page; the download went wrong, fetch the file itself"},
+        {24, "version https://git-lfs.g", "a git-LFS pointer; fetch the file with git lfs pull"},
+        {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with mmwrite"},
+        {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with mmwrite"},
+        {2, "pk", "a ZIP archive; unpack it first"},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        bool same = n >= table[i].len;
+        for (int64_t k = 0; same && k < table[i].len; k++)
+            same = s[k] == table[i].magic[k] || (s[k] >= 'A' && s[k] <= 'Z' && s[k] + 'a' - 'A' == table[i].magic[k]);
+        if (same) return table[i].kind;
+    }
+    return n && is_harwell_boeing(s, s + n) ? "a Harwell-Boeing file; convert it to Matrix Market" : NULL;
+}
+
+static const char *const objects[] = {"matrix", "vector", NULL};
+static const char *const layouts[] = {"coordinate", "array", NULL};
+static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
+static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+
+/* Index of a banner word in its list, -1 with the list in the message if it is not there. */
+static int choose(const char *what, struct word w, const char *const *list, const char *where, struct err *e)
+{
+    char all[128] = "", quote[QUOTE];
+    for (int i = 0; list[i]; i++) {
+        if (same_word(w.s, w.n, list[i])) return i;
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", list[i]);
+    }
+    fail_at(e, E_INPUT, where, "expected the banner's %s (%s), found \"%s\"", what, all, quoted(w.s, w.s + w.n, quote));
+    return -1;
+}
+
+/* The keyword in whatever shape people write it, or a message that says what stands there. */
+static bool keyword(struct word w, int64_t line, const char *where, struct notes *t, struct err *e)
+{
+    static const char exact[] = "%%MatrixMarket", name[] = "matrixmarket";
+    char quote[QUOTE];
+    size_t percents = 0, n = sizeof name - 1;
+    while (percents < 2 && percents < w.n && w.s[percents] == '%') percents++;
+    const char *rest = w.s + percents;
+    bool named = percents && w.n - percents >= n && same_word(rest, n, name);
+    if (!named)
+        return fail_at(e, E_INPUT, where,
+                       "expected a banner such as \"%s matrix coordinate real general\", found \"%s\"", exact,
+                       quoted(w.s, line_end(w.s, w.s + 80), quote));
+    if (w.n > percents + n)
+        return fail_at(e, E_INPUT, where, "expected a blank after %s, found \"%s\"", exact,
+                       quoted(w.s, w.s + w.n, quote));
+    if (percents == 1) note(t, NOTE_PERCENT, line);
+    if (memcmp(rest, exact + 2, n)) note(t, NOTE_CASE, line);
+    return true;
+}
+
+/* Combinations that have no meaning. */
+static bool combine(const struct head *h, const char *where, struct err *e)
+{
+    if (h->array && h->field == PATTERN)
+        return fail_at(e, E_INPUT, where, "expected a field with values for an array, found pattern; use coordinate");
+    if (h->field == PATTERN && (h->symmetry == SKEW || h->symmetry == HERMITIAN))
+        return fail_at(e, E_INPUT, where, "expected pattern to be general or symmetric, found %s",
+                       symmetries[h->symmetry]);
+    if (h->vector && h->symmetry != GENERAL)
+        return fail_at(e, E_INPUT, where, "expected a vector to be general, found %s", symmetries[h->symmetry]);
+    return true;
+}
+
+/* The banner again as NIST writes it, read by mmio, whose names go to the report of the load. mmio keeps the names in
+   one static buffer, so one thread at a time. */
+static bool ask_mmio(struct head *h, const char *where, struct err *e)
+{
+    char line[128], format[16];
+    const char *words = NULL;
+    MM_typecode code;
+    /* mmio knows hermitian for complex only, and no vector. */
+    int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
+                     symmetries[h->symmetry]);
+    FILE *f = fmemopen(line, (size_t)n, "r");
+    if (!f) return fail_at(e, E_MEMORY, where, "out of memory: the banner could not be read");
+    bool ok = mm_read_banner(f, &code) == 0 && (words = mm_typecode_to_str(code));
+    fclose(f);
+    if (ok) ok = sscanf(words, "%15s %15s %15s %15s", h->object, format, h->field_word, h->symmetry_word) == 4;
+    if (h->vector) snprintf(h->object, sizeof h->object, "vector");
+    return ok || fail_at(e, E_INTERNAL, where, "mmio does not know the banner \"%.*s\"", n - 1, line);
+}
+
+static bool banner(struct head *h, const char *s, const char *where, struct notes *t, struct err *e)
+{
+    struct word w[BANNER_WORDS] = {0};
+    const char *first = skip_blanks(s), *word = first;
+    while (!is_blank(*word) && !is_eol(*word)) word++;
+    w[0] = (struct word){first, (size_t)(word - first)};
+    if (!keyword(w[0], h->lines, where, t, e)) return false;
+    int n = 1 + split(word, w + 1, BANNER_WORDS - 1);
+    if (n < BANNER_WORDS)
+        return fail_at(
+            e, E_INPUT, where,
+            "expected four words after %%%%MatrixMarket (matrix, coordinate or array, field, symmetry), found %d",
+            n - 1);
+    int object = choose("object", w[1], objects, where, e), format = choose("format", w[2], layouts, where, e);
+    int field = choose("field", w[3], fields, where, e), symmetry = choose("symmetry", w[4], symmetries, where, e);
+    if (object < 0 || format < 0 || field < 0 || symmetry < 0) return false;
+    h->vector = object == 1;
+    h->array = format == 1;
+    h->field = field == 4 ? REAL : field == 5 ? INTEGER : (enum field)field;
+    h->symmetry = (enum symmetry)symmetry;
+    if (n > BANNER_WORDS) note(t, NOTE_EXTRA, h->lines);
+    if (h->vector) note(t, NOTE_VECTOR, h->lines);
+    if (!combine(h, where, e) || !ask_mmio(h, where, e)) return false;
+    if (h->symmetry == HERMITIAN && h->field != COMPLEX) {
+        note(t, NOTE_HERMITIAN, h->lines);
+        h->symmetry = SYMMETRIC;
+    }
+    return true;
+}
+
+int64_t column_start(const struct head *h, int64_t c)
+{
+    if (h->symmetry == GENERAL) return c * h->rows;
+    return c * (h->rows - (h->symmetry == SKEW)) - c * (c - 1) / 2;
+}
+
+int64_t column_top(const struct head *h, int64_t c)
+{
+    return h->symmetry == GENERAL ? 0 : c + (h->symmetry == SKEW);
+}
+
+static bool size_numbers(const char *s, int64_t *size, int *found, const char *where, struct err *e)
+{
+    static const char *const names[] = {"rows", "columns", "entries"};
+    struct word w[SIZES] = {0};
+    char quote[QUOTE];
+    *found = split(s, w, SIZES);
+    for (int i = 0; i < SIZES && i < *found; i++) {
+        const char *why = read_integer(w[i].s, w[i].n, &size[i]);
+        bool wide = why && strstr(why, "64 bits");
+        if (!why && size[i] < 0) why = "a negative number";
+        if (why)
+            return fail_at(e, wide ? E_LIMIT : E_INPUT, where,
+                           "expected the number of %s on the size line, found %s: \"%s\"", names[i], why,
+                           quoted(w[i].s, w[i].s + w[i].n, quote));
+    }
+    return true;
+}
+
+/* How many numbers the size line may have: vectors may leave out their one column. */
+static bool size_shape(struct head *h, int64_t *size, int found, const char *where, struct err *e)
+{
+    int full = h->array ? 2 : 3;
+    bool short_vector = h->vector && found == full - 1;
+    if (found != full && !short_vector)
+        return fail_at(e, E_INPUT, where, "expected %d numbers on the size line (%s), found %d", full,
+                       h->array ? "rows columns" : "rows columns entries", found);
+    if (short_vector) {
+        size[2] = size[1];
+        size[1] = 1;
+    }
+    h->rows = size[0];
+    h->cols = size[1];
+    h->entries = h->array ? 0 : size[2];
+    h->indices = h->array ? 0 : short_vector ? 1 : 2;
+    h->values = h->field == PATTERN ? 0 : h->field == COMPLEX ? 2 : 1;
+    if (h->vector && h->cols != 1)
+        return fail_at(e, E_INPUT, where, "expected a vector of one column, found %lld", (long long)h->cols);
+    return h->symmetry == GENERAL || h->rows == h->cols ||
+           fail_at(e, E_INPUT, where, "expected a %s matrix to be square, found %lld x %lld", symmetries[h->symmetry],
+                   (long long)h->rows, (long long)h->cols);
+}
+
+/* A declared size costs nothing until the file is known to be long enough for it. */
+static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
+{
+    struct err why = {0};
+    int64_t least = 2 * (h->indices + h->values); /* a digit and a blank or line end for each number */
+    if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
+    if (h->array) h->entries = column_start(h, h->cols);
+    if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
+    if (left < INT64_MAX && h->entries * least > left + 1)
+        return fail_at(e, E_INPUT, where,
+                       "expected %lld entries as the size line says, found %lld bytes after it, room for %lld at most; "
+                       "the file is truncated or the count wrong",
+                       (long long)h->entries, (long long)left, (long long)((left + 1) / least));
+    return true;
+}
+
+/* mmio reads the line of the file, or where that is too long for it or leaves out a vector's column, our numbers. */
+static size_t line_for_mmio(const struct head *h, const char *s, int found, char line[MM_MAX_LINE_LENGTH])
+{
+    size_t n = strcspn(s, "%\r\n");
+    bool whole = n + 2 <= MM_MAX_LINE_LENGTH && found == (h->array ? 2 : 3);
+    if (whole) return (size_t)snprintf(line, MM_MAX_LINE_LENGTH, "%.*s\n", (int)n, s);
+    return (size_t)snprintf(line, MM_MAX_LINE_LENGTH, "%lld %lld %lld\n", (long long)h->rows, (long long)h->cols,
+                            (long long)h->entries);
+}
+
+/* mmio counts in int, so this follows size_fits. */
+static bool mmio_agrees(const struct head *h, const char *s, int found, const char *where, struct err *e)
+{
+    char line[MM_MAX_LINE_LENGTH];
+    int rows = 0, cols = 0, entries = 0;
+    FILE *f = fmemopen(line, line_for_mmio(h, s, found, line), "r");
+    if (!f) return fail_at(e, E_MEMORY, where, "out of memory: the size line could not be read");
+    int error = h->array ? mm_read_mtx_array_size(f, &rows, &cols) : mm_read_mtx_crd_size(f, &rows, &cols, &entries);
+    fclose(f);
+    bool same = !error && rows == h->rows && cols == h->cols && (h->array || entries == h->entries);
+    return same ||
+           fail_at(e, E_INTERNAL, where, "mmio reads the size line as %d %d %d (error %d), not as %lld %lld %lld", rows,
+                   cols, entries, error, (long long)h->rows, (long long)h->cols, (long long)h->entries);
+}
+
+static bool size_line(struct head *h, const char *s, int64_t left, const char *where, struct notes *t, struct err *e)
+{
+    int64_t size[SIZES] = {0};
+    int found;
+    const char *p = s;
+    if (!size_numbers(s, size, &found, where, e) || !size_shape(h, size, found, where, e) ||
+        !size_fits(h, left, where, e) || !mmio_agrees(h, s, found, where, e))
+        return false;
+    while (*p != '%' && !is_eol(*p)) p++;
+    if (*p == '%') note(t, NOTE_COMMENT, h->lines);
+    if (!h->array && h->entries > h->rows * h->cols) note(t, NOTE_CROWDED, h->lines);
+    return true;
+}
+
+enum stage { BANNER, SIZE, DONE, BAD };
+
+static enum stage first_line(struct head *h, const char *s, const char *end, const char *where, struct notes *t,
+                             struct err *e)
+{
+    const char *p = s, *kind = foreign_kind(s, end - s);
+    if (h->lines == 1) p = skip_mark(s, end);
+    if (p > s) note(t, NOTE_BOM, 1);
+    if (h->lines == 1 && kind) {
+        fail_at(e, E_INPUT, where, "expected a Matrix Market file, found %s", kind);
+        return BAD;
+    }
+    if (is_blank(*p) || is_eol(*p)) note(t, NOTE_LEADING, h->lines);
+    p = skip_blanks(p);
+    if (is_eol(*p)) return BANNER;
+    return banner(h, p, where, t, e) ? SIZE : BAD;
+}
+
+static enum stage take_line(struct head *h, enum stage stage, const struct text *text, const char *s, int64_t after,
+                            const char *path, struct notes *t, struct err *e)
+{
+    char where[PLACE];
+    const char *p = skip_blanks(s), *end = text->s + text->n;
+    place_of(path, ++h->lines, where);
+    if (stage == BANNER) return first_line(h, s, end, where, t, e);
+    if (is_eol(*p) || *p == '%') return SIZE;
+    int64_t left = after == INT64_MAX ? after : after + (end - next_line(line_end(s, end), end));
+    return size_line(h, s, left, where, t, e) ? DONE : BAD;
+}
+
+static void missing(const struct head *h, enum stage stage, const char *path, struct err *e)
+{
+    char where[PLACE];
+    bool empty = stage == BANNER;
+    place_of(path, h->lines ? h->lines : 1, where);
+    fail_at(e, E_INPUT, where, "expected %s, found the end of the file%s",
+            empty ? "a %%MatrixMarket banner" : "a size line after the banner", empty ? "; it is empty" : "");
+}
+
+/* The lines of one block; what follows the size line is handed back for the body. */
+static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
+                             const char *path, struct notes *t, struct err *e)
+{
+    const char *p = text->s, *end = p + text->n;
+    if (p == end) {
+        missing(h, stage, path, e);
+        return BAD;
+    }
+    for (; p < end && stage < DONE; p = next_line(line_end(p, end), end))
+        stage = take_line(h, stage, text, p, lines_left(l), path, t, e);
+    return stage == DONE && !lines_back(l, p, end - p, e) ? BAD : stage;
+}
+
+static bool next_block(struct lines *l, struct watch *w, struct text *text, struct err *e)
+{
+    int64_t done, total;
+    stream_progress(l->stream, &done, &total);
+    return watch_tick(w, "reading", done, total, e) && lines_next(l, text, e);
+}
+
+bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e)
+{
+    char where[PLACE];
+    struct text text = {0};
+    struct err why = {0};
+    enum stage stage = BANNER;
+    int64_t block = l->block;
+    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* foreign files are told by more than a line */
+    while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
+    if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
+        fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);
+    else if (why.code)
+        fail(e, why.code, "%s", why.text);
+    l->block = block;
+    text_free(&text);
+    return stage == DONE;
+}

@@ -1,0 +1,174 @@
+/* What only the whole file shows: whether there are as many entries as declared, and one triangle where one is due. */
+#include "base/mem.h"
+#include "mtx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct block *block_of(const struct body *b, int64_t entry)
+{
+    struct block *k = b->first;
+    while (entry >= k->entry0 + k->n) k = k->next;
+    return k;
+}
+
+static int64_t line_of(const struct body *b, int64_t entry)
+{
+    const struct block *k = block_of(b, entry);
+    int64_t line = k->line0 + entry - k->entry0 + 1;
+    for (int64_t g = 0; g < k->ngaps && k->gap[g].at <= entry - k->entry0; g++) line += k->gap[g].lines;
+    return line;
+}
+
+/* Threads may have read on beyond the fault; what they found is of no interest. */
+static void cut_after(struct block *k)
+{
+    for (struct block *rest = k->next, *next; rest; rest = next) {
+        next = rest->next;
+        block_free(rest);
+        mem_free(rest);
+    }
+    k->next = NULL;
+}
+
+/* Lines and entries before each block. */
+static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
+{
+    int64_t entries = 0;
+    *lines = b->head->lines;
+    if (b->fault.block) cut_after(b->fault.block);
+    for (struct block *k = b->first; k; k = k->next) {
+        k->line0 = *lines;
+        k->entry0 = entries;
+        for (int i = 0; i < NOTES; i++)
+            if (k->notes.n[i]) {
+                note(t, (enum note)i, k->line0 + k->notes.line[i]);
+                t->n[i] += k->notes.n[i] - 1;
+            }
+        *lines += k->lines;
+        entries += k->n;
+    }
+    return entries;
+}
+
+struct twin { /* an entry above the diagonal */
+    int row, col;
+    int64_t at;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct twin *p = a, *q = b;
+    if (p->col != q->col) return p->col < q->col ? -1 : 1;
+    if (p->row != q->row) return p->row < q->row ? -1 : 1;
+    return 0;
+}
+
+static int by_place_then_order(const void *a, const void *b)
+{
+    const struct twin *p = a, *q = b;
+    int c = by_place(a, b);
+    return c ? c : (p->at > q->at) - (p->at < q->at);
+}
+
+/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold several. */
+static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
+{
+    struct twin key = {.row = row, .col = col};
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (by_place(&u[mid], &key) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < n && !by_place(&u[low], &key) ? &u[low] : NULL;
+}
+
+static int64_t collect_upper(const struct body *b, int64_t entries, struct twin *u)
+{
+    const int *row = b->all.row, *col = b->all.col;
+    int64_t n = 0;
+    for (int64_t i = 0; i < entries; i++)
+        if (row[i] < col[i]) u[n++] = (struct twin){row[i], col[i], i};
+    return n;
+}
+
+/* The first entry, below `entries`, whose mirror image stands before it: *at, or `entries` if there is none. */
+static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct err *e)
+{
+    int64_t upper = 0, lower = 0;
+    *at = entries;
+    for (const struct block *k = b->first; k; k = k->next) upper += k->upper, lower += k->lower;
+    if (!upper || !lower) return true;
+    struct twin *u = mem_new(upper, sizeof *u, "entries above the diagonal", e);
+    if (!u) return false;
+    int64_t n = collect_upper(b, entries, u);
+    qsort(u, (size_t)n, sizeof *u, by_place_then_order);
+    const int *row = b->all.row, *col = b->all.col;
+    for (int64_t i = 0; i < entries; i++) {
+        const struct twin *t = row[i] > col[i] ? find_twin(u, n, col[i], row[i]) : NULL;
+        int64_t later = t && t->at > i ? t->at : i;
+        if (t && later < *at) *at = later;
+    }
+    mem_free(u);
+    return true;
+}
+
+/* The first diagonal entry of a hermitian array that is not real, or `entries`. */
+static int64_t find_unreal(const struct body *b, int64_t entries)
+{
+    for (int64_t c = 0; c < b->head->cols; c++) {
+        int64_t at = column_start(b->head, c);
+        if (at >= entries) break;
+        if (!(b->all.imag[at] == 0)) return at;
+    }
+    return entries;
+}
+
+/* The first entry that contradicts the file's symmetry, with the message. */
+static bool find_contradiction(const struct body *b, int64_t entries, int64_t *at, const char **what, struct err *e)
+{
+    const struct head *h = b->head;
+    *at = entries;
+    if (h->array && h->symmetry == HERMITIAN) {
+        *what = "expected a real diagonal in a hermitian matrix, found an imaginary part";
+        *at = find_unreal(b, entries);
+    } else if (!h->array && h->symmetry != GENERAL) {
+        *what = "expected one triangle of a symmetric matrix, found the mirror image of an earlier entry; a file that "
+                "holds both is general";
+        return find_both(b, entries, at, e);
+    }
+    return true;
+}
+
+static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
+{
+    char where[PLACE];
+    const struct head *h = b->head;
+    if (entries == h->entries) return true;
+    if (entries < h->entries)
+        return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
+                       "expected %lld entries as this size line says, found %lld when the file ends at line %lld; the "
+                       "file is truncated or the count wrong",
+                       (long long)h->entries, (long long)entries, (long long)lines);
+    return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
+                   "expected no more than %lld entries as the size line %lld says, found another",
+                   (long long)h->entries, (long long)h->lines);
+}
+
+bool body_judge(struct body *b, struct notes *t, struct err *e)
+{
+    char where[PLACE];
+    const char *what = NULL;
+    const struct fault *f = &b->fault;
+    int64_t lines, wrong;
+    if (f->why.code && !f->block) return fail(e, f->why.code, "%s", f->why.text);
+    int64_t entries = number_blocks(b, t, &lines), counted = entries < b->head->entries ? entries : b->head->entries;
+    if (!find_contradiction(b, counted, &wrong, &what, e)) return false;
+    if (wrong < counted) return fail_at(e, E_INPUT, place_of(b->path, line_of(b, wrong), where), "%s", what);
+    if (f->block && entries <= b->head->entries)
+        return fail_at(e, f->why.code, place_of(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
+    return judge_count(b, entries, lines, e);
+}

@@ -1,0 +1,120 @@
+/* A stream cut into blocks of whole lines; LF, CRLF and lone CR end a line. */
+#include "base/mem.h"
+#include "mtx.h"
+#include "base/stream.h"
+
+#include <string.h>
+
+enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, EOF_BYTE = 0x1a };
+
+/* Room for n bytes and what follows them. */
+static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
+{
+    if (*s && n + SENTINEL <= *room) return true;
+    int64_t wanted = n + SENTINEL > 2 * *room ? n + SENTINEL : 2 * *room;
+    char *p = mem_resize(*s, wanted, 1, "text of the file", e);
+    if (!p) return false;
+    *s = p;
+    *room = wanted;
+    return true;
+}
+
+/* Up to n bytes, first of what was kept; 0 at the end, -1 on failure. */
+static int64_t feed(struct lines *l, char *to, int64_t n, struct err *e)
+{
+    int64_t kept = l->n - l->at, got = kept < n ? kept : n;
+    if (kept) {
+        memcpy(to, l->kept + l->at, (size_t)got);
+        l->at += got;
+        return got;
+    }
+    if (l->ended) return 0;
+    got = stream_read(l->stream, to, n, e);
+    l->ended = got == 0;
+    l->streamed += got > 0 ? got : 0;
+    return got;
+}
+
+bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e)
+{
+    if (!n) return true;
+    if (n > l->at) {
+        int64_t kept = l->n - l->at;
+        if (!grow(&l->kept, &l->room, n + kept, e)) return false;
+        memmove(l->kept + n, l->kept + l->at, (size_t)kept);
+        l->at = n;
+        l->n = n + kept;
+    }
+    l->at -= n;
+    memcpy(l->kept + l->at, s, (size_t)n);
+    return true;
+}
+
+/* Bytes up to and with the last line end of [from, n). A CR at the very end may be half of a CRLF: not yet. */
+static int64_t last_end(const char *s, int64_t from, int64_t n)
+{
+    const char *lf = memrchr(s + from, '\n', (size_t)(n - from));
+    int64_t after = lf ? lf - s + 1 : from;
+    const char *cr = n - 1 > after ? memrchr(s + after, '\r', (size_t)(n - 1 - after)) : NULL;
+    return cr ? cr - s + 1 : lf ? after : 0;
+}
+
+static bool is_comment(const char *s)
+{
+    return *skip_blanks(s) == '%';
+}
+
+static void strip_eof_byte(struct lines *l, struct text *t)
+{
+    while (t->n && t->s[t->n - 1] == EOF_BYTE) t->n--, l->eof_byte = true;
+}
+
+/* All of t so far is one line; keep it short if it may be, refuse it if it is beyond reason. */
+static bool hold_back(struct text *t, struct err *e)
+{
+    t->s[t->n] = '\n';
+    if (is_comment(t->s) && t->n > COMMENT_KEPT && t->s[t->n - 1] != '\r') t->n = COMMENT_KEPT;
+    return t->n <= LINE_MOST ||
+           fail(e, E_LIMIT, "expected a line of at most 64 MiB, found a longer one; this is hardly Matrix Market");
+}
+
+bool lines_next(struct lines *l, struct text *t, struct err *e)
+{
+    int64_t cut = 0, got = 1;
+    t->n = 0;
+    while (!cut && got) {
+        if (!grow(&t->s, &t->room, t->n + l->block, e)) return false;
+        got = feed(l, t->s + t->n, l->block, e);
+        if (got < 0) return false;
+        int64_t from = t->n ? t->n - 1 : 0;
+        t->n += got;
+        cut = got ? last_end(t->s, from, t->n) : t->n;
+        if (!cut && !hold_back(t, e)) return false;
+    }
+    if (!got)
+        strip_eof_byte(l, t);
+    else if (!lines_back(l, t->s + cut, t->n - cut, e))
+        return false;
+    else
+        t->n = cut;
+    t->s[t->n] = '\n';
+    return true;
+}
+
+int64_t lines_left(const struct lines *l)
+{
+    int64_t size = stream_size(l->stream);
+    return size < 0 ? INT64_MAX : size - l->streamed + l->n - l->at;
+}
+
+void lines_free(struct lines *l)
+{
+    mem_free(l->kept);
+    memset(l, 0, sizeof *l);
+}
+
+void text_free(struct text *t)
+{
+    mem_free(t->s);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,255 @@
+/* The lines of a block of a Matrix Market file parsed into entries: plain lines by a fast loop, all others with care.
+ */
+#include "base/mem.h"
+#include "mtx.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The work of one thread on one block. */
+struct parser {
+    const struct head *h;
+    struct block *k;
+    struct entries *to;
+    const char *p, *end; /* the next byte; the text's end, where a line end stands */
+    struct err why;
+};
+
+static void remark(struct parser *s, enum note kind)
+{
+    note(&s->k->notes, kind, s->k->lines);
+}
+
+/* Why the index at s->p will not do; called only when it will not. */
+static bool refuse_index(struct parser *s, const char *what, int64_t most)
+{
+    char quote[QUOTE];
+    const char *end = skip_token(s->p);
+    int64_t v = 0;
+    if (end == s->p) return fail(&s->why, E_INPUT, "expected a %s index, found the end of the line", what);
+    const char *why = read_integer(s->p, (size_t)(end - s->p), &v);
+    quoted(s->p, end, quote);
+    if (why)
+        return fail(&s->why, strstr(why, "64 bits") ? E_LIMIT : E_INPUT, "expected a %s index, found %s: \"%s\"", what,
+                    why, quote);
+    return fail(&s->why, E_INPUT, "expected a %s index from 1 to %lld, found %lld%s", what, (long long)most,
+                (long long)v, v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
+}
+
+/* An index of 1 .. most, given 0-based. */
+static inline bool take_index(struct parser *s, const char *what, int64_t most, int64_t *index)
+{
+    const uint64_t enough = (uint64_t)1 << 40; /* beyond any index; digits that follow change nothing */
+    uint64_t v = 0, digit;
+    s->p = skip_blanks(s->p);
+    const char *p = s->p + (*s->p == '+');
+    for (; (digit = (uint64_t)*p - '0') < 10; p++)
+        if (v < enough) v = v * 10 + digit;
+    if (v - 1 >= (uint64_t)most || !ends_token(*p)) return refuse_index(s, what, most);
+    s->p = p;
+    *index = (int64_t)v - 1;
+    return true;
+}
+
+static bool refuse_value(struct parser *s)
+{
+    char quote[QUOTE];
+    const char *end = skip_token(s->p);
+    bool complex_values = s->h->field == COMPLEX;
+    if (end == s->p)
+        return fail(&s->why, E_INPUT,
+                    "expected %s value%s, found the end of the line; a file without values is pattern",
+                    complex_values ? "a real and an imaginary" : "a", complex_values ? "s" : "");
+    return fail(&s->why, E_INPUT, "expected a decimal number, found \"%s\"", quoted(s->p, end, quote));
+}
+
+static void remark_value(struct parser *s, double v, unsigned how)
+{
+    if (how & NUMBER_FORTRAN) remark(s, NOTE_FORTRAN);
+    if (how & NUMBER_SPECIAL) remark(s, NOTE_SPECIAL);
+    if (how & NUMBER_OVERFLOW) remark(s, NOTE_OVERFLOW);
+    if (s->h->field == INTEGER && isfinite(v) && v != nearbyint(v)) remark(s, NOTE_FRACTION);
+}
+
+static inline bool take_value(struct parser *s, double *v)
+{
+    unsigned how;
+    s->p = skip_blanks(s->p);
+    const char *after = number_parse(s->p, s->end, v, &how);
+    if (!after || !ends_token(*after)) return refuse_value(s);
+    if (how || s->h->field == INTEGER) remark_value(s, *v, how);
+    s->p = after;
+    return true;
+}
+
+static bool refuse_rest(struct parser *s)
+{
+    char quote[QUOTE];
+    static const char *const hint[] = {
+        [REAL] = "; two values on a line make a complex file",
+        [INTEGER] = "; two values on a line make a complex file",
+        [PATTERN] = "; a file with values is real or integer",
+        [COMPLEX] = "",
+    };
+    const struct head *h = s->h;
+    return fail(&s->why, E_INPUT, "expected the line to end after %d number%s, found \"%s\"%s", h->indices + h->values,
+                h->indices + h->values == 1 ? "" : "s", quoted(s->p, skip_token(s->p), quote), hint[h->field]);
+}
+
+/* Past the end of the line, where nothing but a comment may stand before it. */
+static inline bool take_end(struct parser *s)
+{
+    s->p = skip_blanks(s->p);
+    if (*s->p == '%') {
+        remark(s, NOTE_COMMENT);
+        s->p = line_end(s->p, s->end);
+    }
+    if (!is_eol(*s->p)) return refuse_rest(s);
+    s->p = next_line(s->p, s->end);
+    return true;
+}
+
+/* What a file with a symmetry may hold: one triangle, and a diagonal that the symmetry allows. */
+static bool take_side(struct parser *s, int64_t row, int64_t col, double re, double im)
+{
+    if (row > col) s->k->lower++;
+    if (row < col) {
+        s->k->upper++;
+        remark(s, NOTE_UPPER);
+    }
+    if (row != col) return true;
+    if (s->h->symmetry == SKEW) {
+        if (!(re == 0 && im == 0))
+            return fail(&s->why, E_INPUT,
+                        "expected a zero on the diagonal of a skew-symmetric matrix, found another value");
+        remark(s, NOTE_DIAGONAL);
+    }
+    return s->h->symmetry != HERMITIAN || im == 0 ||
+           fail(&s->why, E_INPUT, "expected a real diagonal in a hermitian matrix, found an imaginary part");
+}
+
+static bool take_entry(struct parser *s)
+{
+    const struct head *h = s->h;
+    const struct entries *to = s->to;
+    int64_t row = 0, col = 0, n = s->k->n;
+    double re = 1, im = 0;
+    if (h->indices > 0 && !take_index(s, "row", h->rows, &row)) return false;
+    if (h->indices > 1 && !take_index(s, "column", h->cols, &col)) return false;
+    if (h->values > 0 && !take_value(s, &re)) return false;
+    if (h->values > 1 && !take_value(s, &im)) return false;
+    if (!take_end(s)) return false;
+    if (!h->array && h->symmetry != GENERAL && !take_side(s, row, col, re, im)) return false;
+    if (to->row) to->row[n] = (int)row;
+    if (to->col) to->col[n] = (int)col;
+    if (to->val) to->val[n] = re;
+    if (to->imag) to->imag[n] = im;
+    s->k->n++;
+    return true;
+}
+
+/* ---- plain lines, which nothing need be said of: nearly all of nearly every file ---- */
+
+/* Past an index of 1 .. most, given 0-based, that a blank or the line's end follows; NULL if it is not so plain. */
+static inline const char *plain_index(const char *p, int64_t most, int *index)
+{
+    uint64_t v;
+    int n = digits_read(p, &v);
+    *index = (int)(v - 1);
+    p += n;
+    return v - 1 < (uint64_t)most && n <= 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
+}
+
+/* Past a line that ends here, or NULL. */
+static inline const char *plain_end(const char *p)
+{
+    if (*p == '\r') p++;
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+/* One of the triangle that a file with this symmetry is asked to hold, where no value is wrong. */
+static inline bool plain_side(enum symmetry symmetry, int row, int col)
+{
+    return row > col || (row == col && symmetry == SYMMETRIC);
+}
+
+static inline bool plain_value(const struct head *h, double v)
+{
+    return h->field != INTEGER || v == nearbyint(v);
+}
+
+/* The lines from s->p up to the first that is not plain. Called with constants, one loop for each kind of line. */
+static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
+{
+    const struct head h = *s->h;
+    const struct entries to = *s->to;
+    bool general = h.array || h.symmetry == GENERAL;
+    int64_t n = s->k->n, first = n, lower = 0;
+    int index[2] = {0};
+    double v[2] = {0};
+    for (const char *p = s->p; p < s->end; s->p = p, n++) {
+        for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), i ? h.cols : h.rows, &index[i]);
+        for (int i = 0; p && i < values; i++) p = number_plain(skip_blanks(p), &v[i]);
+        if (!p || !(p = plain_end(p))) break;
+        if (!general && !plain_side(h.symmetry, index[0], index[1])) break;
+        if (values && !plain_value(&h, v[0])) break;
+        if (indices) to.row[n] = index[0], to.col[n] = index[1];
+        if (values > 0) to.val[n] = v[0];
+        if (values > 1) to.imag[n] = v[1];
+        lower += index[0] > index[1];
+    }
+    s->k->n = n;
+    s->k->lines += n - first;
+    if (!general) s->k->lower += lower;
+}
+
+static void take_plain(struct parser *s)
+{
+    int indices = s->h->indices, values = s->h->values;
+    if (indices == 2 && values == 1)
+        plain_lines(s, 2, 1);
+    else if (indices == 2 && values == 0)
+        plain_lines(s, 2, 0);
+    else
+        plain_lines(s, indices, values);
+}
+
+/* ---- all lines ---- */
+
+/* A line that is blank or a comment. */
+static bool take_gap(struct parser *s)
+{
+    struct block *k = s->k;
+    struct gap *last = k->ngaps ? &k->gap[k->ngaps - 1] : NULL;
+    if (*s->p == '%') remark(s, NOTE_COMMENT);
+    s->p = next_line(line_end(s->p, s->end), s->end);
+    if (last && last->at == k->n) {
+        last->lines++;
+        return true;
+    }
+    if ((k->ngaps & (k->ngaps - 1)) == 0) { /* a power of two: full */
+        struct gap *more =
+            mem_resize(k->gap, k->ngaps ? 2 * k->ngaps : 1, sizeof *more, "lines without entries", &s->why);
+        if (!more) return false;
+        k->gap = more;
+    }
+    k->gap[k->ngaps++] = (struct gap){k->n, 1};
+    return true;
+}
+
+static bool take_lines(struct parser *s)
+{
+    for (take_plain(s); s->p < s->end; take_plain(s)) {
+        s->k->lines++;
+        s->p = skip_blanks(s->p);
+        if (!(is_eol(*s->p) || *s->p == '%' ? take_gap(s) : take_entry(s))) return false;
+    }
+    return true;
+}
+
+bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e)
+{
+    struct parser s = {.h = h, .k = k, .to = to, .p = t->s, .end = t->s + t->n};
+    return take_lines(&s) || fail(e, s.why.code, "%s", s.why.text);
+}

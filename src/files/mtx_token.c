@@ -1,0 +1,62 @@
+/* Bytes, words, integers and places of a Matrix Market file, without the C library's locale. */
+#include "mtx.h"
+#include "base/text.h"
+
+#include <string.h>
+
+const char *line_end(const char *p, const char *end)
+{
+    while (p < end && !is_eol(*p)) p++;
+    return p;
+}
+
+const char *next_line(const char *eol, const char *end)
+{
+    if (eol < end && *eol == '\r' && eol + 1 < end && eol[1] == '\n') eol++;
+    return eol < end ? eol + 1 : end;
+}
+
+bool same_word(const char *a, size_t n, const char *word)
+{
+    if (n != strlen(word)) return false;
+    for (size_t i = 0; i < n; i++)
+        if ((a[i] >= 'A' && a[i] <= 'Z' ? a[i] + 'a' - 'A' : a[i]) != word[i]) return false;
+    return true;
+}
+
+/* What stands where digits should: text between two indices that the reader can still recognise. */
+static const char *not_integer(const char *s, const char *end)
+{
+    if (s == end) return "nothing";
+    if (*s < ' ' && *s >= 0) return "a control byte";
+    return *s == '.' || *s == 'e' || *s == 'E' ? "a number that is not an integer" : "text that is not an integer";
+}
+
+const char *read_integer(const char *s, size_t n, int64_t *value)
+{
+    const char *end = s + n, *p = s;
+    bool negative = p < end && *p == '-', overflow = false;
+    *value = 0;
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    const char *digits = p;
+    for (; p < end && *p >= '0' && *p <= '9'; p++)
+        overflow |= __builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *p - '0', value);
+    if (p < end || p == digits) return not_integer(p, end);
+    if (overflow) return "an integer beyond 64 bits";
+    if (negative) *value = -*value;
+    return NULL;
+}
+
+const char *place_of(const char *path, int64_t line, char *out)
+{
+    char safe[PLACE - 24];
+    size_t n = strlen(path), most = sizeof safe - 8;
+    print_safe(path, n, most, safe, sizeof safe);
+    snprintf(out, PLACE, "%s:%lld", safe, (long long)line);
+    return out;
+}
+
+const char *quoted(const char *s, const char *end, char *out)
+{
+    return print_safe(s, (size_t)(end - s), 60, out, QUOTE);
+}

@@ -1,0 +1,105 @@
+/* A vector from a file: Matrix Market, or nothing but numbers. */
+#include "matrix/csr.h"
+#include "matrix_market.h"
+#include "mtx.h"
+#include "base/number.h"
+#include "base/stream.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum { VECTOR_BLOCK = 1 << 16 };
+
+static bool vector_of_matrix(const char *path, int64_t n, double *x, struct err *e)
+{
+    struct csr A;
+    char where[PLACE];
+    bool ok = mtx_load(path, NULL, &A, NULL, e);
+    if (!ok) return false;
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    if (A.imag)
+        ok = fail_at(e, E_UNSUPPORTED, where, "expected a real vector, found a complex one");
+    else if (A.rows != n || A.cols != 1)
+        ok = fail_at(e, E_INPUT, where, "expected a vector of %lld x 1, found %lld x %lld", (long long)n,
+                     (long long)A.rows, (long long)A.cols);
+    for (int64_t i = 0; ok && i < n; i++) x[i] = A.rowptr[i] < A.rowptr[i + 1] ? A.val[A.rowptr[i]] : 0;
+    csr_free(&A);
+    return ok;
+}
+
+static const char *skip_remark(const char *p, const char *end)
+{
+    p = skip_blanks(p);
+    return *p == '%' || *p == '#' ? line_end(p, end) : p;
+}
+
+struct numbers {
+    const char *path;
+    int64_t n, found, line;
+    double *x;
+};
+
+/* The numbers of one line, as many as stand on it. */
+static bool take_numbers(struct numbers *v, const char *p, const char *eol, struct err *e)
+{
+    char where[PLACE], quote[QUOTE];
+    unsigned how;
+    double value;
+    place_of(v->path, v->line, where);
+    for (p = skip_remark(p, eol); p < eol; p = skip_remark(p, eol)) {
+        const char *after = number_parse(p, eol, &value, &how);
+        if (!after || !(ends_token(*after) || *after == '#'))
+            return fail_at(e, E_INPUT, where, "expected a number or a Matrix Market banner, found \"%s\"",
+                           quoted(p, skip_token(p), quote));
+        if (v->found == v->n) return fail_at(e, E_INPUT, where, "expected %lld numbers, found more", (long long)v->n);
+        v->x[v->found++] = value;
+        p = after;
+    }
+    return true;
+}
+
+static bool take_block(struct numbers *v, const struct text *t, struct err *e)
+{
+    const char *p = t->s, *end = t->s + t->n;
+    while (p < end) {
+        const char *eol = line_end(p, end);
+        v->line++;
+        if (!take_numbers(v, p, eol, e)) return false;
+        p = next_line(eol, end);
+    }
+    return true;
+}
+
+/* Whether text begins as a Matrix Market file does, or tries to. */
+static bool has_banner(const struct text *t)
+{
+    const char *p = t->s;
+    if (t->n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) return true;
+    while (p < t->s + t->n && (is_blank(*p) || is_eol(*p))) p++;
+    return p == t->s + t->n || *p == '%' || foreign_kind(p, t->s + t->n - p);
+}
+
+static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, struct err *e)
+{
+    char where[PLACE];
+    struct text t = {0};
+    bool ok = lines_next(l, &t, e);
+    *banner = ok && has_banner(&t);
+    while (ok && !*banner && t.n) ok = take_block(v, &t, e) && lines_next(l, &t, e);
+    text_free(&t);
+    return ok &&
+           (*banner || v->found == v->n ||
+            fail_at(e, E_INPUT, place_of(v->path, v->line ? v->line : 1, where),
+                    "expected %lld numbers, found %lld when the file ends", (long long)v->n, (long long)v->found));
+}
+
+bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)
+{
+    bool banner = false;
+    struct lines lines = {.stream = stream_open(path, e), .block = VECTOR_BLOCK};
+    struct numbers v = {.path = path, .n = n, .x = x};
+    bool ok = lines.stream && vector_of_numbers(&lines, &v, &banner, e);
+    stream_close(lines.stream);
+    lines_free(&lines);
+    return ok && banner ? vector_of_matrix(path, n, x, e) : ok;
+}

@@ -1,0 +1,44 @@
+/* COO: row, column and value of each entry, sorted by row. */
+#include "fmt_coo.h"
+#include "matrix/csr.h"
+#include "format.h"
+#include "base/threads.h"
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    plan_array(S, "row", ROLE_ROWS, T_I32, A->nnz);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
+    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
+    return true;
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    int *row = S->a[COO_ROW].data;
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) row[k] = (int)i;
+    put_ints(&S->a[COO_COL], A->col);
+    put_reals(&S->a[COO_VAL], A->val);
+    return true;
+}
+
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    (void)k;
+    const int *row = S->a[COO_ROW].data, *col = S->a[COO_COL].data;
+    return (struct place){SLOT_ENTRY, row[i], col[i]};
+}
+
+const struct format format_coo = {
+    .name = "coo",
+    .about = "coordinates: row, column and value of each entry, sorted by row",
+    .source = "Liang 2012, fig. 2.1",
+    .raw = true,
+    .value = COO_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};

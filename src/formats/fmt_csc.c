@@ -1,0 +1,44 @@
+/* CSC: column j holds entries ptr[j] .. ptr[j+1]-1 of row and val. The compressed rows of the transpose. */
+#include "fmt_csc.h"
+#include "matrix/csr.h"
+#include "format.h"
+#include "base/search.h"
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, A->cols + 1);
+    plan_array(S, "row", ROLE_ROWS, T_I32, A->nnz);
+    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
+    return true;
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    struct csr T = {0};
+    if (!csr_transpose(&T, A, e)) return false;
+    put_ints(&S->a[CSC_PTR], T.rowptr);
+    put_ints(&S->a[CSC_ROW], T.col);
+    put_reals(&S->a[CSC_VAL], T.val);
+    csr_free(&T);
+    return true;
+}
+
+/* A pointer refers to the column that it starts. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *ptr = S->a[CSC_PTR].data, *row = S->a[CSC_ROW].data;
+    if (k == CSC_PTR) return (struct place){SLOT_POINTER, -1, i < S->cols ? i : -1};
+    return (struct place){SLOT_ENTRY, row[i], span_of(ptr, S->cols, i)};
+}
+
+const struct format format_csc = {
+    .name = "csc",
+    .about = "compressed columns: one pointer per column, row and value per entry",
+    .source = "Liang 2012, ch. 2",
+    .raw = true,
+    .value = CSC_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};

@@ -1,0 +1,38 @@
+/* Dense: every element of the matrix, column by column: slot j*rows + i is row i, column j. */
+#include "fmt_dense.h"
+#include "matrix/csr.h"
+#include "format.h"
+#include "base/threads.h"
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    plan_array(S, "val", ROLE_VALUES, S->real, A->rows * A->cols);
+    return true;
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+            put_real(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A->val[k]);
+    return true;
+}
+
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    return place_of_value(S, k, i, i % S->rows, i / S->rows);
+}
+
+const struct format format_dense = {
+    .name = "dense",
+    .about = "every element of the matrix, column by column",
+    .source = "CUDA parallel LU for dense linear systems, 2025",
+    .zeros_fade = true,
+    .value = DENSE_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};

@@ -1,0 +1,70 @@
+/* ELL: every row padded to one width, stored column by column, so that neighbouring threads read neighbouring slots:
+   element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
+#include "fmt_ell.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "format.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val)
+{
+    int *c = col->data;
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t first = A->rowptr[i], n = csr_row_length(A, i);
+        for (int64_t k = 0; k < width; k++) {
+            int64_t slot = k * A->rows + i;
+            c[slot] = k < n ? A->col[first + k] : -1;
+            if (k < n) put_real(val, slot, A->val[first + k]);
+        }
+    }
+}
+
+struct place ell_where(const struct stored *S, const struct array *col, int64_t i)
+{
+    int c = ((const int *)col->data)[i];
+    return (struct place){c < 0 ? SLOT_PADDING : SLOT_ENTRY, i % S->rows, c};
+}
+
+bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
+{
+    if (S->param[0] == 0) S->param[0] = longest;
+    if (S->param[0] < longest)
+        return fail(e, E_USAGE,
+                    "ell: width %lld is less than the longest row, which has %s; use width 0 (the longest "
+                    "row) or the format hyb, which stores the overflow separately",
+                    (long long)S->param[0], how_many(longest, "entry").text);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
+    plan_array(S, "val", ROLE_VALUES, S->real, S->rows * S->param[0]);
+    return true;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    return ell_sizes(S, csr_longest_row(A), e);
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    (void)e;
+    ell_put(A, S->param[0], &S->a[ELL_COL], &S->a[ELL_VAL]);
+    return true;
+}
+
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    (void)k;
+    return ell_where(S, &S->a[ELL_COL], i);
+}
+
+const struct format format_ell = {
+    .name = "ell",
+    .about = "rows padded to the longest, stored column by column",
+    .source = "Liang 2012, fig. 2.2",
+    .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the longest row"}},
+    .value = ELL_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};

@@ -1,0 +1,113 @@
+/* HDC: a DIA part for diagonals that are full enough, and compressed rows of all other entries. The fill of a diagonal
+   is its entries divided by the slots it needs, one per row. That bounds the padding: at `fill` 50% no diagonal has
+   more padding than entries, however short it is inside the matrix. */
+#include "fmt_hdc.h"
+#include "matrix/csr.h"
+#include "diagonals.h"
+#include "fmt_dia.h"
+#include "format.h"
+#include "base/mem.h"
+#include "base/search.h"
+#include "base/threads.h"
+
+int64_t hdc_least(const struct stored *S)
+{
+    return (S->param[0] * S->rows + 99) / 100;
+}
+
+/* Diagonals in the DIA part are numbered. */
+static int *choose(const struct csr *A, const struct stored *S, int64_t *count, struct err *e)
+{
+    return number_diagonals(A, hdc_least(S), count, e);
+}
+
+/* The number of entries of a row outside the DIA part. */
+static int rest_of(const struct csr *A, const int *number, int64_t row)
+{
+    int rest = 0;
+    for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) rest += number[A->col[k] - row + A->rows] < 0;
+    return rest;
+}
+
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest)
+{
+    plan_array(S, "hdc_offsets", ROLE_DIAGONALS, T_I32, diagonals);
+    plan_array(S, "hdc_data", ROLE_VALUES, S->real, diagonals * S->rows);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, S->rows + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, rest);
+    plan_array(S, "val", ROLE_VALUES, S->real, rest);
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t diagonals, rest = 0;
+    int *number = choose(A, S, &diagonals, e);
+    if (!number) return false;
+#pragma omp parallel for schedule(static) reduction(+ : rest) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) rest += rest_of(A, number, i);
+    mem_free(number);
+    hdc_sizes(S, diagonals, rest);
+    return true;
+}
+
+static void put_rest(const struct csr *A, const int *number, struct stored *S)
+{
+    int *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = rest_of(A, number, i);
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] += ptr[i];
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t at = ptr[i];
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (number[A->col[k] - i + A->rows] >= 0) continue;
+            col[at] = A->col[k];
+            put_real(&S->a[HDC_VAL], at++, A->val[k]);
+        }
+    }
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t diagonals;
+    int *number = choose(A, S, &diagonals, e);
+    if (!number) return false;
+    put_diagonals(A, number, &S->a[HDC_OFFSETS], &S->a[HDC_DATA]);
+    put_rest(A, number, S);
+    mem_free(number);
+    return true;
+}
+
+/* A stored zero is shaded in the compressed rows too, so that its shade does not depend on how full its diagonal is. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
+    if (k == HDC_OFFSETS) return place_of_offset(0, offsets[i]);
+    if (k == HDC_PTR) return (struct place){SLOT_POINTER, i < S->rows ? i : -1, -1};
+    if (k == HDC_DATA) return place_of_value(S, k, i, i % S->rows, i % S->rows + offsets[i / S->rows]);
+    return place_of_value(S, HDC_VAL, i, span_of(ptr, S->rows, i), col[i]);
+}
+
+/* The paper does not cut HDC into pieces; here a piece is as many rows as for DIA, with the entries of both parts. */
+static bool piece(const struct stored *S, int64_t k, int64_t *operands)
+{
+    const int *ptr = S->a[HDC_PTR].data;
+    int64_t first = k * DIA_ROWS, last = first + DIA_ROWS < S->rows ? first + DIA_ROWS : S->rows;
+    if (first >= S->rows) return false;
+    *operands = S->a[HDC_OFFSETS].n * (last - first) + ptr[last] - ptr[first];
+    return true;
+}
+
+const struct format format_hdc = {
+    .name = "hdc",
+    .about = "DIA for diagonals that are full enough, compressed rows for the rest",
+    .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
+    .params = {{"fill", 50, 1, 100, "% of its slots that a diagonal must fill to be stored in the DIA part"}},
+    .zeros_fade = true,
+    .value = -1,
+    .values = {HDC_DATA, HDC_VAL, -1},
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+    .piece = piece,
+};

@@ -1,0 +1,148 @@
+/* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows,
+   each slice an ELL of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
+
+   The default C is the warp; the default sigma is 32 slices, which evens out most lengths while rows stay near their
+   neighbours, so that x is still read from the cache. The last slice is filled up with rows -1. */
+#include "fmt_sell.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "format.h"
+#include "base/mem.h"
+#include "base/search.h"
+#include "base/threads.h"
+
+#include <stdlib.h>
+
+/* Ascending keys mean longest rows first, equal lengths in the order of the rows. */
+static int64_t key_of(const struct csr *A, int64_t row)
+{
+    return (INT32_MAX - csr_row_length(A, row)) << 32 | row;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_window(const struct csr *A, int64_t first, int64_t last, int64_t *key)
+{
+    bool sorted = true;
+    for (int64_t i = first; i < last; i++) {
+        key[i] = key_of(A, i);
+        sorted = sorted && (i == first || key[i - 1] < key[i]);
+    }
+    if (!sorted) qsort(key + first, (size_t)(last - first), sizeof *key, by_key);
+}
+
+/* The keys of all rows in sorted order, or NULL; the caller frees them. */
+static int64_t *sort_rows(const struct csr *A, int64_t sigma, struct err *e)
+{
+    int64_t *key = mem_new(A->rows, sizeof *key, "rows sorted by length", e);
+    if (!key) return NULL;
+#pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
+    for (int64_t first = 0; first < A->rows; first += sigma)
+        sort_window(A, first, first + sigma < A->rows ? first + sigma : A->rows, key);
+    return key;
+}
+
+static int64_t row_of(const int64_t *key, int64_t k)
+{
+    return key[k] & INT32_MAX;
+}
+
+/* The longest of the rows of slice s, which may extend over two windows. */
+static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
+{
+    int64_t longest = 0;
+    for (int64_t k = s * C; k < (s + 1) * C && k < A->rows; k++) {
+        int64_t n = csr_row_length(A, row_of(key, k));
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
+{
+    int64_t C = S->param[0], slices = (S->rows + C - 1) / C;
+    if (slots > INT32_MAX)
+        return fail(e, E_LIMIT,
+                    "sell: at most %d slots fit 32-bit slice pointers, found %lld; use a smaller C or a larger sigma",
+                    INT32_MAX, (long long)slots);
+    plan_array(S, "perm", ROLE_ROW_ORDER, T_I32, slices * C);
+    plan_array(S, "ptr", ROLE_POINTERS, T_I32, slices + 1);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);
+    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    return true;
+}
+
+static bool plan(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t C = S->param[0], slices = (A->rows + C - 1) / C, slots = 0;
+    int64_t *key = sort_rows(A, S->param[1], e);
+    if (!key) return false;
+    for (int64_t s = 0; s < slices; s++) slots += C * slice_width(A, key, C, s);
+    mem_free(key);
+    return sell_sizes(S, slots, e);
+}
+
+/* Row -1 is a filler: all padding. */
+static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
+{
+    int *col = S->a[SELL_COL].data;
+    int64_t C = S->param[0], first = 0, n = 0;
+    if (row >= 0) {
+        first = A->rowptr[row];
+        n = csr_row_length(A, row);
+    }
+    for (int64_t k = 0; k < width; k++) {
+        int64_t slot = start + k * C;
+        col[slot] = k < n ? A->col[first + k] : -1;
+        if (k < n) put_real(&S->a[SELL_VAL], slot, A->val[first + k]);
+    }
+}
+
+static void put_slices(const struct csr *A, const int64_t *key, struct stored *S)
+{
+    int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data;
+    int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
+    for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slice_width(A, key, C, s));
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t k = 0; k < slices * C; k++) {
+        int64_t s = k / C;
+        perm[k] = k < A->rows ? (int)row_of(key, k) : -1;
+        put_row(A, perm[k], ptr[s] + k % C, (ptr[s + 1] - ptr[s]) / C, S);
+    }
+}
+
+static bool pack(const struct csr *A, struct stored *S, struct err *e)
+{
+    int64_t *key = sort_rows(A, S->param[1], e);
+    if (!key) return false;
+    put_slices(A, key, S);
+    mem_free(key);
+    return true;
+}
+
+/* A slice pointer refers to the first row of its slice. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data, *col = S->a[SELL_COL].data;
+    int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
+    if (k == SELL_PERM) return (struct place){perm[i] < 0 ? SLOT_PADDING : SLOT_POINTER, perm[i], -1};
+    if (k == SELL_PTR) return (struct place){SLOT_POINTER, i < slices ? perm[i * C] : -1, -1};
+    int64_t s = span_of(ptr, slices, i), row = perm[s * C + i % C];
+    return (struct place){col[i] < 0 ? SLOT_PADDING : SLOT_ENTRY, row, col[i]};
+}
+
+const struct format format_sell = {
+    .name = "sell",
+    .about = "SELL-C-sigma: slices of C rows sorted by length, each padded to its own width",
+    .source = "Kreutzer et al. 2014",
+    .params = {{"C", 32, 1, 1024, "rows per slice"},
+               {"sigma", 1024, 1, INT32_MAX, "rows per sorting window; 1 = no sorting"}},
+    .value = SELL_VAL,
+    .plan = plan,
+    .pack = pack,
+    .where = where,
+};

@@ -1,0 +1,201 @@
+/* The registry of storage formats, and what is done once for all of them: plan, pack, unpack, count, free. */
+#include "format.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <string.h>
+
+#define FORMAT(id) extern const struct format format_##id;
+#include "formats.def"
+#undef FORMAT
+
+const struct format *const formats[] = {
+#define FORMAT(id) &format_##id,
+#include "formats.def"
+#undef FORMAT
+    NULL,
+};
+
+enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 }; /* slots of padding a nonzero; never refused below */
+
+const struct registry format_registry = {.entries = formats};
+
+const struct format *format_find(const char *name)
+{
+    return registry_find(&format_registry, name);
+}
+
+/* ---- for the formats' files ---- */
+
+void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n)
+{
+    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type, .n = n};
+}
+
+void put_real(struct array *a, int64_t i, double v)
+{
+    if (a->type == T_F32)
+        ((float *)a->data)[i] = (float)v;
+    else
+        ((double *)a->data)[i] = v;
+}
+
+void put_reals(struct array *a, const double *v)
+{
+#pragma omp parallel for schedule(static) if (a->n > THREADS_FROM)
+    for (int64_t i = 0; i < a->n; i++) put_real(a, i, v[i]);
+}
+
+void put_ints(struct array *a, const int *v)
+{
+    memcpy(a->data, v, (size_t)a->n * sizeof *v);
+}
+
+struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
+{
+    if (row >= S->rows) return (struct place){SLOT_PADDING, -1, -1};
+    if (col < 0 || col >= S->cols || array_real(&S->a[k], i) == 0) return (struct place){SLOT_PADDING, row, -1};
+    return (struct place){SLOT_ENTRY, row, col};
+}
+
+/* ---- plan and allow ---- */
+
+bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e)
+{
+    for (int i = 0; f->params[i].name; i++) {
+        const struct param *p = &f->params[i];
+        int64_t v = param ? param[i] : p->usual;
+        if (v < p->min || v > p->max)
+            return fail(e, E_USAGE, "%s: %s must be %lld to %lld, but is %lld", f->name, p->name, (long long)p->min,
+                        (long long)p->max, (long long)v);
+        S->param[i] = v;
+    }
+    return true;
+}
+
+struct plan plan_of(const struct stored *shape)
+{
+    int64_t slots = stored_slots(shape);
+    return (struct plan){.shape = *shape, .bytes = stored_bytes(shape), .slots = slots, .padding = slots - shape->nnz};
+}
+
+bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
+                 struct err *e)
+{
+    *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .real = real}};
+    if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e)) return false;
+    *out = plan_of(&out->shape);
+    return true;
+}
+
+/* "ell of 88784 x 88784 needs 8.30 GB, 99.6% of it padding" */
+static void describe(const struct plan *p, char *out, size_t size)
+{
+    char need[32];
+    snprintf(out, size, "%s of %lld x %lld needs %s, %.1f%% of it padding", p->shape.format->name,
+             (long long)p->shape.rows, (long long)p->shape.cols, show_bytes((double)p->bytes, need, sizeof need),
+             p->slots ? 100.0 * (double)p->padding / (double)p->slots : 0.0);
+}
+
+bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e)
+{
+    char needs[256], have[32];
+    describe(p, needs, sizeof needs);
+    if (p->bytes > memory)
+        return fail(e, E_LIMIT, "%s, but %s of memory are free; choose another format", needs,
+                    show_bytes((double)memory, have, sizeof have));
+    if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
+    fail(e, E_LIMIT, "%s", needs);
+    err_advise(e, "`force` converts all the same");
+    return false;
+}
+
+/* ---- pack, unpack, free ---- */
+
+static bool allocate(struct stored *S, struct err *e)
+{
+    for (int k = 0; k < S->narrays; k++) {
+        struct array *a = &S->a[k];
+        char what[64];
+        snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
+        a->data = mem_zero(a->n, type_size(a->type), what, e);
+        if (!a->data) return false;
+    }
+    return true;
+}
+
+bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
+                 struct stored *out, struct err *e)
+{
+    struct plan p;
+    *out = (struct stored){0};
+    if (A->imag)
+        return fail(e, E_UNSUPPORTED, "%s holds real values, but this matrix is complex; load a real one", f->name);
+    if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
+    if (allocate(&p.shape, e) && f->pack(A, &p.shape, e)) {
+        *out = p.shape;
+        return true;
+    }
+    stored_free(&p.shape);
+    return false;
+}
+
+struct triplets {
+    int64_t n, most;
+    int *row, *col;
+    double *val;
+};
+
+static bool triplets_new(struct triplets *t, int64_t most, struct err *e)
+{
+    t->most = most;
+    t->row = mem_new(most, sizeof *t->row, "unpacked rows", e);
+    t->col = mem_new(most, sizeof *t->col, "unpacked columns", e);
+    t->val = mem_new(most, sizeof *t->val, "unpacked values", e);
+    return t->row && t->col && t->val;
+}
+
+static void triplets_free(struct triplets *t)
+{
+    mem_free(t->row);
+    mem_free(t->col);
+    mem_free(t->val);
+}
+
+/* The entries of value array k, in the order of its slots. */
+static bool collect(const struct stored *S, int k, struct triplets *t, struct err *e)
+{
+    for (int64_t i = 0; i < S->a[k].n; i++) {
+        struct place at = S->format->where(S, k, i);
+        if (at.kind != SLOT_ENTRY) continue;
+        if (t->n == t->most)
+            return fail(e, E_INTERNAL, "%s: more than the %lld entries that were packed", S->format->name,
+                        (long long)S->nnz);
+        t->row[t->n] = (int)at.row;
+        t->col[t->n] = (int)at.col;
+        t->val[t->n++] = array_real(&S->a[k], i);
+    }
+    return true;
+}
+
+bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
+{
+    struct triplets t = {0};
+    bool ok = false;
+    *out = (struct csr){0};
+    if (!triplets_new(&t, S->nnz, e)) goto out;
+    for (int k = 0; k < S->narrays; k++)
+        if (stored_is_value(S, k) && !collect(S, k, &t, e)) goto out;
+    if (t.n < S->nnz && !S->format->zeros_fade) {
+        fail(e, E_INTERNAL, "%s: %lld of %lld entries found", S->format->name, (long long)t.n, (long long)S->nnz);
+        goto out;
+    }
+    ok = csr_from_triplets(out, S->rows, S->cols, t.n, t.row, t.col, t.val, NULL, NULL, e);
+out:
+    triplets_free(&t);
+    return ok;
+}

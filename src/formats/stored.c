@@ -1,0 +1,51 @@
+/* Stored matrices: sizes, parameters as text, release. */
+#include "stored.h"
+#include "format.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+bool stored_is_value(const struct stored *S, int k)
+{
+    if (S->format->value >= 0) return k == S->format->value;
+    for (const int *v = S->format->values; *v >= 0; v++)
+        if (*v == k) return true;
+    return false;
+}
+
+int64_t stored_slots(const struct stored *S)
+{
+    int64_t slots = 0;
+    for (int k = 0; k < S->narrays; k++)
+        if (stored_is_value(S, k)) slots += S->a[k].n;
+    return slots;
+}
+
+/* Saturates: the estimate of an explosion may be beyond any memory. */
+int64_t stored_bytes(const struct stored *S)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < S->narrays; k++) {
+        int64_t bytes;
+        if (__builtin_mul_overflow(S->a[k].n, (int64_t)type_size(S->a[k].type), &bytes) ||
+            __builtin_add_overflow(sum, bytes, &sum))
+            return INT64_MAX;
+    }
+    return sum;
+}
+
+void stored_free(struct stored *S)
+{
+    for (int k = 0; k < S->narrays; k++) mem_free(S->a[k].data);
+    *S = (struct stored){0};
+}
+
+const char *stored_params(const struct stored *S, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int i = 0; S->format->params[i].name && n < size; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? ", " : "", S->format->params[i].name,
+                              (long long)S->param[i]);
+    return out;
+}

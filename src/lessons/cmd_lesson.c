@@ -1,0 +1,317 @@
+/* lesson: read a text, run its commands, ask its questions, and fill in our own numbers beside those of papers in its
+   tables. A lesson is also a test: what it states about itself is checked.
+
+   The first byte of a line gives its kind:
+     %        a comment
+     #        a title
+     >        a command, which is shown and run
+     @        a line that the command above must print, in this order: * is any text, repeated blanks count once
+     @!       the command above must fail with such an error
+     ?        a question; lines of the form "?  a  this" are its choices
+     =        its answer, see lesson_answer.c; more of them are alternatives, and a computed one must agree with a
+              written one. With "of it" it is a guess at the output of the commands that follow at once. A question
+              without an answer is one to think about
+     !        text shown after the answer
+     |        a row of a paper's table (cmd_paper.c)
+     blank    shown unchanged; an empty line separates paragraphs
+   All other lines are prose, filled to the width of the screen. A question ends at the first line of another kind:
+
+     ? How many iterations will cg need?
+     = iterations[solver=cg] +- 20% of it
+     > race jacobi cg of grid
+     @ * jacobi  converged *
+     ! About as many as there are points along two sides.
+
+   At a terminal questions are asked; otherwise they are printed with their answers. A line with @ that matches nothing,
+   or a written answer that is no longer true, ends the lesson as a failure. */
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "machine/front_ops.h"
+#include "lesson.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "paper.h"
+#include "session/session.h"
+#include "base/text.h"
+#include "base/words.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { WIDTH_MOST = 100, WIDTH_USUAL = 80, WIDTH_LEAST = 20 };
+
+struct lesson {
+    struct session *session;
+    struct papers papers;
+    int width;
+    char line[LINE_LIMIT + 2]; /* of prose, so far */
+    struct question question;
+    struct score score;
+    struct heard heard;                           /* the commands that were run, while later lines may need them */
+    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last of them ended; a line with @! accepts a refusal */
+    const struct mark *last;                      /* of the previous line */
+};
+
+/* ---- prose ---- */
+
+static void end_line(struct lesson *L)
+{
+    if (*L->line) out_text(L->session->out, "%s", L->line);
+    *L->line = 0;
+}
+
+/* Append the words of text to the line, and begin a new line when it is full. */
+static bool prose(struct lesson *L, char *text, struct err *e)
+{
+    (void)e;
+    for (char *word = strtok(text, " \t\r"); word; word = strtok(NULL, " \t\r")) {
+        if (*L->line && text_width(L->line) + 1 + text_width(word) > L->width) end_line(L);
+        size_t n = strlen(L->line);
+        snprintf(L->line + n, sizeof L->line - n, "%s%s", n ? " " : "", word);
+    }
+    return true;
+}
+
+static bool as_it_stands(struct lesson *L, char *text, struct err *e)
+{
+    (void)e;
+    out_text(L->session->out, "%s", text);
+    return true;
+}
+
+/* ---- the other kinds of lines ---- */
+
+static bool comment(struct lesson *L, char *text, struct err *e)
+{
+    (void)L, (void)text, (void)e;
+    return true;
+}
+
+static bool title(struct lesson *L, char *text, struct err *e)
+{
+    char rule[WIDTH_MOST + 1];
+    (void)e;
+    text += 1 + strspn(text + 1, " ");
+    int n = text_width(text) < WIDTH_MOST ? text_width(text) : WIDTH_MOST;
+    memset(rule, '=', (size_t)n);
+    rule[n] = 0;
+    out_text(L->session->out, "%s", text);
+    out_text(L->session->out, "%s", rule);
+    return true;
+}
+
+static bool settle(struct lesson *L, struct err *e)
+{
+    struct heard *it = L->heard.text_file ? &L->heard : NULL;
+    if (!L->question.line) return true;
+    return question_settle(L->session, &L->question, it, &L->score, e);
+}
+
+/* A failed command has reported its error. A command may change what a table has measured, so tables end before it. */
+static bool command(struct lesson *L, char *text, struct err *e)
+{
+    struct session *s = L->session;
+    struct question *q = &L->question;
+    if (q->line && !question_needs_it(q) && !settle(L, e)) return false;
+    if (q->line && !q->asked) question_ask(s, q, &L->score);
+    if (L->score.left) return true;
+    out_text(s->out, "%s", text);
+    L->ended = hear(s, text + 1, question_needs_it(q), &L->heard, e) ? RAN : REFUSED;
+    out_begin(s->out, "lesson");
+    return !e->code;
+}
+
+/* Compare an expected line with the text of the command's tables. */
+static bool expected(struct lesson *L, char *text, struct err *e)
+{
+    bool error = text[1] == '!';
+    text += 1 + error;
+    if (!L->heard.text_file) return fail(e, E_INPUT, "expected a command in the line above");
+    if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "the expected line is empty: give a part of the output");
+    if (error && L->ended == RAN) return fail(e, E_INPUT, "the command succeeded, but it should have been refused");
+    if (error) L->ended = REFUSED_RIGHTLY;
+    bool any = error || out_mode(L->session->out) == OUT_TEXT; /* JSON and CSV have rows instead */
+    return !any || heard_says(&L->heard, text, e);
+}
+
+static bool row(struct lesson *L, char *text, struct err *e)
+{
+    return paper_line(L->session, &L->papers, text, e);
+}
+
+/* ---- questions ---- */
+
+static bool question(struct lesson *L, char *text, struct err *e)
+{
+    struct question *q = &L->question;
+    char label[40];
+    bool first = !q->line;
+    if (first) q->line = L->session->script_line;
+    if (!question_add(q, text + 1, e)) return false;
+    snprintf(label, sizeof label, "Question %d:", L->score.questions + 1);
+    if (first) prose(L, label, e);
+    if (text[1] != ' ' || text[2] != ' ') return prose(L, text + 1, e);
+    end_line(L);
+    return as_it_stands(L, text + 1, e);
+}
+
+static bool answer(struct lesson *L, char *text, struct err *e)
+{
+    if (!L->question.line) return fail(e, E_INPUT, "expected a question before its answer");
+    end_line(L);
+    return question_answer(&L->question, text + 1, L->session->script_line, e);
+}
+
+static bool explanation(struct lesson *L, char *text, struct err *e)
+{
+    if (!L->question.line) return fail(e, E_INPUT, "expected a question before the text on its answer");
+    return settle(L, e) && (L->score.left || prose(L, text + 1, e));
+}
+
+/* ---- lines ---- */
+
+/* Lines that belong to the same question, or to the commands above. */
+enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
+static const struct mark {
+    const char *first; /* bytes that such a line may begin with */
+    bool (*read)(struct lesson *L, char *line, struct err *e);
+    enum part part;
+    int after;  /* it continues what the previous line belongs to, if that was one of these */
+    bool flows; /* into the previous line if that is of the same kind */
+} marks[] = {
+    {"%", comment, NOTHING, 0, false},
+    {"#", title, NOTHING, 0, false},
+    {"?", question, QUESTION, QUESTION, true},
+    {"=", answer, ANSWER, QUESTION | ANSWER, false},
+    {">", command, COMMAND, QUESTION | ANSWER | COMMAND | EXPECTED, false},
+    {"@", expected, EXPECTED, COMMAND | EXPECTED, false},
+    {"!", explanation, EXPLANATION, QUESTION | ANSWER | COMMAND | EXPECTED | EXPLANATION, true},
+    {"|", row, NOTHING, 0, false},
+    {" \t", as_it_stands, NOTHING, 0, false},
+    {"", prose, NOTHING, 0, true},
+};
+
+static const struct mark *mark_of(const char *line)
+{
+    const struct mark *m = marks;
+    while (*m->first && !(*line && strchr(m->first, *line))) m++;
+    return m;
+}
+
+/* Finish what the lines above belong to. */
+static bool close_part(struct lesson *L, struct err *e)
+{
+    bool ok = L->ended != REFUSED && settle(L, e); /* a refusal has been reported */
+    question_free(&L->question);
+    heard_free(&L->heard);
+    L->ended = RAN;
+    return ok;
+}
+
+static bool read_line(struct lesson *L, char *line, struct err *e)
+{
+    const struct mark *m = mark_of(line), *last = L->last ? L->last : marks;
+    if (*line != '|' && !paper_end(L->session, &L->papers, e)) return false;
+    if (m->read == comment) return true;
+    L->last = m;
+    if (L->ended == REFUSED && strncmp(line, "@!", 2)) return false;
+    if (!*line || !m->flows || m != last) end_line(L);
+    if (!(m->after & last->part) && !close_part(L, e)) return false;
+    if (L->score.left) return true;
+    if (!*line) out_text(L->session->out, "%s", "");
+    return m->read(L, line, e);
+}
+
+/* ---- a whole lesson ---- */
+
+static bool read_all(struct lesson *L, FILE *f, struct err *e)
+{
+    char line[LINE_LIMIT + 2];
+    struct session *s = L->session;
+    enum got got = GOT_END;
+    for (s->script_line = 1; !s->quit && !L->score.left && (got = line_next(f, line, e)) == GOT_LINE; s->script_line++)
+        if (!read_line(L, line, e)) return false;
+    if (got == GOT_BAD) return false;
+    if (ferror(f)) return fail(e, E_IO, "cannot read: %s", strerror(errno));
+    end_line(L);
+    return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
+}
+
+/* Width of prose: the terminal's, or the front end's if there is no terminal. */
+static int width_of(const struct session *s)
+{
+    int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_USUAL;
+    return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
+}
+
+/* Read f as a script of the session, in the folder of `path`; an error without a place gets that of the line. */
+static bool teach(struct session *s, FILE *f, const char *path, int reps, struct err *e)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/'), *outer = s->script;
+    int64_t outer_line = s->script_line;
+    struct lesson *L = mem_zero(1, sizeof *L, "a lesson", e);
+    if (!L) return false;
+    *L = (struct lesson){.session = s, .papers = {.reps = reps}, .width = width_of(s)};
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    s->folder = folder;
+    s->script = path;
+    bool ok = read_all(L, f, e);
+    score_say(s, &L->score);
+    if (!ok && e->code && !*e->where)
+        snprintf(e->where, sizeof e->where, "%.200s:%lld", path, (long long)s->script_line);
+    s->folder = NULL;
+    s->script = outer;
+    s->script_line = outer_line;
+    papers_free(&L->papers);
+    question_free(&L->question);
+    heard_free(&L->heard);
+    mem_free(L);
+    return ok;
+}
+
+/* Remove what an earlier lesson left, so that one can be read again. */
+static void drop_earlier(struct session *s)
+{
+    for (struct matrix *m = s->matrices, *next; m; m = next) {
+        next = m->next;
+        if (m->lesson) session_drop(s, m);
+    }
+}
+
+static bool run_lesson(struct session *s, const struct args *a, struct err *e)
+{
+    const char *path = arg(a, "file");
+    int64_t reps = arg_int(a, "reps", 0);
+    if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
+    if (reps < 0 || reps > 1000000)
+        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (strlen(path) >= 4096) return fail(e, E_LIMIT, "the path is too long: at most 4095 bytes");
+    FILE *f = fopen(path, "r");
+    if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
+    drop_earlier(s);
+    bool ok = teach(s, f, path, (int)reps, e);
+    fclose(f);
+    return ok;
+}
+
+const struct command command_lesson = {
+    .name = "lesson",
+    .grammar = "FILE [reps N]",
+    .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
+    .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
+            "kept until the next lesson. Questions are interactive at a terminal: Enter alone shows the answer,\n"
+            "Ctrl-C leaves the lesson. Otherwise they are printed with their answers. A lesson is a text file; file\n"
+            "names in it are relative to its own folder. The first byte of a line gives its kind:\n"
+            "    %  a comment                     #  a title\n"
+            "    >  a command                     |  a row of a table\n"
+            "    @  a line that it must print, * matches any text; @! an error that it must report\n"
+            "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
+            "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
+            "       computed from the JSON of a command, or of the one below: = iterations[solver=cg] of it\n"
+            "    !  text shown after the answer\n"
+            "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
+            "    device cuda:0; lesson samples/lessons/drm.txt",
+    .run = run_lesson,
+};

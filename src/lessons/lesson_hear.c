@@ -1,0 +1,166 @@
+/* Capture the output of a lesson's commands: rows answer questions, text is compared with the expected lines. */
+#include "session/command.h"
+#include "base/err.h"
+#include "lesson.h"
+#include "session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool no_memory(struct err *e)
+{
+    return fail(e, E_MEMORY, "out of memory for the output of a command; drop a matrix and try again");
+}
+
+static bool open_both(struct heard *h, struct err *e)
+{
+    if (!h->rows_file) h->rows_file = open_memstream(&h->rows, &h->nrows);
+    if (!h->text_file) h->text_file = open_memstream(&h->text, &h->ntext);
+    return (h->rows_file && h->text_file) || no_memory(e);
+}
+
+void heard_free(struct heard *h)
+{
+    if (h->rows_file) fclose(h->rows_file);
+    if (h->text_file) fclose(h->text_file);
+    free(h->rows);
+    free(h->text);
+    *h = (struct heard){0};
+}
+
+/* The last error that a command reported. */
+static bool said_error(struct heard *h, const char *line, struct err *e)
+{
+    struct err why = {0};
+    cJSON *rows = heard_rows(h, &why);
+    if (!rows) return fail(e, why.code, "%s", why.text);
+    int n = cJSON_GetArraySize(rows);
+    const cJSON *last = n ? cJSON_GetArrayItem(rows, n - 1) : NULL;
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(last, "error"));
+    fail(e, E_INPUT, "`%.100s` fails: %s", line, text ? text : "it does not say why");
+    cJSON_Delete(rows);
+    return false;
+}
+
+bool hear_silently(struct session *s, const char *line, struct heard *h, struct err *e)
+{
+    struct out *outer = s->out, *quiet;
+    bool terminal = s->terminal, interactive = s->interactive;
+    if (!open_both(h, e) || !(quiet = out_new(h->rows_file, h->text_file, OUT_JSON, e))) return false;
+    s->out = quiet;
+    s->terminal = s->interactive = false;
+    bool ok = run_line(s, line);
+    s->out = outer;
+    s->terminal = terminal;
+    s->interactive = interactive;
+    out_free(quiet);
+    return ok || said_error(h, line, e);
+}
+
+/* Does the command draw or write prose where it could print rows? Running it twice changes nothing. */
+static bool has_two_ways(const char *line)
+{
+    static const char *const names[] = {"spy", "rows", "layout", "check"};
+    line += strspn(line, " \t");
+    for (int i = 0; i < COUNT(names); i++)
+        if (strlen(names[i]) == strcspn(line, " ;") && !strncmp(line, names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e)
+{
+    if (!open_both(h, e)) return false;
+    fflush(h->text_file);
+    h->from = h->ntext;
+    out_listen(s->out, h->rows_file, h->text_file);
+    bool ok = run_line(s, line);
+    out_listen(s->out, NULL, NULL);
+    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !has_two_ways(line) || hear_silently(s, line, h, e));
+}
+
+cJSON *heard_rows(struct heard *h, struct err *e)
+{
+    cJSON *all = cJSON_CreateArray();
+    fflush(h->rows_file);
+    for (const char *at = h->rows, *end; all && at && (end = strchr(at, '\n')); at = end + 1) {
+        cJSON *row = cJSON_ParseWithLength(at, (size_t)(end - at));
+        if (row && cJSON_AddItemToArray(all, row)) continue;
+        cJSON_Delete(row);
+        cJSON_Delete(all);
+        all = NULL;
+    }
+    if (!all) no_memory(e);
+    return all;
+}
+
+/* ---- expected text ---- */
+
+enum { LINE_MOST = 4096 };
+
+/* Copy n bytes of a line, runs of blanks as one, none at the ends. */
+static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n && used + 1 < LINE_MOST; i++) {
+        bool blank = line[i] == ' ' || line[i] == '\t' || line[i] == '\r';
+        if (!blank) out[used++] = line[i];
+        if (blank && used && out[used - 1] != ' ') out[used++] = ' ';
+    }
+    if (used && out[used - 1] == ' ') used--;
+    out[used] = 0;
+    return out;
+}
+
+static bool is_like(const char *line, const char *pattern)
+{
+    const char *star = NULL, *again = NULL;
+    while (*line) {
+        if (*pattern == '*')
+            star = pattern++, again = line;
+        else if (*pattern == *line)
+            pattern++, line++;
+        else if (star)
+            pattern = star + 1, line = ++again;
+        else
+            return false;
+    }
+    return !pattern[strspn(pattern, "*")];
+}
+
+static size_t common(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n]) n++;
+    return n;
+}
+
+/* No line matches: show the line whose beginning matches best. */
+static bool differs(const struct heard *h, const char *pattern, struct err *e)
+{
+    char line[LINE_MOST], best[LINE_MOST] = "";
+    size_t most = 0;
+    bool any = false;
+    for (const char *at = h->text + h->from; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        squeeze(at, strcspn(at, "\n"), line);
+        bool better = *line && (!any || common(line, pattern) > most);
+        if (better) memcpy(best, line, sizeof best);
+        if (better) most = common(line, pattern);
+        any |= *line;
+    }
+    if (!any) return fail(e, E_INPUT, "the output has no line `%.150s`: it has no more lines", pattern);
+    return fail(e, E_INPUT, "the output has no line `%.150s`; the nearest is `%.150s`", pattern, best);
+}
+
+bool heard_says(struct heard *h, const char *pattern, struct err *e)
+{
+    char wanted[LINE_MOST], line[LINE_MOST];
+    squeeze(pattern, strlen(pattern), wanted);
+    fflush(h->text_file);
+    for (const char *at = h->text + h->from; *at;) {
+        size_t n = strcspn(at, "\n");
+        bool found = is_like(squeeze(at, n, line), wanted);
+        at += n + (at[n] == '\n');
+        if (found) return h->from = (size_t)(at - h->text), true;
+    }
+    return differs(h, wanted, e);
+}

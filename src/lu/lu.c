@@ -1,0 +1,423 @@
+/* Dense LU: the registry of methods, a factorisation from checks to solving, and what is measured of it. */
+#include "lu.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "matrix/reference.h"
+#include "base/registry.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LU(id) extern const struct lu_method lu_##id;
+#include "lus.def"
+#undef LU
+#define LU(id) &lu_##id,
+const struct lu_method *const lu_methods[] = {
+#include "lus.def"
+    NULL};
+#undef LU
+
+const char *const lu_part_name[LU_PARTS] = {"panel", "inner", "swap", "gemm"};
+
+enum { N_MOST = 1 << 20 };
+
+const struct registry lu_registry = {.entries = lu_methods};
+
+const struct lu_method *lu_find(const char *name)
+{
+    return registry_find(&lu_registry, name);
+}
+
+bool lu_runs_on(const struct lu_method *m, const struct device *d)
+{
+    return m->vendor ? d->kind == DEV_CUDA : m->host == (d->kind == DEV_CPU);
+}
+
+const struct lu_method *lu_default(const struct device *d)
+{
+    const struct lu_method *fastest = NULL;
+    for (int i = 0; lu_methods[i]; i++)
+        if (!lu_methods[i]->vendor && lu_runs_on(lu_methods[i], d)) fastest = lu_methods[i];
+    return fastest;
+}
+
+const char *lu_version(const struct lu_method *m)
+{
+    return m->vendor ? lu_vendor_cuda.version() : NULL;
+}
+
+double lu_flops(int64_t n)
+{
+    double x = (double)n;
+    return x * (4 * x * x - 3 * x - 1) / 6; /* in whole numbers until the end: 0 for one row */
+}
+
+int64_t lu_bytes(int64_t n, enum type real)
+{
+    return n * n * (int64_t)type_size(real) + n * (2 * (int64_t)type_size(real) + 24);
+}
+
+/* ---- what cannot be factored ---- */
+
+static bool check_matrix(const struct csr *A, bool force, struct err *e)
+{
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; LU takes real matrices only");
+    if (A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED, "LU needs a square matrix, this one has %s and %s", how_many(A->rows, "row").text,
+                    how_many(A->cols, "column").text);
+    if (A->rows == 0) return fail(e, E_UNSUPPORTED, "the matrix has no rows: there is nothing to factor");
+    if (A->rows > N_MOST)
+        return fail(e, E_LIMIT, "dense LU goes up to %d rows, this matrix has %lld", +N_MOST, (long long)A->rows);
+    return force || csr_finite(A, "factors", e);
+}
+
+static bool check_options(const struct lu_options *o, const struct lu_method *m, struct err *e)
+{
+    if (!lu_runs_on(m, o->dev))
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s; it is for %s", m->name, o->dev->name,
+                    m->vendor ? "cuda"
+                    : m->host ? "cpu"
+                              : "cuda and emu");
+    if (!o->b) return true;
+    if (!m->width) return fail(e, E_USAGE, "%s has no b", m->name);
+    if (o->b < 1 || o->b > m->width_most || (o->b & (o->b - 1)))
+        return fail(e, E_USAGE, "%s: expected as b a power of two from 1 to %d, found %d", m->name, m->width_most,
+                    o->b);
+    return true;
+}
+
+/* The dense matrix twice: as it was given, on the host, and where it is factored. */
+static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
+{
+    char need[32], have[32];
+    int64_t there, total, here = mem_available(), bytes = lu_bytes(n, o->real);
+    bool same = o->dev->kind != DEV_CUDA;
+    if (!o->dev->ops->memory(o->dev, &there, &total, e)) return false;
+    if (bytes > there)
+        return fail(e, E_MEMORY, "%s: a dense %s matrix of %lld rows and its vectors need %s, %s are free",
+                    o->dev->name, type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
+                    show_bytes((double)there, have, sizeof have));
+    if (same) bytes *= 2;
+    if (bytes <= here) return true;
+    return fail(e, E_MEMORY, "a dense %s matrix of %lld rows needs %s of the host's memory%s, %s are free",
+                type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
+                same ? " (it is kept as it was given, and factored)" : "", show_bytes((double)here, have, sizeof have));
+}
+
+/* ---- the beginning ---- */
+
+static void expand_f64(const struct csr *A, double *to)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) to[(int64_t)A->col[k] * A->rows + i] = A->val[k];
+}
+
+static void expand_f32(const struct csr *A, float *to)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) to[(int64_t)A->col[k] * A->rows + i] = (float)A->val[k];
+}
+
+static bool expand(struct lu *v, const struct csr *A, struct err *e)
+{
+    v->given = mem_zero(v->n * v->n, type_size(v->real), "a dense matrix", e);
+    v->swap = mem_new(v->n, sizeof *v->swap, "the pivots", e);
+    if (!v->given || !v->swap) return false;
+    if (v->real == T_F64)
+        expand_f64(A, v->given);
+    else
+        expand_f32(A, v->given);
+    return true;
+}
+
+static bool take_room(struct lu *v, struct err *e)
+{
+    struct device *d = v->dev;
+    int64_t bytes = 0;
+    v->A = d->ops->alloc(d, v->n * v->n * (int64_t)type_size(v->real), "the dense matrix", e);
+    if (!v->A || !(v->piv = d->ops->alloc(d, (v->n + 1) * (int64_t)sizeof(int), "the pivots", e))) return false;
+    v->info = v->piv + v->n;
+    if (!v->method->work) return true;
+    if (!v->method->work(v, &bytes, e)) return false;
+    return (v->work = d->ops->alloc(d, bytes, "the library's work space", e)) != NULL;
+}
+
+bool lu_begin(struct lu **out, const struct csr *A, const struct lu_options *o, struct err *e)
+{
+    const struct lu_method *m = o->method ? o->method : lu_default(o->dev);
+    if (!check_matrix(A, o->force, e) || !check_options(o, m, e) || !check_room(A->rows, o, e)) return false;
+    struct lu *v = mem_zero(1, sizeof *v, "a factorisation", e);
+    if (!v) return false;
+    v->method = m;
+    v->dev = o->dev;
+    v->real = o->real;
+    v->n = A->rows;
+    v->of = A;
+    v->watch = o->watch;
+    v->ops = lu_ops_of(o->dev, o->real);
+    v->singular = v->part = -1;
+    v->b = o->b ? o->b : m->width ? m->width(v) : 0;
+    v->log10_det = v->growth = v->backward = v->error = v->solve_us = NAN;
+    if (!expand(v, A, e) || !take_room(v, e)) {
+        lu_free(v);
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+void lu_free(struct lu *v)
+{
+    if (!v) return;
+    v->dev->ops->free(v->dev, v->A);
+    v->dev->ops->free(v->dev, v->piv);
+    v->dev->ops->free(v->dev, v->work);
+    mem_free(v->given);
+    mem_free(v->swap);
+    mem_free(v);
+}
+
+/* ---- factoring ---- */
+
+bool lu_part(struct lu *v, enum lu_part part, struct err *e)
+{
+    if (!v->sampling) return true;
+    if (!v->dev->ops->sync(v->dev, e)) return false;
+    double now = now_us();
+    if (v->part >= 0) v->part_us[v->part] += now - v->part_from;
+    v->part = part == LU_PARTS ? -1 : (int)part;
+    v->part_from = now;
+    return true;
+}
+
+static bool go(void *ctx, struct err *e)
+{
+    struct lu *v = ctx;
+    return v->method->factor(v, e);
+}
+
+static bool read_pivots(struct lu *v, struct err *e)
+{
+    int info;
+    struct device *d = v->dev;
+    if (!d->ops->get(d, v->swap, v->piv, v->n * (int64_t)sizeof(int), e) ||
+        !d->ops->get(d, &info, v->info, sizeof info, e))
+        return false;
+    for (int64_t k = 0; k < v->n; k++) {
+        v->swap[k] -= v->method->vendor; /* LAPACK counts from 1 */
+        if (v->swap[k] < k || v->swap[k] >= v->n)
+            return fail(e, E_NUMERIC, "%s on %s: wrong result: step %lld takes row %d as its pivot's", v->method->name,
+                        d->name, (long long)k, v->swap[k]);
+    }
+    v->singular = v->method->vendor ? info - 1 : info;
+    return true;
+}
+
+bool lu_factor(struct lu *v, struct err *e)
+{
+    struct device *d = v->dev;
+    double from = now_us();
+    if (!d->ops->put(d, v->A, v->given, v->n * v->n * (int64_t)type_size(v->real), e)) return false;
+    v->put_us = now_us() - from;
+    return d->ops->time(d, go, v, 1, &v->us, e) && d->ops->sync(d, e) && read_pivots(v, e);
+}
+
+static int reps_for(const struct lu *v, int reps)
+{
+    static const double enough_us = 5e5;
+    if (reps) return reps;
+    return v->us * 10 < enough_us ? 10 : v->us < enough_us ? (int)(enough_us / v->us) : 1;
+}
+
+bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e)
+{
+    *us = *spread = NAN;
+    if (!lu_factor(v, e)) return false;
+    if (v->dev->kind == DEV_EMU) return true;
+    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first also opened libraries */
+    int n = reps_for(v, reps);
+    double *time = mem_new(n, sizeof *time, "the times of LU", e);
+    if (!time) return false;
+    time[0] = v->us; /* of a host's loop that takes long enough, the first is as good as any */
+    bool again = reps || n > 1 || v->dev->kind == DEV_CUDA, ok = true;
+    for (int i = 0; ok && again && i < n; i++) {
+        ok = lu_factor(v, e);
+        time[i] = v->us;
+    }
+    *us = times_median(n, time, spread);
+    mem_free(time);
+    return ok;
+}
+
+bool lu_sample(struct lu *v, struct err *e)
+{
+    memset(v->part_us, 0, sizeof v->part_us);
+    v->sampling = true;
+    v->part = -1;
+    bool ok = lu_factor(v, e);
+    v->sampling = false;
+    return ok;
+}
+
+/* ---- solving ---- */
+
+/* b in the rows' new order, as v->real. */
+static void fill_side(const struct lu *v, const double *b, double *order, void *to)
+{
+    memcpy(order, b, (size_t)v->n * sizeof *order);
+    for (int64_t k = 0; k < v->n; k++) {
+        double held = order[k];
+        order[k] = order[v->swap[k]];
+        order[v->swap[k]] = held;
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        if (v->real == T_F64)
+            ((double *)to)[i] = order[i];
+        else
+            ((float *)to)[i] = (float)order[i];
+    }
+}
+
+struct substitution {
+    struct lu *v;
+    void *b, *room;
+};
+
+static bool substitute(void *ctx, struct err *e)
+{
+    struct substitution *s = ctx;
+    struct lu *v = s->v;
+    (void)e;
+    v->ops->solve(v->dev, (struct lu_at){v->A, v->n, v->piv, v->info}, s->b, s->room);
+    return true;
+}
+
+static bool solve_there(struct lu *v, void *side, struct err *e)
+{
+    struct device *d = v->dev;
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    char *room = d->ops->alloc(d, 2 * bytes, "the vectors of a substitution", e);
+    struct substitution s = {v, room, room + bytes};
+    bool ok = room && d->ops->put(d, room, side, bytes, e) && d->ops->time(d, substitute, &s, 1, &v->solve_us, e) &&
+              d->ops->sync(d, e) && d->ops->get(d, side, room, bytes, e);
+    d->ops->free(d, room);
+    return ok;
+}
+
+bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
+{
+    if (v->singular >= 0)
+        return fail(e, E_NUMERIC,
+                    "the matrix is singular: column %lld (counted from 0) has no pivot but 0; A x = b cannot be solved",
+                    (long long)v->singular);
+    double *order = mem_new(v->n, sizeof *order, "a right side", e);
+    void *side = mem_new(v->n, type_size(v->real), "a right side", e);
+    bool ok = order && side;
+    if (ok) {
+        fill_side(v, b, order, side);
+        ok = solve_there(v, side, e);
+    }
+    for (int64_t i = 0; ok && i < v->n; i++) x[i] = v->real == T_F64 ? ((double *)side)[i] : ((float *)side)[i];
+    mem_free(order);
+    mem_free(side);
+    return ok;
+}
+
+bool lu_get(struct lu *v, double *out, struct err *e)
+{
+    struct device *d = v->dev;
+    int64_t count = v->n * v->n;
+    if (v->real == T_F64) return d->ops->get(d, out, v->A, count * 8, e);
+    float *f = mem_new(count, sizeof *f, "L and U", e);
+    bool ok = f && d->ops->get(d, f, v->A, count * 4, e);
+    for (int64_t i = 0; ok && i < count; i++) out[i] = f[i];
+    mem_free(f);
+    return ok;
+}
+
+/* ---- what is measured ---- */
+
+static double largest_value(const struct csr *A)
+{
+    double most = 0;
+    for (int64_t k = 0; k < A->nnz; k++) most = fmax(most, fabs(A->val[k]));
+    return most;
+}
+
+static double norm_inf(const struct csr *A)
+{
+    double most = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        double sum = 0;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += fabs(A->val[k]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+static void determinant(struct lu *v, const double *diagonal)
+{
+    v->sign = 1;
+    v->log10_det = 0;
+    for (int64_t k = 0; k < v->n; k++) {
+        if (v->swap[k] != k) v->sign = -v->sign;
+        if (diagonal[k] < 0) v->sign = -v->sign;
+        v->log10_det += log10(fabs(diagonal[k]));
+    }
+    if (v->singular < 0) return;
+    v->sign = 0;
+    v->log10_det = -INFINITY;
+}
+
+static bool measure_u(struct lu *v, double *number, struct err *e)
+{
+    struct device *d = v->dev;
+    int64_t bytes = 2 * v->n * (int64_t)sizeof(double);
+    double most = 0, *there = d->ops->alloc(d, bytes, "the diagonal", e);
+    if (!there) return false;
+    v->ops->measure(d, (struct lu_at){v->A, v->n, v->piv, v->info}, there);
+    bool ok = d->ops->sync(d, e) && d->ops->get(d, number, there, bytes, e);
+    d->ops->free(d, there);
+    if (!ok) return false;
+    for (int64_t j = 0; j < v->n; j++) most = fmax(most, number[j]);
+    v->growth = most / largest_value(v->of);
+    determinant(v, number + v->n);
+    return true;
+}
+
+/* b = A * ones in number[0 .. n-1], x and then A x after it. */
+static bool measure_solve(struct lu *v, double *number, struct err *e)
+{
+    int64_t n = v->n;
+    double *b = number, *x = number + n, *product = number + 2 * n, rest = 0, b_most = 0, x_most = 0, error = 0;
+    v->backward = v->error = v->solve_us = NAN;
+    if (v->singular >= 0) return true;
+    for (int64_t i = 0; i < n; i++) x[i] = 1;
+    reference_spmv(v->of, 1, x, 0, b, T_F64, NULL);
+    if (!lu_solve(v, b, x, e)) return false;
+    reference_spmv(v->of, 1, x, 0, product, T_F64, NULL);
+    bool number_all = true; /* fmax would hide a NaN */
+    for (int64_t i = 0; i < n; i++) {
+        rest = fmax(rest, fabs(b[i] - product[i]));
+        b_most = fmax(b_most, fabs(b[i]));
+        x_most = fmax(x_most, fabs(x[i]));
+        error = fmax(error, fabs(x[i] - 1));
+        number_all = number_all && isfinite(x[i]) && isfinite(product[i]);
+    }
+    double scale = norm_inf(v->of) * x_most + b_most;
+    v->backward = number_all ? rest / scale : NAN;
+    v->error = number_all ? error : NAN;
+    return true;
+}
+
+bool lu_measure(struct lu *v, struct err *e)
+{
+    double *number = mem_new(3 * v->n, sizeof *number, "what is measured of LU", e);
+    bool ok = number && measure_u(v, number, e) && measure_solve(v, number, e);
+    mem_free(number);
+    return ok;
+}

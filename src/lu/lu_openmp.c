@@ -1,0 +1,22 @@
+/* lu-openmp: the same elimination; the host's cores share the columns of each trailing update. */
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "lu.h"
+
+static bool factor(struct lu *v, struct err *e)
+{
+    return v->ops->openmp((struct lu_at){v->A, v->n, v->piv, v->info}, v->watch, e);
+}
+
+const struct lu_method lu_openmp = {
+    .name = "lu-openmp",
+    .about = "the same, each trailing update on all cores",
+    .source = "LU",
+    .lesson =
+        "Each thread takes a range of columns: it swaps their two rows and subtracts the multiple of column k. One\n"
+        "thread finds the pivot and divides. All threads wait for each other once per column, and the whole matrix\n"
+        "passes through the caches once per column: it is memory-bound.\n",
+    .host = true,
+    .factor = factor,
+};

@@ -1,0 +1,33 @@
+/* lu-paper: the paper's method: three launches per column, the trailing update by one thread per element. */
+#include "lu.h"
+#include "base/watch.h"
+
+static bool factor(struct lu *v, struct err *e)
+{
+    struct lu_at A = {v->A, v->n, v->piv, v->info};
+    v->ops->begin(v->dev, A);
+    for (int64_t k = 0; k < v->n; k++) {
+        if (!watch_tick(v->watch, "lu-paper", k, v->n, e)) return false;
+        v->ops->paper(v->dev, A, k, v->b);
+    }
+    return true;
+}
+
+static int width(const struct lu *v)
+{
+    return v->n < 256 ? 8 : v->n < 1024 ? 16 : 32;
+}
+
+const struct lu_method lu_paper = {
+    .name = "lu-paper",
+    .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
+    .source = "LU",
+    .lesson =
+        "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
+        "each element, the pivot kept in shared memory; then the trailing update, a thread for each element of\n"
+        "per tile, one per element, with their part of the pivot row in shared memory. Every element is read and\n"
+        "written once per column for two operations: memory-bound, and for small matrices launch-bound.\n",
+    .width = width,
+    .width_most = 32,
+    .factor = factor,
+};

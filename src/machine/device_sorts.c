@@ -1,0 +1,12 @@
+/* The sorts of devices there can be, whether this machine has them or not. */
+#include "device_sorts.h"
+#include "base/registry.h"
+
+static const struct named device_sorts[] = {
+    {"cpu", "plain loops on the host, with one thread or all"},
+    {"emu", "the GPU kernels in an emulator, lane by lane; every access is checked, nothing is timed"},
+    {"cuda", "a GPU through CUDA; cuda:N is GPU number N, cuda the first one"},
+    {0},
+};
+
+const struct registry device_sort_registry = {device_sorts, sizeof *device_sorts};

@@ -1,0 +1,225 @@
+/* Symmetrization and transposition by loops of the host, by all threads. */
+#include "base/mem.h"
+#include "symmetrize.h"
+#include "tools.h"
+
+#include <omp.h>
+
+enum { ENTRIES_A_THREAD = 1 << 15 };
+
+/* Threads that n entries keep busy. */
+static int threads_for(int64_t n)
+{
+    int most = omp_get_max_threads();
+    return n / ENTRIES_A_THREAD + 1 < most ? (int)(n / ENTRIES_A_THREAD) + 1 : most;
+}
+
+/* The first row whose entries begin at or beyond `entry`: where the k-th of n threads begins, by entries. */
+static int64_t row_from(const struct csr *A, int k, int n)
+{
+    int64_t entry = A->nnz * k / n, low = 0, high = A->rows;
+    if (k == n) return A->rows;
+    while (low < high) {
+        int64_t mid = (low + high) / 2;
+        if (A->rowptr[mid] < entry)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
+{
+    uint64_t pattern = 0, values = 0;
+    int n = threads_for(A->nnz);
+#pragma omp parallel for schedule(static, 1) num_threads(n) reduction(+ : pattern, values)
+    for (int k = 0; k < n; k++)
+        for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end; i++)
+            for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++)
+                sym_hash(i, A->col[at], A->val[at], &pattern, &values);
+    sums[0] = pattern;
+    sums[1] = values;
+}
+
+/* ---- transposition: every thread counts the columns of its rows, and knows then where its entries go ---- */
+
+/* counts: n times cols, the numbers of each thread, which become places within a column of A. */
+static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
+{
+#pragma omp parallel for schedule(static, 1) num_threads(n)
+    for (int k = 0; k < n; k++) {
+        int *mine = counts + k * A->cols;
+        for (int64_t at = A->rowptr[row_from(A, k, n)], end = A->rowptr[row_from(A, k + 1, n)]; at < end; at++)
+            mine[A->col[at]]++;
+    }
+#pragma omp parallel for num_threads(n)
+    for (int64_t c = 0; c < A->cols; c++) {
+        int sum = 0;
+        for (int k = 0; k < n; k++) {
+            int count = counts[k * A->cols + c];
+            counts[k * A->cols + c] = sum;
+            sum += count;
+        }
+        T->rowptr[c + 1] = sum;
+    }
+    for (int64_t c = 0; c < A->cols; c++) T->rowptr[c + 1] += T->rowptr[c];
+}
+
+static void turn(const struct csr *A, int n, int *counts, struct csr *T)
+{
+#pragma omp parallel for schedule(static, 1) num_threads(n)
+    for (int k = 0; k < n; k++) {
+        int *mine = counts + k * A->cols;
+        for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end; i++)
+            for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++) {
+                int64_t to = (int64_t)T->rowptr[A->col[at]] + mine[A->col[at]]++;
+                T->col[to] = (int)i;
+                T->val[to] = A->val[at];
+            }
+    }
+}
+
+bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
+{
+    struct csr T;
+    /* The counts of all threads take no more than twice what A does. */
+    int n = threads_for(A->nnz), most = (int)(1 + (A->cols ? 6 * A->nnz / A->cols : 0) % INT32_MAX);
+    if (n > most) n = most;
+    if (!csr_new(&T, A->cols, A->rows, A->nnz, false, e)) return false;
+    int *counts = mem_zero(n * A->cols, sizeof *counts, "column counts", e);
+    if (!counts) {
+        csr_free(&T);
+        return false;
+    }
+    count_columns(A, n, counts, &T);
+    turn(A, n, counts, &T);
+    mem_free(counts);
+    *out = T;
+    return true;
+}
+
+/* ---- sym ---- */
+
+/* Merge row i of A and of T; out NULL: only count. */
+static int64_t merge_row(const struct csr *A, const struct csr *T, int64_t i, int mode, struct csr *out)
+{
+    int64_t a = A->rowptr[i], a_end = A->rowptr[i + 1], t = T->rowptr[i], t_end = T->rowptr[i + 1];
+    int64_t from = out ? out->rowptr[i] : 0, at = from;
+    for (; a < a_end || t < t_end; at++) {
+        bool own = t >= t_end || (a < a_end && A->col[a] <= T->col[t]);
+        bool both = own && t < t_end && A->col[a] == T->col[t];
+        if (out) {
+            out->col[at] = own ? A->col[a] : T->col[t];
+            out->val[at] = both ? sym_join(mode, A->val[a], T->val[t]) : sym_alone(mode, own ? A->val[a] : T->val[t]);
+        }
+        a += own;
+        t += !own || both;
+    }
+    return at - from;
+}
+
+static bool count_rows(const struct csr *A, const struct csr *T, int64_t *at)
+{
+    at[0] = 0;
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(2 * A->nnz))
+    for (int64_t i = 0; i < A->rows; i++) at[i + 1] = merge_row(A, T, i, 0, NULL);
+    for (int64_t i = 0; i < A->rows; i++) at[i + 1] += at[i];
+    return true;
+}
+
+static bool merge(struct sym *v, const struct csr *T, struct err *e)
+{
+    const struct csr *A = v->of;
+    int64_t *at = mem_new(A->rows + 1, sizeof *at, "row lengths", e);
+    bool ok = at && sym_begin_step(v, SYM_COUNT, e) && count_rows(A, T, at) && sym_begin_step(v, SYM_FILL, e) &&
+              csr_new(&v->result, A->rows, A->cols, at[A->rows], false, e);
+    if (ok) {
+        for (int64_t i = 0; i <= A->rows; i++) v->result.rowptr[i] = (int)at[i];
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(2 * A->nnz))
+        for (int64_t i = 0; i < A->rows; i++) merge_row(A, T, i, (int)v->o.mode, &v->result);
+    }
+    mem_free(at);
+    return ok && sym_begin_step(v, SYM_STEPS, e);
+}
+
+bool sym_host_sym(struct sym *v, struct err *e)
+{
+    struct csr T;
+    if (!sym_begin_step(v, SYM_TURN, e) || !sym_host_transpose(&T, v->of, e)) return false;
+    bool ok = merge(v, &T, e);
+    csr_free(&T);
+    return ok;
+}
+
+/* ---- sym-paper ---- */
+
+static void expand(struct sym *v)
+{
+    const struct csr *A = v->of;
+#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(A->nnz))
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++) {
+            v->key[0][at] = sym_key(i, A->col[at]);
+            v->key[0][A->nnz + at] = sym_key(A->col[at], i);
+            v->with[0][at] = v->with[0][A->nnz + at] = A->val[at];
+        }
+}
+
+static int64_t count_keys(const uint64_t *key, int64_t n)
+{
+    int64_t different = 0;
+#pragma omp parallel for num_threads(threads_for(n)) reduction(+ : different)
+    for (int64_t k = 0; k < n; k++) different += k == 0 || key[k] != key[k - 1];
+    return different;
+}
+
+/* Compact and rebuild: rows begin where the upper half of a key is a new one. */
+static void rebuild(struct sym *v, const uint64_t *key, const double *with, struct csr *out)
+{
+    int64_t n = 2 * v->nnz, at = 0, row = 0;
+    int mode = (int)v->o.mode;
+    for (int64_t k = 0; k < n; k++, at++) {
+        bool both = k + 1 < n && key[k + 1] == key[k];
+        while (row < (int64_t)(key[k] >> 32)) out->rowptr[++row] = (int)at;
+        out->col[at] = (int)(uint32_t)key[k];
+        out->val[at] = both ? sym_join(mode, with[k], with[k + 1]) : sym_alone(mode, with[k]);
+        k += both;
+    }
+    while (row < out->rows) out->rowptr[++row] = (int)at;
+}
+
+static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)
+{
+    int k = 0;
+    struct pairs pairs = {2 * v->nnz, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
+    if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
+    expand(v);
+    if (!sym_begin_step(v, SYM_SORT, e) || !host_tools.sort(v->o.dev, &pairs, 0, 32 + bits, &k, NULL, 0, e))
+        return false;
+    if (!sym_begin_step(v, SYM_COUNT, e)) return false;
+    int64_t found = count_keys(v->key[k], 2 * v->nnz);
+    if (!sym_begin_step(v, SYM_FILL, e) || !csr_new(&v->result, v->rows, v->cols, found, false, e)) return false;
+    rebuild(v, v->key[k], v->with[k], &v->result);
+    return sym_begin_step(v, SYM_STEPS, e);
+}
+
+bool sym_host_paper(struct sym *v, struct err *e)
+{
+    bool ok = true;
+    int bits = 1;
+    while (v->rows >> bits) bits++;
+    for (int k = 0; ok && k < 2; k++) {
+        v->key[k] = mem_new(2 * v->nnz, sizeof *v->key[k], "keys", e);
+        v->with[k] = mem_new(2 * v->nnz, sizeof *v->with[k], "values of keys", e);
+        ok = v->key[k] && v->with[k];
+    }
+    ok = ok && sort_and_rebuild(v, bits, e);
+    for (int k = 0; k < 2; k++) {
+        mem_free(v->key[k]);
+        mem_free(v->with[k]);
+        v->key[k] = NULL;
+        v->with[k] = NULL;
+    }
+    return ok;
+}

@@ -1,0 +1,469 @@
+/* Symmetrization: what is checked before, where the arrays lie on a device, and the methods' order of steps. */
+#include "symmetrize.h"
+#include "base/clock.h"
+#include "device.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "tools.h"
+#include "base/watch.h"
+
+#include <stdlib.h>
+
+const struct named sym_modes[SYM_MODES + 1] = {
+    [SYM_UNION] = {"union", "a stored entry stays as it is, a missing one takes its mirror image's value"},
+    [SYM_AVERAGE] = {"average", "half the sum of A and its transpose"},
+    [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
+    [SYM_MAX] = {"max", "the larger of the entries that are stored"},
+};
+
+const char *const sym_step_name[SYM_STEPS] = {"expand", "sort", "transpose", "count", "fill"};
+
+const struct registry sym_mode_registry = {sym_modes, sizeof *sym_modes};
+
+int sym_mode_find(const char *name)
+{
+    return registry_index(&sym_mode_registry, name);
+}
+
+const struct registry sym_registry = {.entries = sym_methods};
+
+const struct sym_method *sym_find(const char *name)
+{
+    return registry_find(&sym_registry, name);
+}
+
+/* ---- steps and their time ---- */
+
+bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e)
+{
+    if (v->sampling) {
+        if (!v->o.dev->ops->sync(v->o.dev, e)) return false;
+        double now = now_us();
+        if (v->step >= 0) v->step_us[v->step] += now - v->from;
+        v->from = now;
+        v->step = step == SYM_STEPS ? -1 : (int)step;
+    }
+    return watch_tick(v->o.watch, "symmetrize", (int64_t)step, SYM_STEPS, e);
+}
+
+/* ---- memory ---- */
+
+/* So that whatever lies behind n items of any kind begins where a request of a warp does. */
+static int64_t aligned(int64_t n)
+{
+    return (n + 31) / 32 * 32;
+}
+
+static int64_t tiles_most(int64_t rows, int64_t nnz)
+{
+    return (rows + 2 * nnz) / TILE + 2;
+}
+
+static void *take(struct sym *v, int64_t n, size_t size, const char *what, struct err *e)
+{
+    void *p = v->o.dev->ops->alloc(v->o.dev, n * (int64_t)size, what, e);
+    if (p) v->taken[v->ntaken++] = p;
+    return p;
+}
+
+static int64_t matrix_bytes(int64_t rows, int64_t nnz)
+{
+    return 4 * (rows + 1) + 12 * nnz;
+}
+
+static bool enough(int64_t need, int64_t have, const char *where, const char *what, struct err *e)
+{
+    char a[32], b[32];
+    if (need <= have) return true;
+    return fail(e, E_MEMORY, "%s: %s needs %s, %s are free; drop a matrix", where, what,
+                show_bytes((double)need, a, sizeof a), show_bytes((double)have, b, sizeof b));
+}
+
+/* bytes: of the device; result: of the host. cpu and emu take both from one memory. */
+static bool fits(struct device *d, int64_t bytes, int64_t result, const char *what, struct err *e)
+{
+    int64_t there, total;
+    bool same = d->kind != DEV_CUDA;
+    if (!d->ops->memory(d, &there, &total, e)) return false;
+    if (!enough(same ? bytes + result : bytes, there, d->name, what, e)) return false;
+    return same || enough(result, mem_available(), "the host", what, e);
+}
+
+/* A, and what every method needs to go along its rows. */
+static bool bring(struct sym *v, struct err *e)
+{
+    struct device *d = v->o.dev;
+    const struct csr *A = v->of;
+    double from = now_us();
+    v->ptr = take(v, A->rows + 1, sizeof *v->ptr, "row pointers", e);
+    v->col = v->ptr ? take(v, A->nnz, sizeof *v->col, "columns", e) : NULL;
+    v->val = v->col ? take(v, A->nnz, sizeof *v->val, "values", e) : NULL;
+    v->cut = v->val ? take(v, 2 * (tiles_most(A->rows, A->nnz) + 1), sizeof *v->cut, "starts of tiles", e) : NULL;
+    v->sums = v->cut ? take(v, 2, sizeof *v->sums, "the fingerprint", e) : NULL;
+    bool ok = v->sums && d->ops->put(d, v->ptr, A->rowptr, 4 * (A->rows + 1), e) &&
+              d->ops->put(d, v->col, A->col, 4 * A->nnz, e) && d->ops->put(d, v->val, A->val, 8 * A->nnz, e);
+    v->put_us = now_us() - from;
+    return ok;
+}
+
+/* ---- the fingerprint ---- */
+
+static bool go_fingerprint(void *ctx, struct err *e)
+{
+    struct sym *v = ctx;
+    (void)e;
+    v->ops->cut(v, false);
+    v->ops->fingerprint(v);
+    return true;
+}
+
+/* The first time a GPU runs a kernel it also loads it. */
+static bool fingerprint_there(struct sym *v, uint64_t sums[2], struct err *e)
+{
+    static const uint64_t zero[2] = {0, 0};
+    struct device *d = v->o.dev;
+    for (int i = 0; i < 1 + (d->kind == DEV_CUDA); i++)
+        if (!d->ops->put(d, v->sums, zero, sizeof zero, e) ||
+            !d->ops->time(d, go_fingerprint, v, 1, &v->fingerprint_us, e))
+            return false;
+    return d->ops->sync(d, e) && d->ops->get(d, sums, v->sums, 2 * sizeof *sums, e);
+}
+
+static bool fingerprint(struct sym *v, struct err *e)
+{
+    uint64_t sums[2] = {0, 0};
+    double from = now_us();
+    if (v->ops && !fingerprint_there(v, sums, e)) return false;
+    if (!v->ops) {
+        sym_host_fingerprint(v->of, sums);
+        v->fingerprint_us = now_us() - from;
+    }
+    v->pattern_symmetric = sums[0] == 0;
+    v->value_symmetric = v->pattern_symmetric && sums[1] == 0;
+    return true;
+}
+
+/* Of a symmetric matrix each entry is its own mirror image; where only the pattern is, `union` keeps all values. */
+static bool copy(struct sym *v, struct err *e)
+{
+    if (!csr_copy(&v->result, v->of, e)) return false;
+    double *val = v->result.val;
+    int mode = (int)v->o.mode;
+    if (mode == SYM_UNION) return true;
+#pragma omp parallel for if (v->nnz > 1 << 16)
+    for (int64_t k = 0; k < v->nnz; k++) val[k] = sym_join(mode, val[k], val[k]);
+    return true;
+}
+
+/* ---- the transpose, by a sort on the columns ---- */
+
+/* Room for two keys with values of each entry, and for the columns of the transpose: 36 bytes an entry, in the order
+       with[0] | key[0] | key[1] | with[1] | turned_col
+   Whichever of the two the sort leaves its result in, what is free then lies in one piece of 24 bytes an entry once the
+   columns are unpacked: the place of the result. So A, its transpose and the result are all there ever is. */
+static bool plan_turn(struct sym *v, struct err *e)
+{
+    int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;
+    char *room = take(v, 36 * n, 1, "keys and values", e);
+    v->turned_ptr = room ? take(v, v->cols + 1, sizeof *v->turned_ptr, "row pointers of the transpose", e) : NULL;
+    if (!v->turned_ptr) return false;
+    v->with[0] = (double *)room;
+    v->key[0] = (uint64_t *)(room + 8 * n);
+    v->key[1] = (uint64_t *)(room + 16 * n);
+    v->with[1] = (double *)(room + 24 * n);
+    v->turned_col = (int *)(room + 32 * n);
+    v->temp_bytes = v->tools->bytes(v->o.dev, v->nnz, added, e);
+    v->temp = v->temp_bytes >= 0 ? take(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    return v->temp != NULL;
+}
+
+/* All n keys and values of v in order of these bits; which of the two they are in. */
+static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
+{
+    struct pairs p = {n, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
+    return v->tools->sort(v->o.dev, &p, from, bits, k, v->temp, v->temp_bytes, e);
+}
+
+/* v->at becomes places; n with the one more at the end. */
+static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
+{
+    return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
+}
+
+/* The transpose's keys and values in order; which of the two they are in. */
+static bool queue_sort(struct sym *v, int *k, struct err *e)
+{
+    *k = 0;
+    if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
+    v->ops->cut(v, false);
+    v->ops->expand(v, false);
+    if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, v->nnz, 32, 32 + bits_of(v->cols), k, e)) return false;
+    char *room = *k ? (char *)v->with[0] : (char *)v->key[0];
+    v->turned_val = v->with[*k];
+    v->out_val = (double *)room;
+    v->out_col = (int *)(room + 16 * aligned(v->nnz));
+    return true;
+}
+
+static bool queue_turn(struct sym *v, struct err *e)
+{
+    int k;
+    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_TURN, e)) return false;
+    v->ops->unpack(v, v->key[k], v->nnz, v->cols, v->turned_ptr, v->turned_col);
+    return true;
+}
+
+/* ---- sym ---- */
+
+static int64_t sym_bytes(int64_t rows, int64_t nnz)
+{
+    return 36 * aligned(nnz) + 8 * (rows + 1) + 16 * (tiles_most(rows, nnz) + 1) + nnz / 4 + (1 << 20);
+}
+
+static bool plan_sym(struct sym *v, struct err *e)
+{
+    if (!plan_turn(v, e)) return false;
+    v->out_ptr = take(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e);
+    v->at = v->out_ptr ? take(v, tiles_most(v->rows, v->nnz) + 1, sizeof *v->at, "counts of tiles", e) : NULL;
+    return v->at != NULL;
+}
+
+/* The fingerprint knows the pattern: only the values are joined. */
+static bool queue_pairs(struct sym *v, struct err *e)
+{
+    int k;
+    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
+    v->ops->pair(v);
+    v->found = v->nnz;
+    return sym_begin_step(v, SYM_STEPS, e);
+}
+
+static bool queue_sym(struct sym *v, struct err *e)
+{
+    if (v->pattern_symmetric && !v->o.whole) return queue_pairs(v, e);
+    if (!queue_turn(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
+    v->ops->cut(v, true);
+    v->ops->count(v);
+    if (!exclusive_scan(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
+    v->ops->fill(v);
+    v->found = -1;
+    return sym_begin_step(v, SYM_STEPS, e);
+}
+
+/* ---- sym-paper ---- */
+
+/* Two keys and values of each of 2 nnz triples, their flags, what is compacted; the result's columns take the flags'
+   place, its values that of the half which the sort left free. */
+static int64_t paper_bytes(int64_t rows, int64_t nnz)
+{
+    return 96 * aligned(nnz) + 256 + 4 * (rows + 1) + nnz / 2 + (1 << 20);
+}
+
+static bool plan_paper(struct sym *v, struct err *e)
+{
+    int64_t n = 2 * aligned(v->nnz);
+    char *room = take(v, 48 * n + 256, 1, "triples", e);
+    v->out_ptr = room ? take(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e) : NULL;
+    if (!v->out_ptr) return false;
+    for (int k = 0; k < 2; k++) {
+        v->key[k] = (uint64_t *)(room + 16 * n * k);
+        v->with[k] = (double *)(room + 16 * n * k + 8 * n);
+    }
+    v->packed = (uint64_t *)(room + 32 * n);
+    v->at = (int64_t *)(room + 40 * n);
+    v->out_col = (int *)v->at;
+    v->temp_bytes = v->tools->bytes(v->o.dev, 2 * v->nnz, 2 * v->nnz + 1, e);
+    v->temp = v->temp_bytes >= 0 ? take(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    return v->temp != NULL;
+}
+
+static bool queue_paper(struct sym *v, struct err *e)
+{
+    struct device *d = v->o.dev;
+    int k = 0;
+    int64_t n = 2 * v->nnz;
+    if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
+    v->ops->cut(v, false);
+    v->ops->expand(v, true);
+    if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, n, 0, 32 + bits_of(v->rows), &k, e)) return false;
+    if (!sym_begin_step(v, SYM_COUNT, e)) return false;
+    v->ops->flag(v, k);
+    if (!exclusive_scan(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
+        !sym_begin_step(v, SYM_FILL, e))
+        return false;
+    v->out_val = v->with[!k];
+    v->ops->compact(v, k);
+    v->ops->unpack(v, v->packed, v->found, v->rows, v->out_ptr, v->out_col);
+    return sym_begin_step(v, SYM_STEPS, e);
+}
+
+/* ---- the whole ---- */
+
+static bool suits(const struct csr *A, const struct sym_method *m, struct err *e)
+{
+    if (A->imag) return fail(e, E_UNSUPPORTED, "symmetrize: a real matrix is expected, this one is complex");
+    if (A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED, "symmetrize: a square matrix is expected, found %s and %s",
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+    if (m->nnz_most && A->nnz > m->nnz_most)
+        return fail(e, E_LIMIT, "%s: at most %lld entries can be mirrored, found %lld; take sym", m->name,
+                    (long long)m->nnz_most, (long long)A->nnz);
+    return true;
+}
+
+static bool begin(struct sym *v, struct err *e)
+{
+    struct device *d = v->o.dev;
+    int64_t there = v->ops ? matrix_bytes(v->rows, v->nnz) + 8 * tiles_most(v->rows, v->nnz) : 0;
+    int64_t result = matrix_bytes(v->rows, v->nnz);
+    if (!fits(d, there, result, "the matrix and its copy", e)) return false;
+    if ((v->ops && !bring(v, e)) || !fingerprint(v, e)) return false;
+    bool enough_seen = v->value_symmetric || (v->pattern_symmetric && v->o.mode == SYM_UNION);
+    v->copied = enough_seen && (!v->o.whole || v->nnz == 0);
+    if (v->copied) return true;
+    result = v->ops ? result + 12 * v->nnz : 0; /* the cpu's result is part of its work */
+    return fits(d, v->o.method->bytes(v->rows, v->nnz), result, v->o.method->name, e) &&
+           (!v->ops || v->o.method->plan(v, e));
+}
+
+bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o, struct err *e)
+{
+    *v = NULL;
+    struct sym_options with = *o;
+    if (!with.method) with.method = sym_methods[0];
+    if (!suits(A, with.method, e)) return false;
+    struct sym *w = mem_zero(1, sizeof *w, "symmetrize", e);
+    if (!w) return false;
+    *w = (struct sym){.o = with, .of = A, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .step = -1};
+    w->ops = sym_ops_of(with.dev);
+    w->tools = tools_of(with.dev);
+    if (begin(w, e)) return *v = w, true;
+    sym_free(w);
+    return false;
+}
+
+bool sym_run(struct sym *v, struct err *e)
+{
+    csr_free(&v->result);
+    if (v->copied) return copy(v, e);
+    return v->ops ? v->o.method->kernels(v, e) : v->o.method->loops(v, e);
+}
+
+bool sym_sample(struct sym *v, struct err *e)
+{
+    memset(v->step_us, 0, sizeof v->step_us);
+    v->sampling = true;
+    v->step = -1;
+    bool ok = sym_run(v, e);
+    v->sampling = false;
+    return ok;
+}
+
+static bool get_csr(struct sym *v, struct csr *out, const int *ptr, const int *col, const double *val, struct err *e)
+{
+    struct device *d = v->o.dev;
+    if (d->ops->get(d, out->rowptr, ptr, 4 * (out->rows + 1), e) && d->ops->get(d, out->col, col, 4 * out->nnz, e) &&
+        d->ops->get(d, out->val, val, 8 * out->nnz, e))
+        return true;
+    csr_free(out);
+    return false;
+}
+
+bool sym_get(struct sym *v, struct csr *out, struct err *e)
+{
+    struct device *d = v->o.dev;
+    memset(out, 0, sizeof *out);
+    if (!v->ops || v->copied) {
+        *out = v->result;
+        memset(&v->result, 0, sizeof v->result);
+        return true;
+    }
+    if (!d->ops->sync(d, e)) return false;
+    if (v->found < 0 && !d->ops->get(d, &v->found, v->at + v->tiles, sizeof v->found, e)) return false;
+    if (!csr_new(out, v->rows, v->cols, v->found, false, e)) return false;
+    bool paired = v->pattern_symmetric && !v->o.whole && v->o.method->kernels == queue_sym;
+    return get_csr(v, out, paired ? v->ptr : v->out_ptr, paired ? v->col : v->out_col, v->out_val, e);
+}
+
+void sym_free(struct sym *v)
+{
+    if (!v) return;
+    for (int i = 0; i < v->ntaken; i++) v->o.dev->ops->free(v->o.dev, v->taken[i]);
+    csr_free(&v->result);
+    mem_free(v);
+}
+
+bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *o, struct err *e)
+{
+    struct sym *v;
+    memset(out, 0, sizeof *out);
+    if (!sym_begin(&v, A, o, e)) return false;
+    bool ok = sym_run(v, e) && sym_get(v, out, e);
+    sym_free(v);
+    return ok;
+}
+
+/* ---- the transpose ---- */
+
+static bool go_turn(void *ctx, struct err *e)
+{
+    return queue_turn(ctx, e);
+}
+
+static bool turn_there(struct sym *v, struct csr *out, double *us, struct err *e)
+{
+    struct device *d = v->o.dev;
+    const struct csr *A = v->of;
+    int64_t bytes = matrix_bytes(A->rows, A->nnz) + sym_bytes(A->rows, A->nnz) + 4 * A->cols;
+    if (!fits(d, bytes, matrix_bytes(A->cols, A->nnz), "transposing", e) || !bring(v, e) || !plan_turn(v, e))
+        return false;
+    if (d->kind == DEV_CUDA && !d->ops->time(d, go_turn, v, 1, us, e)) return false; /* this one loads the kernels */
+    return d->ops->time(d, go_turn, v, 1, us, e) && d->ops->sync(d, e) &&
+           csr_new(out, A->cols, A->rows, A->nnz, false, e) &&
+           get_csr(v, out, v->turned_ptr, v->turned_col, v->turned_val, e);
+}
+
+bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e)
+{
+    double from = now_us(), unused;
+    memset(out, 0, sizeof *out);
+    if (!us) us = &unused;
+    const struct sym_ops *ops = A->imag || A->nnz == 0 ? NULL : sym_ops_of(d);
+    if (!ops) {
+        bool done = A->imag ? csr_transpose(out, A, e) : sym_host_transpose(out, A, e);
+        *us = now_us() - from;
+        return done;
+    }
+    struct sym v = {.o.dev = d, .of = A, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .step = -1};
+    v.ops = ops;
+    v.tools = tools_of(d);
+    bool ok = turn_there(&v, out, us, e);
+    for (int i = 0; i < v.ntaken; i++) d->ops->free(d, v.taken[i]);
+    return ok;
+}
+
+/* ---- the methods ---- */
+
+static const struct sym_method method_sym = {
+    .name = "sym",
+    .about = "transpose by a stable sort on the columns, then merge the rows of both",
+    .source = "[ours]",
+    .bytes = sym_bytes,
+    .plan = plan_sym,
+    .kernels = queue_sym,
+    .loops = sym_host_sym,
+};
+
+static const struct sym_method method_paper = {
+    .name = "sym-paper",
+    .about = "all triples and their mirror images, sorted by 64-bit keys; of equal ones the first",
+    .source = "SYM",
+    .nnz_most = INT32_MAX / 2, /* each entry gives two keys */
+    .bytes = paper_bytes,
+    .plan = plan_paper,
+    .kernels = queue_paper,
+    .loops = sym_host_paper,
+};
+
+const struct sym_method *const sym_methods[] = {&method_sym, &method_paper, NULL};

@@ -1,0 +1,389 @@
+/* A matrix cut in pieces of rows that go to a device, are multiplied there, and whose results come back, in all the
+   ways that transfer.h names; every way is checked, then timed from its first call until all has arrived.
+
+   A piece in memory, of the host and of the device alike, so that one copy brings it:
+       | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
+#include "transfer.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "device.h"
+#include "base/err.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "kernel.h"
+#include "mat.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "matrix/reference.h"
+#include "base/watch.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ALIGN = 256, WARM_UPS = 2, REPS_LEAST = 5, REPS_MOST = 50 };
+static const double BUDGET_US = 400000;
+
+const struct transfer_way transfer_ways[WAYS] = {
+    [WAY_PAGEABLE] = {.name = "in, pageable", .about = "the matrix in one copy", .in = true, .whole = true},
+    [WAY_PINNED] =
+        {.name = "in, page-locked", .about = "the matrix in one copy", .pinned = true, .in = true, .whole = true},
+    [WAY_IN_PIECES] = {.name = "in, by streams",
+                       .about = "the matrix in pieces, in several streams",
+                       .pinned = true,
+                       .in = true,
+                       .streamed = true},
+    [WAY_BACK_PAGEABLE] = {.name = "back, pageable", .about = "the matrix back in one copy", .all_back = true},
+    [WAY_BACK_PINNED] = {.name = "back, page-locked",
+                         .about = "the matrix back in one copy",
+                         .pinned = true,
+                         .all_back = true},
+    [WAY_EXECUTION] = {.name = "execution", .about = "the products alone, the matrix being there", .multiply = true},
+    [WAY_EXECUTION_STREAMS] = {.name = "execution, by streams",
+                               .about = "the same in several streams: products of several pieces at a time",
+                               .multiply = true,
+                               .streamed = true},
+    [WAY_TURNS_PAGEABLE] = {.name = "one by one, pageable",
+                            .about = "matrix in, products, results back, in one stream",
+                            .in = true,
+                            .multiply = true,
+                            .back = true},
+    [WAY_TURNS_PINNED] = {.name = "one by one, locked",
+                          .about = "the same from page-locked memory",
+                          .pinned = true,
+                          .in = true,
+                          .multiply = true,
+                          .back = true},
+    [WAY_OVERLAPPED] = {.name = "overlapped",
+                        .about = "the same in pieces, in several streams",
+                        .pinned = true,
+                        .in = true,
+                        .multiply = true,
+                        .back = true,
+                        .streamed = true},
+};
+
+/* Rows first .. first + S.rows - 1; where they lie in each of the blocks. */
+struct piece {
+    int64_t first, at, bytes;
+    struct stored S;
+    struct mat M;
+};
+
+struct job {
+    const struct transfer_plan *plan;
+    struct piece *piece;
+    int64_t bytes, size;     /* of all pieces; of a value */
+    char *pageable, *pinned; /* the matrix on the host, twice */
+    char *y_pageable, *y_pinned;
+    char *on_device, *x, *y;
+    double *value, *ref, *bound; /* of the product */
+    char *arrived;               /* what came back */
+    void *stream[STREAMS_MOST];
+    const struct kernel *kernel;
+};
+
+/* ---- the pieces ---- */
+
+static int64_t aligned(int64_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* The row at which piece k of n begins, so that all have about the same number of entries. */
+static int64_t first_row(const struct csr *A, int k, int n)
+{
+    int64_t target = A->nnz * k / n, low = 0, high = A->rows;
+    if (k == 0) return 0;
+    if (k == n) return A->rows;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (A->rowptr[middle] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void cut(struct job *j, int k)
+{
+    const struct csr *A = j->plan->A;
+    struct piece *p = &j->piece[k];
+    int64_t end = first_row(A, k + 1, j->plan->pieces);
+    p->first = first_row(A, k, j->plan->pieces);
+    p->at = j->bytes;
+    p->S = (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
+    p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
+    p->S.narrays = 3;
+    p->S.a[CSR_PTR] = (struct array){"ptr", ROLE_POINTERS, T_I32, p->S.rows + 1, NULL};
+    p->S.a[CSR_COL] = (struct array){"col", ROLE_COLUMNS, T_I32, p->S.nnz, NULL};
+    p->S.a[CSR_VAL] = (struct array){"val", ROLE_VALUES, p->S.real, p->S.nnz, NULL};
+    for (int a = 0; a < 3; a++) p->bytes += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
+    j->bytes += p->bytes;
+}
+
+/* The arrays of a piece lie in `block`, one after another. */
+static void place(struct job *j, int k, char *block, void **to)
+{
+    struct piece *p = &j->piece[k];
+    char *at = block + p->at;
+    for (int a = 0; a < 3; a++) {
+        to[a] = at;
+        at += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
+    }
+}
+
+static void fill(struct job *j, int k)
+{
+    const struct csr *A = j->plan->A;
+    struct piece *p = &j->piece[k];
+    void *data[3];
+    int64_t from = A->rowptr[p->first];
+    place(j, k, j->pageable, data);
+    for (int a = 0; a < 3; a++) p->S.a[a].data = data[a];
+    int *ptr = data[CSR_PTR];
+    for (int64_t i = 0; i <= p->S.rows; i++) ptr[i] = (int)(A->rowptr[p->first + i] - from);
+    memcpy(data[CSR_COL], A->col + from, (size_t)p->S.nnz * sizeof *A->col);
+    put_reals(&p->S.a[CSR_VAL], A->val + from);
+    p->M = (struct mat){.of = &p->S, .dev = j->plan->dev, .scratch = p->M.scratch};
+    place(j, k, j->on_device, p->M.ptr);
+}
+
+/* ---- what they lie in ---- */
+
+static bool host_memory(struct job *j, double *pin_us, struct err *e)
+{
+    const struct transfer_plan *p = j->plan;
+    int64_t y_bytes = p->A->rows * j->size;
+    j->pageable = mem_zero(j->bytes, 1, "a matrix to copy", e);
+    j->arrived = j->pageable ? mem_new(j->bytes, 1, "what comes back", e) : NULL;
+    j->y_pageable = j->arrived ? mem_new(y_bytes, 1, "a product", e) : NULL;
+    if (!j->y_pageable) return false;
+    double start = now_us();
+    j->pinned = p->ops->pin(p->dev, j->bytes, e);
+    *pin_us = now_us() - start;
+    j->y_pinned = j->pinned ? p->ops->pin(p->dev, y_bytes, e) : NULL;
+    return j->y_pinned != NULL;
+}
+
+static bool device_memory(struct job *j, struct err *e)
+{
+    const struct transfer_plan *p = j->plan;
+    const struct device_ops *ops = p->dev->ops;
+    j->on_device = ops->alloc(p->dev, j->bytes, "a matrix to copy", e);
+    j->x = j->on_device ? ops->alloc(p->dev, p->A->cols * j->size, "the vector x", e) : NULL;
+    j->y = j->x ? ops->alloc(p->dev, p->A->rows * j->size, "the vector y", e) : NULL;
+    for (int k = 0; j->y && k < p->streams; k++)
+        if (!(j->stream[k] = p->ops->stream(p->dev, e))) return false;
+    return j->y != NULL;
+}
+
+/* x at random, in the precision of the device, and what the product must be. */
+static bool pose(struct job *j, struct err *e)
+{
+    const struct csr *A = j->plan->A;
+    uint64_t state = 1;
+    struct array x = {.type = j->plan->real, .n = A->cols};
+    x.data = mem_new(A->cols, (size_t)j->size, "a vector to copy", e);
+    double *exact = x.data ? mem_new(A->cols, sizeof *exact, "x of a check", e) : NULL;
+    j->ref = exact ? mem_zero(A->rows, sizeof *j->ref, "the reference of a check", e) : NULL;
+    j->bound = j->ref ? mem_new(A->rows, sizeof *j->bound, "the error bounds of a check", e) : NULL;
+    j->value = j->bound ? mem_new(A->rows, sizeof *j->value, "the result of a check", e) : NULL;
+    for (int64_t i = 0; j->value && i < A->cols; i++) {
+        put_real(&x, i, random_unit(&state));
+        exact[i] = array_real(&x, i);
+    }
+    bool ok = j->value && j->plan->dev->ops->put(j->plan->dev, j->x, x.data, A->cols * j->size, e);
+    if (ok) reference_spmv(A, 1, exact, 0, j->ref, j->plan->real, j->bound);
+    mem_free(exact);
+    mem_free(x.data);
+    return ok;
+}
+
+static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us, struct err *e)
+{
+    *j = (struct job){.plan = p, .size = (int64_t)type_size(p->real)};
+    j->kernel = kernel_usual(&format_csr, p->A, p->dev);
+    if (!j->kernel) return fail(e, E_UNSUPPORTED, "no kernel for csr runs on %s", p->dev->name);
+    j->piece = mem_zero(p->pieces, sizeof *j->piece, "the pieces of a matrix", e);
+    if (!j->piece) return false;
+    for (int k = 0; k < p->pieces; k++) cut(j, k);
+    if (!host_memory(j, pin_us, e) || !device_memory(j, e)) return false;
+    for (int k = 0; k < p->pieces; k++) {
+        struct mat *M = &j->piece[k].M;
+        M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
+        if (!M->scratch) return false;
+        fill(j, k);
+    }
+    memcpy(j->pinned, j->pageable, (size_t)j->bytes);
+    return pose(j, e);
+}
+
+static void job_free(struct job *j)
+{
+    const struct transfer_plan *p = j->plan;
+    void *on_device[] = {j->on_device, j->x, j->y}, *pinned[] = {j->pinned, j->y_pinned};
+    void *own[] = {j->pageable, j->arrived, j->y_pageable, j->value, j->ref, j->bound};
+    for (int k = 0; j->piece && k < p->pieces; k++)
+        if (j->piece[k].M.scratch) scratch_free(&j->piece[k].M);
+    for (int k = 0; k < p->streams; k++)
+        if (j->stream[k]) p->ops->close(p->dev, j->stream[k]);
+    for (int i = 0; i < COUNT(on_device); i++)
+        if (on_device[i]) p->dev->ops->free(p->dev, on_device[i]);
+    for (int i = 0; i < COUNT(pinned); i++)
+        if (pinned[i]) p->ops->unpin(p->dev, pinned[i]);
+    for (int i = 0; i < COUNT(own); i++) mem_free(own[i]);
+    mem_free(j->piece);
+}
+
+/* ---- the ways ---- */
+
+/* Launches go to the device's stream: for a while it is this one. */
+static bool multiply(struct job *j, const struct piece *p, void *stream, struct err *e)
+{
+    struct device *d = j->plan->dev;
+    void *own = d->stream;
+    struct launch L = {.A = &p->M, .alpha = 1, .x = j->x, .y = j->y + p->first * j->size};
+    bool ok = true;
+    if (stream) d->stream = stream;
+    for (int i = 0; ok && i < j->plan->products; i++) ok = kernel_launch(j->kernel, &L, e);
+    d->stream = own;
+    return ok;
+}
+
+static bool go_piece(struct job *j, const struct transfer_way *w, const struct piece *p, void *stream, struct err *e)
+{
+    const struct transfer_ops *ops = j->plan->ops;
+    struct device *d = j->plan->dev;
+    int64_t y = p->first * j->size;
+    char *matrix = w->pinned ? j->pinned : j->pageable, *result = w->pinned ? j->y_pinned : j->y_pageable;
+    if (w->in && !ops->copy(d, stream, j->on_device + p->at, matrix + p->at, p->bytes, false, e)) return false;
+    if (!p->S.rows) return true;
+    if (w->multiply && !multiply(j, p, stream, e)) return false;
+    return !w->back || ops->copy(d, stream, result + y, j->y + y, p->S.rows * j->size, true, e);
+}
+
+static bool go_whole(struct job *j, const struct transfer_way *w, void *stream, struct err *e)
+{
+    const struct transfer_ops *ops = j->plan->ops;
+    char *matrix = w->pinned ? j->pinned : j->pageable;
+    if (w->all_back) return ops->copy(j->plan->dev, stream, matrix, j->on_device, j->bytes, true, e);
+    return ops->copy(j->plan->dev, stream, j->on_device, matrix, j->bytes, false, e);
+}
+
+static bool go(struct job *j, const struct transfer_way *w, struct err *e)
+{
+    const struct transfer_plan *p = j->plan;
+    int streams = w->streamed ? p->streams : 1;
+    bool ok = true;
+    if (w->whole || w->all_back) ok = go_whole(j, w, j->stream[0], e);
+    for (int k = 0; ok && !w->whole && !w->all_back && k < p->pieces; k++)
+        ok = go_piece(j, w, &j->piece[k], j->stream[k % streams], e);
+    for (int k = 0; k < streams; k++) ok = p->ops->wait(p->dev, j->stream[k], ok ? e : NULL) && ok;
+    return ok;
+}
+
+/* ---- is it right? ---- */
+
+/* Spoil what a way must bring, so that nothing left from before passes for it. */
+static bool spoil(struct job *j, const struct transfer_way *w, struct err *e)
+{
+    const struct device_ops *ops = j->plan->dev->ops;
+    int64_t y_bytes = j->plan->A->rows * j->size;
+    char *result = w->pinned ? j->y_pinned : j->y_pageable;
+    memset(result, 0xff, (size_t)y_bytes);
+    memset(j->arrived, 0xff, (size_t)j->bytes);
+    if (w->all_back) memset(w->pinned ? j->pinned : j->pageable, 0xff, (size_t)j->bytes);
+    if (w->multiply && !ops->put(j->plan->dev, j->y, result, y_bytes, e)) return false;
+    return !w->in || ops->put(j->plan->dev, j->on_device, j->arrived, j->bytes, e);
+}
+
+static bool check_product(struct job *j, const struct transfer_way *w, struct err *e)
+{
+    struct array y = {.type = j->plan->real, .n = j->plan->A->rows, .data = w->pinned ? j->y_pinned : j->y_pageable};
+    if (!w->back && !j->plan->dev->ops->get(j->plan->dev, y.data, j->y, y.n * j->size, e)) return false;
+    for (int64_t i = 0; i < y.n; i++) j->value[i] = array_real(&y, i);
+    struct verdict v = verdict_of(y.n, j->value, j->ref, j->bound);
+    if (v.ok) return true;
+    return fail(e, E_NUMERIC,
+                "%s: the product is wrong in row %lld, by %.3g times what rounding allows; no time is given", w->name,
+                (long long)v.row, v.worst);
+}
+
+/* What a copy brought, byte by byte; a copy back overwrites one of the two matrices of the host. */
+static bool check_copy(struct job *j, const struct transfer_way *w, struct err *e)
+{
+    if (w->in && !j->plan->dev->ops->get(j->plan->dev, j->arrived, j->on_device, j->bytes, e)) return false;
+    const char *sent = w->pinned ? j->pageable : j->pinned,
+               *came = w->all_back ? (w->pinned ? j->pinned : j->pageable) : j->arrived;
+    int64_t at = 0;
+    while (at < j->bytes && sent[at] == came[at]) at++;
+    if (at == j->bytes) return true;
+    return fail(e, E_NUMERIC, "%s: byte %lld of %lld arrived wrong; no time is given", w->name, (long long)at,
+                (long long)j->bytes);
+}
+
+static bool check(struct job *j, const struct transfer_way *w, struct err *e)
+{
+    if (!spoil(j, w, e) || !go(j, w, e)) return false;
+    if ((w->in || w->all_back) && !check_copy(j, w, e)) return false;
+    return !w->multiply || check_product(j, w, e);
+}
+
+/* ---- timing ---- */
+
+static bool once(struct job *j, const struct transfer_way *w, double *us, struct err *e)
+{
+    double start = now_us();
+    bool ok = go(j, w, e);
+    *us = now_us() - start;
+    return ok;
+}
+
+static int64_t bytes_of(const struct transfer *t, const struct transfer_way *w)
+{
+    return (w->in || w->all_back ? t->matrix_bytes : 0) + (w->back ? t->result_bytes : 0);
+}
+
+static bool time_way(struct job *j, enum way k, struct transfer *out, struct err *e)
+{
+    const struct transfer_way *w = &transfer_ways[k];
+    double us[REPS_MOST], estimate = 0;
+    if (!check(j, w, e)) return false;
+    for (int i = 0; i < WARM_UPS; i++)
+        if (!once(j, w, &estimate, e)) return false;
+    double fit = BUDGET_US / (estimate + 1);
+    int n = j->plan->reps ? j->plan->reps : fit < REPS_LEAST ? REPS_LEAST : fit > REPS_MOST ? REPS_MOST : (int)fit;
+    if (n > REPS_MOST) n = REPS_MOST;
+    for (int i = 0; i < n; i++)
+        if (!watch_tick(j->plan->watch, w->name, i, n, e) || !once(j, w, &us[i], e)) return false;
+    out->way[k].reps = n;
+    out->way[k].us = times_median(n, us, &out->way[k].spread_us);
+    out->way[k].gbs = (double)bytes_of(out, w) / out->way[k].us / 1000;
+    return true;
+}
+
+/* Without overlap the time would be the sum; at best it is the longer of the two, of which execution is that in the
+   same streams: where a piece does not fill the device, several at a time take less, whatever is copied. */
+static void conclude(struct transfer *t)
+{
+    double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;
+    double execution = t->way[WAY_EXECUTION_STREAMS].us;
+    t->transfer_us = transfer;
+    t->without_us = transfer + t->way[WAY_EXECUTION].us;
+    t->hidden = fmin(1, (transfer + execution - t->way[WAY_OVERLAPPED].us) / fmin(transfer, execution));
+}
+
+bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e)
+{
+    struct job j;
+    *out = (struct transfer){0};
+    bool ok = job_new(&j, p, &out->pin_us, e);
+    out->kernel = j.kernel;
+    out->matrix_bytes = j.bytes;
+    out->result_bytes = p->A->rows * j.size;
+    for (int k = 0; ok && k < WAYS; k++) ok = time_way(&j, (enum way)k, out, e);
+    if (ok) conclude(out);
+    job_free(&j);
+    return ok;
+}

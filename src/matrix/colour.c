@@ -1,0 +1,57 @@
+/* Greedy colouring of a matrix's rows, in their own order. */
+#include "colour.h"
+#include "csr.h"
+#include "base/mem.h"
+
+/* The pattern of A', rows ascending: who needs row i. */
+struct needed {
+    int *ptr, *row;
+};
+
+static void needed_free(struct needed *t)
+{
+    mem_free(t->ptr);
+    mem_free(t->row);
+}
+
+static bool needed_new(const struct csr *A, struct needed *t, struct err *e)
+{
+    t->ptr = mem_new(A->rows + 1, sizeof *t->ptr, "a transposed pattern", e);
+    t->row = t->ptr ? mem_new(A->nnz, sizeof *t->row, "a transposed pattern", e) : NULL;
+    if (t->row) csr_pattern_transposed(A, t->ptr, t->row);
+    return t->row != NULL;
+}
+
+/* Mark the colours of those of other[from..end-1] that come before row i. */
+static void mark(const int *other, int from, int end, int64_t i, const int *colour, int *marked)
+{
+    for (int k = from; k < end; k++)
+        if (other[k] < i) marked[colour[other[k]]] = (int)i;
+}
+
+/* marked[c] == i: a neighbour of row i has colour c. */
+static int colour_all(const struct csr *A, const struct needed *t, int *colour, int *marked)
+{
+    int most = 0;
+    for (int64_t i = 0; i < A->rows; i++) marked[i] = -1;
+    for (int64_t i = 0; i < A->rows; i++) {
+        int c = 0;
+        mark(A->col, A->rowptr[i], A->rowptr[i + 1], i, colour, marked);
+        mark(t->row, t->ptr[i], t->ptr[i + 1], i, colour, marked);
+        while (marked[c] == i) c++;
+        colour[i] = c;
+        if (c >= most) most = c + 1;
+    }
+    return most;
+}
+
+bool colour_of(const struct csr *A, int *colour, int *ncolours, struct err *e)
+{
+    struct needed t = {0};
+    int *marked = mem_new(A->rows + 1, sizeof *marked, "the colours of neighbours", e);
+    bool ok = marked && needed_new(A, &t, e);
+    if (ok) *ncolours = colour_all(A, &t, colour, marked);
+    needed_free(&t);
+    mem_free(marked);
+    return ok;
+}

@@ -1,0 +1,226 @@
+/* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
+#include "csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/search.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHECK_MEMORY_FROM = 1 << 26, PARALLEL_FROM = 1 << 14 };
+
+bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    const int64_t most = INT32_MAX;
+    if (rows < 0 || cols < 0 || nnz < 0)
+        return fail(e, E_INPUT, "a matrix needs sizes of 0 or more, found %lld rows, %lld columns, %lld entries",
+                    (long long)rows, (long long)cols, (long long)nnz);
+    if (rows > most || cols > most)
+        return fail(e, E_LIMIT, "at most %lld rows and columns fit 32-bit indices, found %lld x %lld", (long long)most,
+                    (long long)rows, (long long)cols);
+    if (nnz > most)
+        return fail(e, E_LIMIT, "at most %lld entries fit 32-bit row pointers, found %lld; choose a smaller matrix",
+                    (long long)most, (long long)nnz);
+    return true;
+}
+
+/* Big blocks are granted by the kernel before they exist, so what is plainly too much is refused here. */
+bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
+{
+    int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
+    if (complex_values) bytes += (nnz - held) * (int64_t)sizeof(double);
+    if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
+    if (mem_take_spare() && bytes <= mem_available()) return true;
+    char need[32], have[32];
+    return fail(e, E_MEMORY, "%s and %s need %s, about %s can be had; drop a matrix or use a smaller one",
+                how_many(rows, "row").text, how_many(nnz, "entry").text, show_bytes((double)bytes, need, sizeof need),
+                show_bytes((double)mem_available(), have, sizeof have));
+}
+
+bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
+{
+    memset(A, 0, sizeof *A);
+    if (!csr_limits(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
+    struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
+    B.rowptr = mem_zero(rows + 1, sizeof *B.rowptr, "row pointers", e);
+    B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
+    B.val = mem_new(nnz, sizeof *B.val, "values", e);
+    if (complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
+    if (!B.rowptr || !B.col || !B.val || (complex_values && !B.imag)) {
+        csr_free(&B);
+        return false;
+    }
+    *A = B;
+    return true;
+}
+
+void csr_free(struct csr *A)
+{
+    mem_free(A->rowptr);
+    mem_free(A->col);
+    mem_free(A->val);
+    mem_free(A->imag);
+    memset(A, 0, sizeof *A);
+}
+
+/* ---- invariants ---- */
+
+static bool check_rowptr(const struct csr *A, struct err *e)
+{
+    if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "row pointers begin with 0, found %d", A->rowptr[0]);
+    for (int64_t r = 0; r < A->rows; r++)
+        if (A->rowptr[r + 1] < A->rowptr[r])
+            return fail(e, E_INTERNAL, "row pointers never fall, but row %lld begins at %d and ends at %d",
+                        (long long)r, A->rowptr[r], A->rowptr[r + 1]);
+    if (A->rowptr[A->rows] != A->nnz)
+        return fail(e, E_INTERNAL, "row pointers end with the %lld entries, found %d", (long long)A->nnz,
+                    A->rowptr[A->rows]);
+    return true;
+}
+
+/* The first entry of row r that is out of range or not above the one before; -1 if all are well. */
+static int64_t bad_entry(const struct csr *A, int64_t r)
+{
+    int64_t before = -1;
+    for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; before = A->col[k++])
+        if (A->col[k] <= before || A->col[k] >= A->cols) return k;
+    return -1;
+}
+
+bool csr_check(const struct csr *A, struct err *e)
+{
+    if (!csr_limits(A->rows, A->cols, A->nnz, e)) return false;
+    if (!A->rowptr || !A->col || !A->val) return fail(e, E_INTERNAL, "a matrix has row pointers, columns and values");
+    if (!check_rowptr(A, e)) return false;
+    int64_t first = A->rows;
+#pragma omp parallel for reduction(min : first) if (A->nnz > PARALLEL_FROM)
+    for (int64_t r = 0; r < A->rows; r++)
+        if (r < first && bad_entry(A, r) >= 0) first = r;
+    if (first == A->rows) return true;
+    int64_t k = bad_entry(A, first);
+    if (A->col[k] < 0 || A->col[k] >= A->cols)
+        return fail(e, E_INTERNAL, "row %lld: columns lie in 0 .. %lld, found %d", (long long)first,
+                    (long long)A->cols - 1, A->col[k]);
+    return fail(e, E_INTERNAL, "row %lld: columns ascend without duplicates, but %d follows %d", (long long)first,
+                A->col[k], A->col[k - 1]);
+}
+
+/* ---- copies and look-up ---- */
+
+bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
+{
+    if (!csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e)) return false;
+    memcpy(out->rowptr, A->rowptr, (size_t)(A->rows + 1) * sizeof *A->rowptr);
+    memcpy(out->col, A->col, (size_t)A->nnz * sizeof *A->col);
+    memcpy(out->val, A->val, (size_t)A->nnz * sizeof *A->val);
+    if (A->imag) memcpy(out->imag, A->imag, (size_t)A->nnz * sizeof *A->imag);
+    return true;
+}
+
+void counts_to_offsets(int64_t n, int *ptr)
+{
+    int sum = 0;
+    for (int64_t i = 1; i <= n; i++) {
+        int count = ptr[i];
+        ptr[i] = sum;
+        sum += count;
+    }
+}
+
+/* For each column, at ptr[j + 1], where its first row goes. */
+static void column_starts(const struct csr *A, int *ptr)
+{
+    memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
+    for (int64_t k = 0; k < A->nnz; k++) ptr[A->col[k] + 1]++;
+    counts_to_offsets(A->cols, ptr);
+}
+
+void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
+{
+    column_starts(A, ptr);
+    for (int64_t r = 0; r < A->rows; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) row[ptr[A->col[k] + 1]++] = (int)r;
+}
+
+/* Each row takes the next place of its columns, so rows come out ascending. */
+bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
+{
+    struct csr T;
+    if (!csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e)) return false;
+    column_starts(A, T.rowptr);
+    for (int64_t r = 0; r < A->rows; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+            int at = T.rowptr[A->col[k] + 1]++;
+            T.col[at] = (int)r;
+            T.val[at] = A->val[k];
+            if (T.imag) T.imag[at] = A->imag[k];
+        }
+    *out = T;
+    return true;
+}
+
+static bool same(const void *a, const void *b, int64_t n, size_t size)
+{
+    return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
+}
+
+bool csr_equal(const struct csr *A, const struct csr *B)
+{
+    return A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz && !A->imag == !B->imag &&
+           same(A->rowptr, B->rowptr, A->rows + 1, sizeof *A->rowptr) && same(A->col, B->col, A->nnz, sizeof *A->col) &&
+           same(A->val, B->val, A->nnz, sizeof *A->val) &&
+           (!A->imag || same(A->imag, B->imag, A->nnz, sizeof *A->imag));
+}
+
+int64_t csr_row_length(const struct csr *A, int64_t row)
+{
+    return A->rowptr[row + 1] - A->rowptr[row];
+}
+
+int64_t csr_longest_row(const struct csr *A)
+{
+    int64_t longest = 0;
+#pragma omp parallel for schedule(static) reduction(max : longest) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t n = csr_row_length(A, i);
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)
+{
+    while (from < end) {
+        int64_t mid = from + (end - from) / 2;
+        if (A->col[mid] < col)
+            from = mid + 1;
+        else
+            end = mid;
+    }
+    return from;
+}
+
+int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
+{
+    int64_t end = A->rowptr[row + 1], k = csr_lower(A, A->rowptr[row], end, col);
+    return k < end && A->col[k] == col ? k : -1;
+}
+
+int64_t first_not_finite(int64_t n, const double *x)
+{
+    int64_t at = n;
+#pragma omp parallel for reduction(min : at) if (n > 1 << 16)
+    for (int64_t i = 0; i < n; i++)
+        if (!isfinite(x[i]) && i < at) at = i;
+    return at;
+}
+
+bool csr_finite(const struct csr *A, const char *does, struct err *e)
+{
+    int64_t k = first_not_finite(A->nnz, A->val);
+    if (k == A->nnz) return true;
+    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` %s all the same",
+                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k], does);
+}

@@ -1,0 +1,196 @@
+/* Parts of matrices, and matrices with their rows and columns scaled. */
+#include "extract.h"
+#include "csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SLICE = 1 << 14 }; /* rows between two looks at the watch */
+
+static bool look(struct watch *w, const char *what, int64_t row, int64_t rows, struct err *e)
+{
+    return row % SLICE || watch_tick(w, what, row, rows, e);
+}
+
+/* ---- extract ---- */
+
+static bool within(const char *what, int64_t from, int64_t to, int64_t n, struct err *e)
+{
+    if (0 <= from && from <= to && to <= n) return true;
+    return fail(
+        e, E_USAGE,
+        "expected the first %s and the one after the last, counted from 0 and at most %lld, found %lld and %lld", what,
+        (long long)n, (long long)from, (long long)to);
+}
+
+static void copy_row(struct csr *out, int64_t to, const struct csr *A, int64_t from, int64_t n, int64_t col0)
+{
+    for (int64_t k = 0; k < n; k++) out->col[to + k] = A->col[from + k] - (int)col0;
+    if (n) memcpy(out->val + to, A->val + from, (size_t)n * sizeof *A->val);
+    if (n && A->imag) memcpy(out->imag + to, A->imag + from, (size_t)n * sizeof *A->imag);
+}
+
+/* Entries of a row in columns col0 .. col1-1, and the first of them. */
+static int64_t part_of_row(const struct csr *A, int64_t row, struct window win, int64_t *from)
+{
+    int64_t end = A->rowptr[row + 1];
+    *from = csr_lower(A, A->rowptr[row], end, win.col0);
+    return csr_lower(A, *from, end, win.col1) - *from;
+}
+
+bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e)
+{
+    int64_t nnz = 0, from, rows = win.row1 - win.row0;
+    if (!within("row", win.row0, win.row1, A->rows, e) || !within("column", win.col0, win.col1, A->cols, e))
+        return false;
+    for (int64_t i = 0; i < rows; i++) nnz += part_of_row(A, win.row0 + i, win, &from);
+    if (!csr_new(out, rows, win.col1 - win.col0, nnz, A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t n = part_of_row(A, win.row0 + i, win, &from);
+        copy_row(out, out->rowptr[i], A, from, n, win.col0);
+        out->rowptr[i + 1] = out->rowptr[i] + (int)n;
+        if (look(w, "extract", i, rows, e)) continue;
+        csr_free(out);
+        return false;
+    }
+    return true;
+}
+
+/* ---- scale ---- */
+
+static double size_of(const struct csr *A, int64_t k)
+{
+    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+}
+
+struct range range_of(const struct csr *A)
+{
+    struct range r = {NAN, NAN};
+    for (int64_t k = 0; k < A->nnz; k++) {
+        double a = size_of(A, k);
+        if (!isfinite(a) || a == 0) continue;
+        if (!(r.low <= a)) r.low = a;
+        if (!(r.high >= a)) r.high = a;
+    }
+    return r;
+}
+
+struct scaling {
+    struct csr *A;
+    int sides;
+    double *row, *col; /* largest |a|, then what to divide by */
+    struct watch *w;
+};
+
+static bool maxima(struct scaling *s, struct err *e)
+{
+    const struct csr *A = s->A;
+    for (int64_t i = 0; i < A->rows; i++) s->row[i] = 0;
+    for (int64_t j = 0; j < A->cols; j++) s->col[j] = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            double a = size_of(A, k);
+            if (a > s->row[i]) s->row[i] = a;
+            if (a > s->col[A->col[k]]) s->col[A->col[k]] = a;
+        }
+        if (!look(s->w, "scale", i, A->rows, e)) return false;
+    }
+    return true;
+}
+
+/* ---- prune ---- */
+
+static bool stays(const struct csr *A, int64_t k, double below)
+{
+    double size = A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+    return isnan(size) || (size > 0 && size >= below);
+}
+
+static int64_t count_staying(const struct csr *A, double below)
+{
+    int64_t n = 0;
+#pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
+    for (int64_t k = 0; k < A->nnz; k++) n += stays(A, k, below);
+    return n;
+}
+
+bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e)
+{
+    int64_t n = 0;
+    if (!csr_new(out, A->rows, A->cols, count_staying(A, below), A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            if (!stays(A, k, below)) continue;
+            out->col[n] = A->col[k];
+            out->val[n] = A->val[k];
+            if (A->imag) out->imag[n] = A->imag[k];
+            n++;
+        }
+        out->rowptr[i + 1] = (int)n;
+        if (!look(w, "prune", i, A->rows, e)) return csr_free(out), false;
+    }
+    return true;
+}
+
+/* ---- scale ---- */
+
+/* From maxima to what to divide by; how many lines have nothing to scale by. */
+static int64_t divisors(double *most, int64_t n, bool side, bool root)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool can = most[i] > 0 && isfinite(most[i]);
+        left += side && !can;
+        most[i] = !side || !can ? 1 : root ? sqrt(most[i]) : most[i];
+    }
+    return left;
+}
+
+/* By the larger first: the same bits whichever of the two is the row's, so that a symmetric matrix stays so. */
+static double scaled(double v, double a, double b)
+{
+    return a > b ? v / a / b : v / b / a;
+}
+
+static bool divide(struct scaling *s, struct err *e)
+{
+    struct csr *A = s->A;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            A->val[k] = scaled(A->val[k], s->row[i], s->col[A->col[k]]);
+            if (A->imag) A->imag[k] = scaled(A->imag[k], s->row[i], s->col[A->col[k]]);
+        }
+        if (!look(s->w, "scale", i, A->rows, e)) return false;
+    }
+    return true;
+}
+
+/* Once, or for both sides several times: each changes the other's maxima. */
+static bool rounds(struct scaling *s, struct left *left, struct err *e)
+{
+    bool both = s->sides == SCALE_BOTH;
+    for (int i = 0; i < (both ? SCALE_ROUNDS : 1); i++) {
+        if (!maxima(s, e)) return false;
+        struct left l = {divisors(s->row, s->A->rows, s->sides & SCALE_ROWS, both),
+                         divisors(s->col, s->A->cols, s->sides & SCALE_COLS, both)};
+        if (i == 0 && left) *left = l;
+        if (!divide(s, e)) return false;
+    }
+    return true;
+}
+
+bool csr_scale(struct csr *out, const struct csr *A, int sides, struct left *left, struct watch *w, struct err *e)
+{
+    struct scaling s = {.A = out, .sides = sides, .w = w};
+    if (!csr_copy(out, A, e)) return false;
+    s.row = mem_new(A->rows, sizeof *s.row, "rows' largest values", e);
+    s.col = s.row ? mem_new(A->cols, sizeof *s.col, "columns' largest values", e) : NULL;
+    bool ok = s.col && rounds(&s, left, e);
+    mem_free(s.row);
+    mem_free(s.col);
+    if (!ok) csr_free(out);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* The generator dense: a random value in every place, for dense LU and the dense format. */
+#include "gen.h"
+#include "random.h"
+#include "base/watch.h"
+
+static void dense_row(struct csr *A, int64_t r, uint64_t seed)
+{
+    uint64_t state = gen_stream(seed, (uint64_t)r);
+    int64_t at = r * A->cols;
+    for (int64_t c = 0; c < A->cols; c++) gen_put(A, &at, c, random_unit(&state));
+    A->rowptr[r + 1] = (int)at;
+}
+
+static bool make_dense(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    const struct generator *g = &generator_dense;
+    int64_t rows = p[0], cols = p[1] ? p[1] : p[0], slice = 1 + (1 << 20) / (cols + 1);
+    if (!gen_params(g, p, e) || !csr_new(out, rows, cols, rows * cols, false, e)) return false;
+    for (int64_t from = 0, to; from < rows; from = to) {
+        to = rows - from < slice ? rows : from + slice;
+#pragma omp parallel for
+        for (int64_t r = from; r < to; r++) dense_row(out, r, seed);
+        if (watch_tick(w, g->name, to, rows, e)) continue;
+        csr_free(out);
+        return false;
+    }
+    return true;
+}
+
+const struct generator generator_dense = {
+    .name = "dense",
+    .about = "a random value in every place, none of them 0: for `lu`",
+    .usage = "dense N [COLS]",
+    .params = {{"n", 100, 0, INT32_MAX, "rows"}, {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
+    .make = make_dense,
+};

@@ -1,0 +1,199 @@
+/* Random matrices: uniform rows, the power-law graphs of R-MAT, and circuits with a few dense nodes. */
+#include "gen.h"
+#include "base/mem.h"
+#include "random.h"
+#include "base/watch.h"
+
+#include <math.h>
+
+enum { SLICE = 1 << 18 }; /* rows or edges between two looks at the watch */
+
+/* ---- random: every row has as many entries, one in each equal part of the columns ---- */
+
+static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
+{
+    uint64_t state = gen_stream(seed, (uint64_t)r);
+    int64_t at = r * count;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t col = gen_pick(&state, k, count, A->cols);
+        gen_put(A, &at, col, random_unit(&state));
+    }
+    A->rowptr[r + 1] = (int)at;
+}
+
+static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    int64_t rows = p[0], cols = p[2] ? p[2] : p[0], count;
+    const struct generator *g = &generator_random;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, cols, &count, e)) return false;
+    if (!csr_new(out, rows, cols, rows * count, false, e)) return false;
+    for (int64_t from = 0, to; from < rows; from = to) {
+        to = rows - from < SLICE ? rows : from + SLICE;
+#pragma omp parallel for
+        for (int64_t r = from; r < to; r++) random_row(out, r, count, seed);
+        if (!gen_tick(w, g, from, rows, out, e)) return false;
+    }
+    return true;
+}
+
+/* ---- triplets that grow into a matrix ---- */
+
+struct triplets {
+    int64_t n, most;
+    int *row, *col;
+    double *val;
+};
+
+static bool triplets_new(struct triplets *t, int64_t most, struct err *e)
+{
+    *t = (struct triplets){.most = most};
+    t->row = mem_new(most, sizeof *t->row, "generated rows", e);
+    t->col = mem_new(most, sizeof *t->col, "generated columns", e);
+    t->val = mem_new(most, sizeof *t->val, "generated values", e);
+    return t->row && t->col && t->val;
+}
+
+static void triplets_free(struct triplets *t)
+{
+    mem_free(t->row);
+    mem_free(t->col);
+    mem_free(t->val);
+}
+
+static void triplets_set(struct triplets *t, int64_t at, int64_t row, int64_t col, double v)
+{
+    t->row[at] = (int)row;
+    t->col[at] = (int)col;
+    t->val[at] = v;
+}
+
+/* ---- rmat: each edge falls through `scale` halvings of the matrix, into the quarters with chances
+   57 19
+   19  5  per cent, sixteen random bits a step; repeated edges are summed ---- */
+
+static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col)
+{
+    const unsigned a = 37356, b = 49807, c = 62259; /* 57%, 76%, 95% of 65536 */
+    uint64_t bits = 0;
+    *row = *col = 0;
+    for (int64_t s = 0; s < scale; s++, bits >>= 16) {
+        if (s % 4 == 0) bits = random_next(state);
+        unsigned draw = bits & 65535;
+        *row = *row << 1 | (draw >= b);
+        *col = *col << 1 | ((draw >= a && draw < b) || draw >= c);
+    }
+}
+
+static void rmat_edges(struct triplets *t, int64_t scale, int64_t from, int64_t to, uint64_t seed)
+{
+#pragma omp parallel for
+    for (int64_t k = from; k < to; k++) {
+        int64_t row, col;
+        uint64_t state = gen_stream(seed, (uint64_t)k);
+        rmat_edge(scale, &state, &row, &col);
+        triplets_set(t, k, row, col, random_unit(&state));
+    }
+}
+
+static bool make_rmat(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    struct triplets t = {0};
+    if (!gen_params(&generator_rmat, p, e)) return false;
+    int64_t n = (int64_t)1 << p[0], edges = n * p[1];
+    bool ok = csr_limits(n, n, edges, e) && triplets_new(&t, edges, e);
+    for (int64_t from = 0; ok && from < edges; from += SLICE) {
+        rmat_edges(&t, p[0], from, edges - from < SLICE ? edges : from + SLICE, seed);
+        ok = watch_tick(w, "rmat", from, edges, e);
+    }
+    ok = ok && csr_build(out, n, n, edges, t.row, t.col, t.val, NULL, NULL, w, e);
+    triplets_free(&t);
+    return ok;
+}
+
+/* ---- circuit: each node is joined to one of the 32 before it and a quarter of them to any one before; DENSE nodes
+   (supply lines) to every eighth node or so; both ways, with values of their own. The diagonal dominates ---- */
+
+enum { NEAR = 32, SPREAD = 8 };
+
+static void join(struct triplets *t, int64_t a, int64_t b, uint64_t *state)
+{
+    triplets_set(t, t->n++, a, b, -fabs(random_unit(state)));
+    triplets_set(t, t->n++, b, a, -fabs(random_unit(state)));
+}
+
+static bool join_nodes(struct triplets *t, int64_t n, uint64_t seed, struct watch *w, struct err *e)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (i % SLICE == 0 && !watch_tick(w, "circuit", i, n, e)) return false;
+        uint64_t state = gen_stream(seed, (uint64_t)i);
+        triplets_set(t, t->n++, i, i, 0);
+        if (i > 0) join(t, i, i - 1 - gen_pick(&state, 0, 1, i < NEAR ? i : NEAR), &state);
+        if (i > 0 && random_next(&state) % 4 == 0) join(t, i, gen_pick(&state, 0, 1, i), &state);
+    }
+    return true;
+}
+
+static bool join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t seed, struct watch *w, struct err *e)
+{
+    for (int64_t d = 0; d < dense; d++) {
+        int64_t hub = (2 * d + 1) * n / (2 * dense), parts = (n + SPREAD - 1) / SPREAD;
+        uint64_t state = gen_stream(seed, (uint64_t)(n + d));
+        for (int64_t k = 0; k < parts; k++) {
+            int64_t node = gen_pick(&state, k, parts, n);
+            if (node != hub) join(t, hub, node, &state);
+        }
+        if (!watch_tick(w, "circuit", d, dense, e)) return false;
+    }
+    return true;
+}
+
+/* Each diagonal entry, still 0, becomes 1 + the sizes of the others in its row. */
+static void dominate(struct csr *A)
+{
+    for (int64_t r = 0; r < A->rows; r++) {
+        double sum = 1;
+        for (int64_t k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) sum += fabs(A->val[k]);
+        A->val[csr_find(A, r, r)] = sum;
+    }
+}
+
+static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    struct triplets t = {0};
+    int64_t n = p[0], dense;
+    const struct generator *g = &generator_circuit;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, n, &dense, e)) return false;
+    int64_t most = 5 * n + 2 * dense * ((n + SPREAD - 1) / SPREAD);
+    bool ok = csr_limits(n, n, most, e) && triplets_new(&t, most, e) && join_nodes(&t, n, seed, w, e) &&
+              join_dense(&t, n, dense, seed, w, e) && csr_build(out, n, n, t.n, t.row, t.col, t.val, NULL, NULL, w, e);
+    if (ok) dominate(out);
+    triplets_free(&t);
+    return ok;
+}
+
+const struct generator generator_random = {
+    .name = "random",
+    .about = "uniform: every row has the same number of entries, spread over all columns",
+    .usage = "random N NNZ_PER_ROW [COLS]",
+    .params = {{"n", 10000, 0, INT32_MAX, "rows"},
+               {"nnz_per_row", 8, 0, INT32_MAX, "entries of a row"},
+               {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
+    .make = make_random,
+};
+
+const struct generator generator_rmat = {
+    .name = "rmat",
+    .about = "a power-law graph (R-MAT): a few very long rows, many empty ones; repeated edges are summed",
+    .usage = "rmat SCALE EDGEFACTOR",
+    .params = {{"scale", 12, 0, 30, "2^scale rows and columns"},
+               {"edgefactor", 8, 0, INT32_MAX, "edges drawn for each row"}},
+    .make = make_rmat,
+};
+
+const struct generator generator_circuit = {
+    .name = "circuit",
+    .about = "short rows and a few dense rows and columns, symmetric pattern, diagonally dominant",
+    .usage = "circuit N DENSE",
+    .params = {{"n", 10000, 1, INT32_MAX, "nodes"}, {"dense", 4, 0, INT32_MAX, "nodes joined to every eighth one"}},
+    .make = make_circuit,
+};

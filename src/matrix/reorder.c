@@ -1,0 +1,452 @@
+/* Orderings of a matrix's graph: own ones (rcm, degree) and those of libraries (amd, metis), and P A P'. */
+#include "reorder.h"
+#include "csr.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/text.h"
+#include "base/watch.h"
+#include "base/worker.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <suitesparse/amd.h>
+
+enum { TICK_WORK = 1 << 18 }; /* entries looked at between two looks at the watch */
+
+/* ---- the graph of A + A' ---- */
+
+/* Columns of row i of A and of its transpose T, without i, ascending, to `to` if that is not NULL; how many. */
+static int unite(const struct csr *A, const struct graph *T, int i, int *to)
+{
+    int k = A->rowptr[i], t = T->ptr[i], n = 0;
+    while (k < A->rowptr[i + 1] || t < T->ptr[i + 1]) {
+        int a = k < A->rowptr[i + 1] ? A->col[k] : INT_MAX, b = t < T->ptr[i + 1] ? T->adj[t] : INT_MAX;
+        int j = a < b ? a : b;
+        k += a == j;
+        t += b == j;
+        if (j == i) continue;
+        if (to) to[n] = j;
+        n++;
+    }
+    return n;
+}
+
+static bool graph_room(struct graph *g, int64_t n, int64_t entries, struct err *e)
+{
+    *g = (struct graph){.n = (int)n};
+    g->ptr = mem_zero(n + 1, sizeof *g->ptr, "a graph's rows", e);
+    g->adj = g->ptr ? mem_new(entries, sizeof *g->adj, "a graph's edges", e) : NULL;
+    if (!g->adj) graph_free(g);
+    return g->adj != NULL;
+}
+
+void graph_free(struct graph *g)
+{
+    mem_free(g->ptr);
+    mem_free(g->adj);
+    *g = (struct graph){0};
+}
+
+/* Count the edges, or write them to g->adj. */
+static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
+                 struct err *e)
+{
+    int64_t work = 0;
+    *edges = 0;
+    for (int i = 0; i < T->n; i++) {
+        int n = unite(A, T, i, g ? g->adj + *edges : NULL);
+        *edges += n;
+        if (g) g->ptr[i + 1] = (int)*edges;
+        work += n + 1;
+        if (work > TICK_WORK && !watch_tick(w, "the graph of A + A'", i, T->n, e)) return false;
+        if (work > TICK_WORK) work = 0;
+    }
+    return watch_tick(w, "the graph of A + A'", T->n, T->n, e);
+}
+
+bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e)
+{
+    struct graph T = {0};
+    int64_t edges;
+    *g = (struct graph){0};
+    if (A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED,
+                    "an ordering moves rows and columns alike: expected a square matrix, found %s and %s",
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+    bool ok = graph_room(&T, A->rows, A->nnz, e);
+    if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
+    ok = ok && pass(NULL, A, &T, &edges, w, e);
+    if (ok && edges > INT_MAX)
+        ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal, orderings count to %d at most",
+                  (long long)edges, INT_MAX);
+    ok = ok && graph_room(g, A->rows, edges, e) && pass(g, A, &T, &edges, w, e);
+    graph_free(&T);
+    if (!ok) graph_free(g);
+    return ok;
+}
+
+static int degree(const struct graph *g, int i)
+{
+    return g->ptr[i + 1] - g->ptr[i];
+}
+
+/* ---- degree ---- */
+
+static bool order_degree(struct graph *g, int *perm, struct watch *w, struct err *e)
+{
+    int *at = mem_zero((int64_t)g->n + 1, sizeof *at, "degrees", e);
+    if (!at) return false;
+    for (int i = 0; i < g->n; i++) at[degree(g, i) + 1]++;
+    for (int d = 1; d <= g->n; d++) at[d] += at[d - 1];
+    for (int i = 0; i < g->n; i++) perm[at[degree(g, i)]++] = i;
+    mem_free(at);
+    return watch_tick(w, "ordering by degree", g->n, g->n, e);
+}
+
+static const struct ordering ordering_degree = {
+    .name = "degree",
+    .about = "rows with few neighbours first",
+    .source = "a counting sort of the degrees, stable",
+    .order = order_degree,
+};
+
+/* ---- reverse Cuthill-McKee ---- */
+
+enum { SEARCHES = 16 }; /* for an end of a component, at most */
+
+struct cuthill {
+    struct graph g; /* neighbours by ascending degree */
+    bool *seen;
+    int64_t work;
+    struct watch *w;
+};
+
+/* The graph's transpose is the graph itself: filled by rows of ascending degree, each list comes out in that order. */
+static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
+{
+    if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
+    for (int i = 0; i < g->n; i++) out->ptr[i + 1] = g->ptr[i];
+    for (int r = 0; r < g->n; r++) {
+        int i = by_degree[r];
+        for (int k = g->ptr[i]; k < g->ptr[i + 1]; k++) out->adj[out->ptr[g->adj[k] + 1]++] = i;
+    }
+    return true;
+}
+
+static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
+{
+    c->work += degree(&c->g, row) + 1;
+    if (c->work < TICK_WORK) return true;
+    c->work = 0;
+    return watch_tick(c->w, "reverse Cuthill-McKee", done, c->g.n, e);
+}
+
+/* What can be reached from root, in the order of Cuthill and McKee, to queue; the number, and how many levels there are
+   below root's and where in queue the last begins. -1: cancelled. */
+static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
+{
+    int n = 1, end = 1;
+    queue[0] = root;
+    c->seen[root] = true;
+    *depth = *last = 0;
+    for (int q = 0; q < n; q++) {
+        if (q == end) *last = q, end = n, ++*depth;
+        if (!visited(c, queue[q], before + q, e)) return -1;
+        for (int k = c->g.ptr[queue[q]]; k < c->g.ptr[queue[q] + 1]; k++) {
+            int j = c->g.adj[k];
+            if (c->seen[j]) continue;
+            c->seen[j] = true;
+            queue[n++] = j;
+        }
+    }
+    return n;
+}
+
+static int fewest_neighbours(const struct graph *g, const int *row, int n)
+{
+    int best = row[0];
+    for (int i = 1; i < n; i++)
+        if (degree(g, row[i]) < degree(g, best)) best = row[i];
+    return best;
+}
+
+/* One component, from an end of it: a row of the last level of a search is taken as the next root as long as that makes
+   more levels. The last search is the order. */
+static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
+{
+    for (int i = 0, depth, last, best = 0;; i++) {
+        int n = search(c, root, queue, before, &depth, &last, e);
+        if (n < 0 || depth <= best || i == SEARCHES) return n;
+        best = depth;
+        root = fewest_neighbours(&c->g, queue + last, n - last);
+        for (int q = 0; q < n; q++) c->seen[queue[q]] = false;
+    }
+}
+
+static void reverse(int *p, int n)
+{
+    for (int i = 0, j = n - 1; i < j; i++, j--) {
+        int t = p[i];
+        p[i] = p[j];
+        p[j] = t;
+    }
+}
+
+static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e)
+{
+    struct cuthill c = {.w = w};
+    int n = 0;
+    int *first = mem_new(g->n, sizeof *first, "rows by degree", e);
+    c.seen = first ? mem_zero(g->n, sizeof *c.seen, "rows seen", e) : NULL;
+    bool ok = c.seen && order_degree(g, first, w, e) && sort_neighbours(&c.g, g, first, e);
+    for (int i = 0; ok && i < g->n; i++) {
+        if (c.seen[first[i]]) continue;
+        int more = component(&c, first[i], perm + n, n, e);
+        ok = more > 0;
+        n += ok ? more : 0;
+    }
+    if (ok) reverse(perm, n);
+    graph_free(&c.g);
+    mem_free(c.seen);
+    mem_free(first);
+    return ok;
+}
+
+static const struct ordering ordering_rcm = {
+    .name = "rcm",
+    .about = "reverse Cuthill-McKee: entries come near the diagonal, component by component",
+    .source = "Cuthill and McKee 1969, reversed as George 1971; its start as George and Liu 1979",
+    .order = order_rcm,
+};
+
+/* ---- libraries: they cannot be cancelled, and work on a thread of their own ---- */
+
+struct library_job {
+    struct graph g;
+    int *perm, *inverse;
+    int (*work)(struct library_job *job);
+    int state;
+};
+
+static void library_work(void *p)
+{
+    struct library_job *job = p;
+    job->state = job->work(job);
+}
+
+static void library_done(void *p)
+{
+    struct library_job *job = p;
+    graph_free(&job->g);
+    mem_free(job->perm);
+    mem_free(job->inverse);
+    mem_free(job);
+}
+
+static struct library_job *library_new(struct graph *g, int (*work)(struct library_job *), struct err *e)
+{
+    struct library_job *job = mem_zero(1, sizeof *job, "an ordering", e);
+    if (!job) return NULL;
+    job->perm = mem_new(g->n, sizeof *job->perm, "an ordering", e);
+    job->inverse = job->perm ? mem_new(g->n, sizeof *job->inverse, "an ordering", e) : NULL;
+    job->work = work;
+    if (job->inverse) {
+        job->g = *g;
+        *g = (struct graph){0};
+        return job;
+    }
+    library_done(job);
+    return NULL;
+}
+
+/* g's arrays go to the job. `good`: what work returns when all went well. */
+static bool by_library(struct graph *g, int *perm, const char *what, int (*work)(struct library_job *), int good,
+                       struct watch *w, struct err *e)
+{
+    int n = g->n;
+    struct library_job *job = library_new(g, work, e);
+    if (!job || !worker_run(library_work, library_done, job, what, w, e)) return false;
+    bool ok = job->state == good;
+    if (ok && n) memcpy(perm, job->perm, (size_t)n * sizeof *perm);
+    if (!ok) fail(e, E_MEMORY, "out of memory: %s (it returned %d)", what, job->state);
+    library_done(job);
+    return ok;
+}
+
+static int work_amd(struct library_job *job)
+{
+    return amd_order(job->g.n, job->g.ptr, job->g.adj, job->perm, NULL, NULL);
+}
+
+static bool order_amd(struct graph *g, int *perm, struct watch *w, struct err *e)
+{
+    return by_library(g, perm, "ordering by AMD", work_amd, AMD_OK, w, e);
+}
+
+static const struct ordering ordering_amd = {
+    .name = "amd",
+    .about = "approximate minimum degree: little fill in a Cholesky factor",
+    .source = "AMD of SuiteSparse; Amestoy, Davis, Duff 1996",
+    .order = order_amd,
+};
+
+/* ---- METIS, opened when first used ---- */
+
+enum { METIS_OPTIONS = 40, METIS_GOOD = 1 };
+
+struct metis {
+    void *library;
+    const char *opened;
+    bool wide; /* its integers have 64 bits */
+    int (*options)(void *options);
+    int (*order)(int *n, int *ptr, int *adj, int *weight, int *options, int *perm, int *inverse);
+};
+static struct metis metis;
+const char *reorder_metis_name = "libmetis.so.5";
+
+static bool symbol(void *to, const char *name)
+{
+    void *at = dlsym(metis.library, name);
+    *(void **)to = at;
+    return at != NULL;
+}
+
+/* Whoever built the library chose the width of its integers, and it tells only by what it writes. */
+static bool metis_suits(void)
+{
+    int64_t options[METIS_OPTIONS] = {0};
+    if (!symbol(&metis.options, "METIS_SetDefaultOptions") || !symbol(&metis.order, "METIS_NodeND")) return false;
+    metis.options(options);
+    metis.wide = options[METIS_OPTIONS - 1] != 0;
+    return !metis.wide;
+}
+
+static bool metis_open(struct err *e)
+{
+    if (metis.opened != reorder_metis_name) {
+        metis.opened = reorder_metis_name;
+        metis.wide = false;
+        metis.library = dlopen(reorder_metis_name, RTLD_NOW | RTLD_LOCAL);
+        if (metis.library && !metis_suits()) {
+            dlclose(metis.library);
+            metis.library = NULL;
+        }
+    }
+    if (metis.library) return true;
+    if (metis.wide)
+        return fail(e, E_UNSUPPORTED, "metis needs a %s with 32-bit integers, and this one has 64", reorder_metis_name);
+    return fail(e, E_UNSUPPORTED, "metis needs %s, which is not installed here; amd does much the same",
+                reorder_metis_name);
+}
+
+static int work_metis(struct library_job *job)
+{
+    return metis.order(&job->g.n, job->g.ptr, job->g.adj, NULL, NULL, job->perm, job->inverse);
+}
+
+struct kept_signal {
+    struct sigaction term;
+    struct watch *w;
+};
+
+/* METIS takes SIGTERM for its own errors, and its handler crashes on any thread but its own: give it back. SIGABRT it
+   may keep, by which it returns when memory is out. */
+static bool keep_signal(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct kept_signal *k = w->user;
+    sigaction(SIGTERM, &k->term, NULL);
+    return !k->w || !k->w->tick || k->w->tick(k->w, what, done, total);
+}
+
+/* METIS is not made for graphs without edges. */
+static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err *e)
+{
+    struct kept_signal kept = {.w = w};
+    struct watch own = {keep_signal, &kept};
+    if (!metis_open(e)) return false;
+    if (g->ptr[g->n] == 0) return order_degree(g, perm, w, e);
+    sigaction(SIGTERM, NULL, &kept.term);
+    return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, &own, e);
+}
+
+static const struct ordering ordering_metis = {
+    .name = "metis",
+    .about = "nested dissection: little fill in a Cholesky factor of a large mesh",
+    .source = "METIS_NodeND; Karypis and Kumar 1998",
+    .order = order_metis,
+};
+
+/* ---- P A P' ---- */
+
+bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e)
+{
+    struct graph g;
+    if (!graph_new(&g, A, w, e)) return false;
+    bool ok = o->order(&g, perm, w, e);
+    graph_free(&g);
+    return ok;
+}
+
+static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
+{
+    for (int64_t i = 0; i < n; i++) inverse[i] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
+            return fail(e, E_INTERNAL, "an ordering names each row once, but place %lld has row %d", (long long)i,
+                        perm[i]);
+        inverse[perm[i]] = (int)i;
+    }
+    return true;
+}
+
+bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e)
+{
+    int *inverse = mem_new(A->rows, sizeof *inverse, "an ordering", e);
+    int *row = inverse ? mem_new(A->nnz, sizeof *row, "rows", e) : NULL;
+    int *col = row ? mem_new(A->nnz, sizeof *col, "columns", e) : NULL;
+    bool ok = col && invert(inverse, perm, A->rows, e);
+    if (ok) {
+#pragma omp parallel for schedule(dynamic, 4096) if (A->nnz > 1 << 14)
+        for (int64_t i = 0; i < A->rows; i++)
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+                row[k] = inverse[i];
+                col[k] = inverse[A->col[k]];
+            }
+        ok = csr_build(out, A->rows, A->cols, A->nnz, row, col, A->val, A->imag, NULL, w, e);
+    }
+    mem_free(inverse);
+    mem_free(row);
+    mem_free(col);
+    return ok;
+}
+
+/* ---- how far from the diagonal ---- */
+
+bool spread_of(const struct csr *A, struct spread *out, struct err *e)
+{
+    bool *seen = mem_zero(A->cols, sizeof *seen, "columns seen", e);
+    *out = (struct spread){0};
+    if (!seen) return false;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            int64_t right = A->col[k] - i, away = right < 0 ? -right : right;
+            if (away > out->bandwidth) out->bandwidth = away;
+            if (k == A->rowptr[i] && right < 0) out->profile += away;
+            if (!seen[A->col[k]] && right > 0) out->profile += away;
+            seen[A->col[k]] = true;
+        }
+    mem_free(seen);
+    return true;
+}
+
+const struct ordering *const orderings[] = {&ordering_rcm, &ordering_degree, &ordering_amd, &ordering_metis, NULL};
+
+const struct registry ordering_registry = {.entries = orderings};
+
+const struct ordering *ordering_find(const char *name)
+{
+    return registry_find(&ordering_registry, name);
+}

@@ -1,0 +1,470 @@
+/* What costs a kernel time: each cause is what the model predicts with it, less what it predicts without. */
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "modeled.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the rules look at: what was counted of a kernel, in all launches and whole. */
+struct sums {
+    const struct modeled *k;
+    const struct csr *A;
+    const struct work *main; /* the launch that takes longest */
+    struct tally loads, stores, atomics, x, shared;
+    double active; /* mean lanes at work */
+};
+
+static void add(struct tally *to, struct tally t)
+{
+    tally_add(to, &t, 1);
+}
+
+static const struct work *main_launch(const struct modeled *k)
+{
+    const struct work *best = &k->work.launch[0];
+    double most = -1;
+    for (int l = 0; l < k->work.n; l++) {
+        struct workload one = k->work;
+        one.n = 1;
+        one.launch[0] = k->work.launch[l];
+        double us = one.launch[0].blocks ? model_predict(&one, &k->on).us : 0;
+        if (us > most) most = us, best = &k->work.launch[l];
+    }
+    return best;
+}
+
+static struct sums sums_of(const struct modeled *k, const struct csr *A)
+{
+    struct sums s = {.k = k, .A = A, .main = main_launch(k)};
+    const struct counts *c = &k->counts;
+    double active = 0, steps = 0;
+    add(&s.loads, counts_of(c, TOUCH_LOAD, -1, -1));
+    add(&s.loads, counts_of(c, TOUCH_TEXTURE, -1, -1));
+    add(&s.stores, counts_of(c, TOUCH_STORE, -1, -1));
+    add(&s.atomics, counts_of(c, TOUCH_ATOMIC, -1, -1));
+    for (int t = TOUCH_SHARED_LOAD; t <= TOUCH_SHARED_ATOMIC; t++) add(&s.shared, counts_of(c, (enum touch)t, -1, -1));
+    for (int a = 0; a < c->scope.narrays; a++)
+        if (c->scope.array[a].role == ROLE_X) {
+            add(&s.x, counts_of(c, TOUCH_LOAD, a, -1));
+            add(&s.x, counts_of(c, TOUCH_TEXTURE, a, -1));
+        }
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        active += (double)c->launch[l].active;
+        steps += (double)c->launch[l].steps;
+    }
+    s.active = steps > 0 ? active / steps : 0;
+    return s;
+}
+
+static double share(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* ---- the kernel without a cause ---- */
+
+/* The waits, steps and bytes of all launches but for the share `less` of them. */
+static void without_share(struct workload *w, double less)
+{
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less, k->longest[q] *= 1 - less;
+        k->steps *= 1 - less;
+        k->lines *= 1 - less;
+        k->l2_loads *= 1 - less;
+        k->footprint *= 1 - less;
+    }
+    w->footprint *= 1 - less;
+}
+
+static double padding_share(const struct sums *s)
+{
+    return share((double)s->loads.padding, (double)s->loads.sectors * SECTOR);
+}
+
+static void no_padding(const struct sums *s, struct workload *w)
+{
+    without_share(w, padding_share(s));
+}
+
+/* No block takes longer than the mean of its launch. */
+static void no_long_block(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++)
+        for (int q = 0; q < WAITS; q++) {
+            double mean = w->launch[l].blocks ? w->launch[l].wait[q] / (double)w->launch[l].blocks : 0;
+            if (w->launch[l].longest[q] > mean) w->launch[l].longest[q] = mean;
+        }
+}
+
+static void no_long_row(const struct sums *s, struct workload *w)
+{
+    if (s->main->longest_row < 0 || s->k->kernel->shares) return;
+    if ((double)csr_row_length(s->A, s->main->longest_row) < 4 * share((double)s->A->nnz, (double)s->A->rows) + 16)
+        return;
+    no_long_block(s, w);
+}
+
+static void no_imbalance(const struct sums *s, struct workload *w)
+{
+    struct workload with = *w;
+    const struct work *m = s->main;
+    if (m->longest[WAIT_STEP] < 1.5 * share(m->wait[WAIT_STEP], (double)m->blocks)) return;
+    no_long_row(s, &with);
+    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* else the long row is the cause */
+}
+
+/* All lanes at work: as many fewer steps, of the loads of the main loop. */
+static void no_idle_lanes(const struct sums *s, struct workload *w)
+{
+    double lanes = share((double)s->loads.lanes, (double)s->loads.requests), less = 1 - lanes / LANES;
+    for (int l = 0; l < w->n && lanes > 0; l++) {
+        struct work *k = &w->launch[l];
+        k->steps *= 1 - less;
+        k->lines *= 1 - less;
+        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
+    }
+}
+
+/* Sectors that the bytes asked for would fill, where neighbouring lanes ask for neighbouring elements. x apart. */
+static double scattered_share(const struct sums *s)
+{
+    double sectors = (double)(s->loads.sectors - s->x.sectors), bytes = (double)(s->loads.bytes - s->x.bytes);
+    return sectors > 0 ? fmax(0, 1 - bytes / SECTOR / sectors) : 0;
+}
+
+static void no_scatter(const struct sums *s, struct workload *w)
+{
+    double less = scattered_share(s) * share((double)(s->loads.sectors - s->x.sectors), (double)s->loads.sectors);
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors) : 1; /* what all must fetch once */
+        k->lines *= 1 - less;
+        k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
+        k->wait[WAIT_L2] *= 1 - less;
+        k->wait[WAIT_FIRST] *= 1 - less * 0.5;
+    }
+}
+
+/* x as if it were read once, in order. */
+static void no_gather(const struct sums *s, struct workload *w)
+{
+    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        double once = x / SECTOR * share(k->gathered, k->gathered), more = fmax(0, k->gathered - once);
+        double part = share(more, k->l2_loads);
+        k->l2_loads -= more;
+        k->wait[WAIT_L2] *= 1 - part;
+        k->wait[WAIT_FIRST] *= 1 - part;
+        k->lines -=
+            fmin(k->lines, (double)s->x.requests * fmax(0, share((double)s->x.sectors, (double)s->x.requests) / 4 - 1));
+    }
+}
+
+static void no_atomics(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = w->launch[l].deep = 0;
+}
+
+static void no_conflicts(const struct sums *s, struct workload *w)
+{
+    double less = 1 - share((double)s->shared.turns_least, (double)s->shared.turns);
+    for (int l = 0; l < w->n && s->shared.turns; l++) {
+        w->launch[l].wait[WAIT_SHARED] *= 1 - less;
+        w->launch[l].longest[WAIT_SHARED] *= 1 - less;
+    }
+}
+
+/* Warps enough to fill every wait: what is left is bytes and instructions. */
+static void no_waits(const struct sums *s, struct workload *w)
+{
+    struct workload with = *w;
+    no_long_block(s, &with);
+    for (int l = 0; l < w->n; l++)
+        for (int q = 0; q < WAITS; q++) {
+            w->launch[l].wait[q] = 0;
+            w->launch[l].longest[q] -= with.launch[l].longest[q]; /* a long row is a cause of its own */
+        }
+}
+
+/* Bytes that need not move. */
+static void no_bytes(const struct sums *s, struct workload *w)
+{
+    (void)s;
+    for (int l = 0; l < w->n; l++) w->launch[l].l2_loads = w->launch[l].l2_stores = w->launch[l].footprint = 0;
+}
+
+/* ---- what is said of it ---- */
+
+#define TEXT(f, ...) snprintf((f)->text, sizeof(f)->text, __VA_ARGS__)
+#define REMEDY(f, ...) snprintf((f)->remedy, sizeof(f)->remedy, __VA_ARGS__)
+
+static double mean_row(const struct sums *s)
+{
+    return share((double)s->A->nnz, (double)s->A->rows);
+}
+
+static int64_t longest_of(const struct csr *A, int64_t *row)
+{
+    int64_t most = 0;
+    *row = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        if (csr_row_length(A, i) > most) most = csr_row_length(A, i), *row = i;
+    return most;
+}
+
+static const struct format *spilling_format(void)
+{
+    const struct format *const *f = formats;
+    while (!(*f)->spills) f++;
+    return *f;
+}
+
+/* Slots per nonzero that f would store A with, at its default width. */
+static double slots_per_nonzero(const struct csr *A, const struct format *f, int64_t *width)
+{
+    struct plan p;
+    struct err unseen = {0};
+    if (!format_plan(A, f, NULL, T_F64, &p, &unseen)) return NAN;
+    *width = p.shape.param[0];
+    return share((double)p.slots, (double)A->nnz);
+}
+
+static void say_padding(const struct sums *s, struct finding *f)
+{
+    int64_t row, width = 0, most = longest_of(s->A, &row);
+    const struct plan *p = &s->k->plan;
+    const struct format *spills = spilling_format();
+    double stored = share((double)p->slots, (double)s->A->nnz), less = slots_per_nonzero(s->A, spills, &width);
+    TEXT(f,
+         "%s pads %.0f%% of its %lld slots, and reads %.0f%% of its bytes for it: row %lld has %lld entries, the mean "
+         "is %.1f",
+         p->shape.format->name, 100 * share((double)p->padding, (double)p->slots), (long long)p->slots,
+         100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
+    if (!p->shape.format->spills && less < stored)
+        REMEDY(f, "%s with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1", spills->name,
+               (long long)width, less, p->shape.format->name, stored);
+    else
+        REMEDY(f, "csr stores no padding");
+}
+
+static void say_long_row(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    int64_t row = w->longest_row;
+    TEXT(f,
+         "row %lld has %lld entries, the mean is %.1f: block %lld, which has it, waits %.0f times as long as the mean "
+         "block, "
+         "and all others are done by then",
+         (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
+         share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
+    REMEDY(f, "share long rows out, or cut the nonzeros in equal pieces");
+}
+
+static void say_imbalance(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    TEXT(f, "block %lld of %lld makes %.0f steps, the mean block %.0f: the multiprocessors wait for it",
+         (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
+         share(w->wait[WAIT_STEP], (double)w->blocks));
+    REMEDY(f, "sort rows by length, or cut the nonzeros in equal pieces");
+}
+
+static void say_idle(const struct sums *s, struct finding *f)
+{
+    TEXT(f, "%.1f of a warp's 32 lanes are at work in a load, on average; rows have %.1f entries",
+         share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
+    REMEDY(f, "fewer threads a row, or work shared out by nonzeros");
+}
+
+static void say_scatter(const struct sums *s, struct finding *f)
+{
+    double sectors = (double)(s->loads.sectors - s->x.sectors), requests = (double)(s->loads.requests - s->x.requests);
+    TEXT(f,
+         "a warp's request for the matrix touches %.1f sectors of 32 bytes, where its bytes would fill %.1f: lanes "
+         "read far "
+         "apart",
+         share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
+    REMEDY(f, "let neighbouring lanes read neighbouring elements, along rows or stored columns first");
+}
+
+/* An order brings a part of what x costs, and costs a sort of the matrix: not for less than this share of the time. */
+#define REORDER_PAYS 0.15
+
+static void say_gather(const struct sums *s, struct finding *f)
+{
+    TEXT(f,
+         "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f a request, where one in order would fill %.2f",
+         share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
+         (double)type_size(s->k->real) / SECTOR);
+    if (f->us > REORDER_PAYS * s->k->time.us)
+        REMEDY(f, "bring columns of neighbouring rows together: `whatif reorder rcm` predicts what that gains%s",
+               s->k->real == T_F64 ? "; fp32 halves x" : "");
+}
+
+/* Entries of the rows whose y shares a sector: of the sector that has most. */
+static int64_t entries_of_sector(const struct sums *s)
+{
+    int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;
+    for (int64_t i = 0; i < s->A->rows; i += rows) {
+        int64_t n = 0;
+        for (int64_t k = i; k < i + rows && k < s->A->rows; k++) n += csr_row_length(s->A, k);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static void say_atomics(const struct sums *s, struct finding *f)
+{
+    double hot = 0, all = (double)s->atomics.lanes;
+    for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
+    if (!s->k->kernel->shares) { /* each adds an entry, or more, to the y of its row */
+        all = fmin(all, (double)s->k->plan.slots);
+        hot = fmin(hot, (double)entries_of_sector(s));
+    }
+    TEXT(f,
+         "%.0f atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
+         "sector, one after another",
+         all, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
+    REMEDY(f, "add up within the warp first, or give each row to one owner");
+}
+
+static void say_launches(const struct sums *s, struct finding *f)
+{
+    int n = 0;
+    for (int l = 0; l < s->k->work.n; l++) n += s->k->work.launch[l].blocks > 0;
+    TEXT(f, "%d launch%s cost%s %.1f us by %s, whatever %s", n, n == 1 ? "" : "es", n == 1 ? "s" : "",
+         s->k->time.launch_us, n == 1 ? "itself" : "themselves", n == 1 ? "it does" : "they do");
+    REMEDY(f, n > 1 ? "a kernel of one launch; a larger matrix; several products at once"
+                    : "nothing in the kernel: a larger matrix, or several products in one launch");
+}
+
+static void say_conflicts(const struct sums *s, struct finding *f)
+{
+    TEXT(f, "shared memory takes %lld turns of its banks, %lld would do", (long long)s->shared.turns,
+         (long long)s->shared.turns_least);
+    REMEDY(f, "pad the shared array, so that the lanes of a warp fall into different banks");
+}
+
+/* Of a multiprocessor; see at_once in model.c. */
+enum { THREADS_AT_ONCE = 2048 };
+
+static void say_waits(const struct sums *s, struct finding *f)
+{
+    const struct work *w = s->main;
+    double loads = w->longest[WAIT_L1] + w->longest[WAIT_L2] + w->longest[WAIT_FIRST];
+    double full = (double)w->blocks * (double)w->threads / (THREADS_AT_ONCE * s->k->on.sms);
+    struct counted blocks = how_many(w->blocks, "block");
+    if (full < 1)
+        TEXT(f,
+             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %s of %lld "
+             "threads fill %.2g%% of the GPU",
+             loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
+    else
+        TEXT(f,
+             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, which the others "
+             "on the GPU hide in part; it is filled %.1f times by %s",
+             loads, full, blocks.text);
+    REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads a row shorten the chain"
+                       : "more threads a row shorten the chain");
+}
+
+/* Bytes from L2, over those that must move, up to which there is nothing to gain by better access. */
+#define NEAR_LEAST 1.15
+
+static void say_bytes(const struct sums *s, struct finding *f)
+{
+    char l2[32], dram[32], least[32];
+    const struct modeled *k = s->k;
+    bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
+    TEXT(f, "%s: %s from L2, %s of that from memory; at least %s must move%s",
+         memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
+         show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
+         show_bytes((double)k->bytes, least, sizeof least),
+         k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
+    REMEDY(f, "fewer bytes: %s, a format with fewer indices (bsr, dia, dia-symmetric)",
+           k->real == T_F64 ? "fp32" : "fewer entries");
+}
+
+/* More padding than entries: memory, even where the kernel stops before it. */
+static bool pads_much(const struct sums *s)
+{
+    return s->k->plan.padding > s->A->nnz;
+}
+
+/* A kernel is worth its name only where the model finds it that much faster. */
+#define FASTER 0.97
+
+static const struct rule {
+    const char *cause;
+    void (*without)(const struct sums *s, struct workload *w); /* NULL: the launches themselves */
+    void (*say)(const struct sums *s, struct finding *f);
+    bool (*also)(const struct sums *s); /* tell it even where it costs no time; may be NULL */
+    const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
+} rules[] = {
+    {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},
+    {"long row", no_long_row, say_long_row, NULL, {"csr-merge", "coo-segmented", "csr-vector"}},
+    {"imbalance", no_imbalance, say_imbalance, NULL, {"sell", "sc-csr", "csr-merge"}},
+    {"idle lanes", no_idle_lanes, say_idle, NULL, {"csr-cusp", "csr-stream", "csr-merge"}},
+    {"uncoalesced loads", no_scatter, say_scatter, NULL, {"csr-vector", "csr-stream", "ell", "sell"}},
+    {"x gather", no_gather, say_gather, NULL, {NULL}},
+    {"atomics", no_atomics, say_atomics, NULL, {"coo-segmented", "csr-vector", "csr-stream", "csr-merge"}},
+    {"bank conflicts", no_conflicts, say_conflicts, NULL, {NULL}},
+    {"launches", NULL, say_launches, NULL, {NULL}},
+    {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-merge"}},
+    {"bytes", no_bytes, say_bytes, NULL, {NULL}},
+};
+
+bool finding_names(const struct finding *f, const char *kernel)
+{
+    for (int i = 0; i < INSTEAD_MOST && f->instead[i]; i++)
+        if (!strcmp(f->instead[i], kernel)) return true;
+    return false;
+}
+
+void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n)
+{
+    char us[32];
+    int said = 0;
+    if (!f->instead[0]) return;
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(f->remedy);
+        if (!finding_names(f, other[i].kernel->name) || other[i].kernel == k->kernel) continue;
+        if (other[i].time.us > FASTER * k->time.us) continue;
+        snprintf(f->remedy + used, sizeof f->remedy - used, "%s %s %s", said++ ? "," : ":", other[i].kernel->name,
+                 show_us(other[i].time.us, us, sizeof us));
+    }
+    if (!said) *f->remedy = 0;
+}
+
+static int costlier(const void *a, const void *b)
+{
+    double x = ((const struct finding *)a)->us, y = ((const struct finding *)b)->us;
+    return (x < y) - (x > y);
+}
+
+int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST])
+{
+    struct sums s = sums_of(k, A);
+    struct workload *w = mem_new(1, sizeof *w, "a kernel without what costs it time", NULL);
+    int n = 0;
+    for (int r = 0; r < COUNT(rules) && w; r++) {
+        *w = k->work;
+        if (rules[r].without) rules[r].without(&s, w);
+        double us = rules[r].without ? k->time.us - model_predict(w, &k->on).us : k->time.launch_us;
+        if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
+        out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
+        rules[r].say(&s, &out[n++]);
+    }
+    mem_free(w);
+    qsort(out, (size_t)n, sizeof *out, costlier);
+    return n;
+}

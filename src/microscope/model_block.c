@@ -1,0 +1,121 @@
+/* Blocks, for the cost model: those on one multiprocessor at once go through its cache together. */
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "model_watch.h"
+
+#include <string.h>
+
+static void slowest(const struct warp_state *s, int nwarps, int span, double *wait)
+{
+    double most = -1;
+    int at = 0;
+    for (int k = 0; k < nwarps; k++)
+        if (model_cost(s[k].wait[span]) > most) most = model_cost(s[k].wait[span]), at = k;
+    for (int k = 0; nwarps && k < WAITS; k++) wait[k] += s[at].wait[span][k];
+}
+
+static void add_block(struct watching *v, const struct block_log *b, const struct warp_state *s)
+{
+    struct work *w = &v->out->launch[v->launch];
+    double wait[WAITS] = {0};
+    bool shares = v->out->kernel->shares;
+    int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;
+    for (int span = 0; span < SPANS_MOST && !shares; span++) slowest(s, b->nwarps, span, wait);
+    for (int k = 0; k < b->nwarps && shares; k++)
+        for (int q = 0; q < WAITS; q++) wait[q] += s[k].wait[0][q] / (double)warps;
+    for (int k = 0; k < WAITS; k++) w->wait[k] += v->scale[v->launch] * wait[k];
+    for (int k = 0; k < b->nwarps; k++) {
+        w->warp_steps += s[k].steps;
+        if (s[k].steps > w->longest_steps) w->longest_steps = s[k].steps;
+    }
+    if (shares || model_cost(wait) <= v->longest_cost) return;
+    v->longest_cost = model_cost(wait);
+    memcpy(w->longest, wait, sizeof wait);
+    w->longest_block = b->block;
+    w->longest_row = b->row;
+}
+
+/* The next request of each warp of the blocks of q; false: there were none left. */
+static bool one_turn(struct watching *v, const struct queue *q, struct warp_state *state)
+{
+    bool more = false;
+    for (int b = 0; b < q->n; b++)
+        for (int k = 0; k < q->block[b].nwarps; k++, state++) {
+            const struct warp_log *g = &q->block[b].warp[k];
+            if (state->next == g->n || v->err.code) continue;
+            const struct asked *r = &g->r[state->next++];
+            warp_request(v, state, r, g->sector + r->first, q->cache);
+            more = true;
+        }
+    return more;
+}
+
+void block_log_free(struct block_log *b)
+{
+    for (int k = 0; k < b->nwarps; k++) {
+        mem_free(b->warp[k].r);
+        mem_free(b->warp[k].sector);
+    }
+    mem_free(b->warp);
+    b->nwarps = 0;
+}
+
+/* The blocks that are on a multiprocessor at once. */
+static void queue_run(struct watching *v, struct queue *q)
+{
+    int nwarps = 0, k = 0;
+    for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
+    if (!q->cache)
+        q->cache = mem_zero(1, sizeof(struct cache) + L1_BYTES / LINE * sizeof(struct line), "a cache", &v->err);
+    struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
+    for (int i = 0; state && i < nwarps; i++) state[i].pending = state[i].values = -1, state[i].unroll = 1;
+    while (state && one_turn(v, q, state)) {
+    }
+    for (int i = 0; state && i < nwarps; i++) warp_wait(&state[i], false);
+    for (int b = 0; b < q->n; b++) {
+        if (state) add_block(v, &q->block[b], &state[k]);
+        k += q->block[b].nwarps;
+        block_log_free(&q->block[b]);
+    }
+    q->n = 0;
+    mem_free(state);
+}
+
+static struct queue *queue_of(struct watching *v, int64_t block)
+{
+    const struct scope_launch *l = &v->scope->launch[v->launch];
+    struct queue *q = &v->queue[l->seen < l->blocks ? 0 : block % v->sms];
+    if (!q->block) q->block = mem_zero(BLOCKS_MOST, sizeof *q->block, "the blocks at once", &v->err);
+    return q->block ? q : NULL;
+}
+
+void model_block_end(void *user, const struct scope *s, int launch, int64_t block)
+{
+    struct watching *v = user;
+    if (v->launch != launch && !v->err.code) model_launch_begin(v, s);
+    struct queue *q = v->err.code ? NULL : queue_of(v, block);
+    struct warp_log *kept = q ? mem_new(v->nwarps, sizeof *kept, "the requests of a block", &v->err) : NULL;
+    if (kept) {
+        memcpy(kept, v->warp, (size_t)v->nwarps * sizeof *kept);
+        memset(v->warp, 0, (size_t)v->nwarps * sizeof *kept);
+        q->block[q->n++] = (struct block_log){block, v->row, v->row_length, v->nwarps, kept};
+        if (q->n == v->at_once) queue_run(v, q);
+    }
+    v->nwarps = 0;
+    v->row = -1;
+    v->row_length = -1;
+    double at_once = (double)v->at_once * v->sms;
+    if (!v->err.code && ++v->windows * v->scale[v->launch] >= at_once) model_window_end(v);
+    if (++v->ended == s->launch[launch].seen) model_launch_end(v); /* the places have other numbers when all is over */
+}
+
+void model_launch_end(struct watching *v)
+{
+    for (int k = 0; k < v->sms && v->launch >= 0; k++)
+        if (v->queue[k].n) queue_run(v, &v->queue[k]);
+    if (v->launch >= 0) {
+        model_window_end(v);
+        v->stored[v->launch] = v->stores.n > v->pointers.n / 4 ? v->stores : v->pointers;
+        v->stored[v->launch].loose = v->stores.n <= v->pointers.n / 4;
+    }
+}

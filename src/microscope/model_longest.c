@@ -1,0 +1,136 @@
+/* The longest row, which a sample of blocks may have missed: its warp is found and followed. */
+#include "matrix/csr.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "model_watch.h"
+#include "formats/stored.h"
+
+#include <math.h>
+
+/* The warp that stores that row, if warps store rows in order. */
+static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
+{
+    double rows = t->row[2] - t->row[0], warps = t->warp[2] - t->warp[0];
+    if (t->n < 65 || rows <= 0 || warps <= 0) return false;
+    double between = t->warp[0] + (t->row[1] - t->row[0]) * warps / rows;
+    *warp = (int64_t)(t->warp[0] + ((double)row - t->row[0]) * warps / rows + 0.001);
+    return between - t->warp[1] < 1.5 && t->warp[1] - between < 1.5;
+}
+
+/* A row that lanes of a warp are at when it is left, and its entries that they have loaded. */
+struct rest {
+    int n;
+    int64_t row[LANES];
+    double loaded[LANES];
+};
+
+static void count_loaded(struct rest *t, const struct scope *s, const struct request *r, bool add_rows)
+{
+    int array = s->place[r->place].array;
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        struct place p = scope_element(s, array, r->at[__builtin_ctz(left)]);
+        int k = 0;
+        if (p.kind != SLOT_ENTRY || p.row < 0) continue;
+        while (k < t->n && t->row[k] != p.row) k++;
+        if (k == t->n && !add_rows) continue;
+        if (k == t->n) t->row[t->n] = p.row, t->loaded[t->n++] = 0;
+        t->loaded[k]++;
+    }
+}
+
+static bool at_values(const struct trace *t, int64_t k)
+{
+    int array = t->scope.place[t->step[k].place].array;
+    return array >= 0 && t->scope.array[array].stored >= 0 &&
+           stored_is_value(t->scope.of, t->scope.array[array].stored);
+}
+
+/* The same where the warps of a block have all its rows in common, and meet at barriers; NaN: they do not. */
+static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
+{
+    double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;
+    int64_t first = (int64_t)((double)t->block * each + 0.5), end = (int64_t)((double)(t->block + 1) * each + 0.5);
+    bool together = false;
+    for (int64_t k = 0; k < t->nsteps; k++) {
+        together |= t->scope.place[t->step[k].place].touch == TOUCH_BARRIER;
+        if (at_values(t, k)) loaded += __builtin_popcount(t->step[k].mask);
+    }
+    if (end > A->rows) end = A->rows;
+    if (!together || loaded == 0 || first < 0 || first >= end) return NAN;
+    return (double)(A->rowptr[end] - A->rowptr[first]) / t->warps / loaded;
+}
+
+/* How many times as long the warp goes on as its steps that were kept: until all entries of the rows that it is at were
+   loaded. */
+static double beyond(const struct trace *t, const struct csr *A, const struct stores *rows)
+{
+    struct rest rest = {0};
+    double most = 1, together = t->cut ? beyond_together(t, A, rows) : 1;
+    if (!isnan(together)) return together > 1 ? together : 1;
+    for (int64_t k = t->nsteps - 1; k >= 0; k--)
+        if (at_values(t, k)) count_loaded(&rest, &t->scope, &t->step[k], rest.n == 0);
+    for (int k = 0; k < rest.n; k++) {
+        double times = (double)csr_row_length(A, rest.row[k]) / rest.loaded[k];
+        if (times > most) most = times;
+    }
+    return most;
+}
+
+/* Put the requests of one warp through an empty cache, and keep its waits where they are longer than any. */
+static bool follow(const struct watching *v, int launch, int64_t warp, struct watch *watch, struct work *w,
+                   struct err *e)
+{
+    const struct scope_launch *l = &v->scope->launch[launch];
+    int64_t warps = (l->threads + LANES - 1) / LANES;
+    struct trace t;
+    struct request_facts f;
+    struct workload *out = mem_zero(1, sizeof *out, "the work of a warp", e);
+    struct watching *one = out ? mem_zero(1, sizeof *one, "the microscope", e) : NULL;
+    bool ok = one && trace_warp(v->out->kernel, v->M, launch, warp / warps, (int)(warp % warps), watch, &t, e);
+    if (ok) {
+        *out = (struct workload){.kernel = v->out->kernel};
+        *one = (struct watching){.M = v->M, .A = v->A, .sms = 1, .out = out, .launch = -1, .row = -1};
+        one->queue = mem_zero(1, sizeof *one->queue, "a multiprocessor", e);
+        t.scope.nlaunches = launch + 1;
+        for (int64_t k = 0; one->queue && k < t.nsteps; k++) {
+            facts_of(&t.scope, &t.step[k], &f);
+            model_request(one, &t.scope, warp / warps, 0, &t.step[k], &f);
+        }
+        t.scope.launch[launch].seen = 1;
+        if (one->queue) model_block_end(one, &t.scope, launch, warp / warps);
+        const struct work *got = &out->launch[launch];
+        double times = beyond(&t, v->A, &v->stored[launch]), cost = times * model_cost(got->longest);
+        ok = one->queue && !one->err.code;
+        if (ok && cost > model_cost(w->longest)) {
+            for (int k = 0; k < WAITS; k++) w->longest[k] = times * got->longest[k];
+            w->longest_block = warp / warps;
+            w->longest_row = v->longest_row;
+        }
+        watching_free(one);
+        trace_free(&t);
+    }
+    mem_free(one);
+    mem_free(out);
+    return ok;
+}
+
+/* Where rows go to warps in order, that of the longest row; else those at both ends, as after sorting. */
+bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e)
+{
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        struct work *work = &v->out->launch[l];
+        int64_t warps = (at->threads + LANES - 1) / LANES, warp;
+        if (at->seen == at->blocks || v->out->kernel->together) continue;
+        if (warp_of_row(&v->stored[l], position_of(v, v->longest_row), &warp) && warp >= 0 &&
+            warp < warps * at->blocks) {
+            if (!follow(v, l, warp, w, work, e)) return false;
+            if (v->stored[l].loose && warp > 0 && !follow(v, l, warp - 1, w, work, e)) return false;
+            if (v->stored[l].loose && warp + 1 < warps * at->blocks && !follow(v, l, warp + 1, w, work, e))
+                return false;
+        } else if (v->stored[l].n &&
+                   (!follow(v, l, 0, w, work, e) || !follow(v, l, warps * at->blocks - 1, w, work, e)))
+            return false;
+    }
+    return true;
+}

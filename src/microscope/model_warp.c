@@ -1,0 +1,198 @@
+/* One request of a warp, for the cost model: where its sectors come from and what the warp waits for. */
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "model_watch.h"
+
+#include <string.h>
+
+/* Is the sector there? It is afterwards. */
+static bool cache_look(struct cache *c, int sets, uint64_t sector)
+{
+    uint64_t tag = sector / (LINE / SECTOR);
+    uint32_t bit = 1u << (sector % (LINE / SECTOR));
+    struct line *set = &c->line[(tag * 0x9E3779B97F4A7C15u >> 40) % (uint64_t)sets * WAYS], *old = set;
+    c->now++;
+    for (int k = 0; k < WAYS; k++) {
+        if (set[k].tag == tag && set[k].sectors) {
+            bool there = set[k].sectors & bit;
+            set[k].sectors |= bit;
+            set[k].age = c->now;
+            return there;
+        }
+        if (set[k].age < old->age) old = &set[k];
+    }
+    *old = (struct line){tag, c->now, bit};
+    return false;
+}
+
+/* Rough weights, to tell the slowest warp of a block, in ns. */
+static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15};
+
+double model_cost(const double *wait)
+{
+    double sum = 0;
+    for (int k = 0; k < WAITS; k++) sum += weight[k] * wait[k];
+    return sum;
+}
+
+static bool test_set(uint64_t *map, uint64_t i)
+{
+    bool was = map[i / 64] >> (i % 64) & 1;
+    map[i / 64] |= (uint64_t)1 << (i % 64);
+    return was;
+}
+
+/* Wait for all that is on its way; for an address values of the matrix need not be there. */
+void warp_wait(struct warp_state *w, bool address)
+{
+    int slowest = !address && w->values > w->pending ? w->values : w->pending;
+    if (slowest >= 0) w->wait[w->span][slowest] += 1.0 / w->unroll;
+    w->pending = -1;
+    w->pointers = w->gathers = w->indices = false;
+    if (address) return;
+    w->values = -1;
+    memset(w->places, 0, sizeof w->places);
+}
+
+/* Is it read at an index that comes from the matrix? x is, and what a kernel keeps for itself. */
+static bool is_gathered(const struct scope_array *a)
+{
+    return a->stored < 0 && !a->shared && a->role != ROLE_Y;
+}
+
+static bool is_value(const struct watching *v, const struct scope_array *a)
+{
+    return a->stored >= 0 && stored_is_value(v->M->of, a->stored);
+}
+
+static bool is_pointer(const struct watching *v, int array, const struct scope_array *a)
+{
+    return a->stored >= 0 && a->n > 0 && !stored_is_value(v->M->of, a->stored) &&
+           scope_element(v->scope, array, 0).kind == SLOT_POINTER;
+}
+
+/* Does the request need a value that is still on its way: an index, a pointer, the sum of the last turn of a loop? */
+static bool needs(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
+{
+    if (w->pending < 0 && w->values < 0) return false;
+    if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
+    const struct scope_array *a = &v->scope->array[p->array];
+    if (w->places[place / 64] >> (place % 64) & 1) return true;
+    if (is_gathered(a)) return w->indices;
+    if (w->pointers && w->pointer_array != p->array) return true;
+    return w->gathers && !is_value(v, a);
+}
+
+/* Is it a load of x, whose address is all that it waits for? */
+static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
+{
+    bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
+    bool again = w->places[place / 64] >> (place % 64) & 1;
+    return load && !again && is_gathered(&v->scope->array[p->array]);
+}
+
+/* Where the slowest of its sectors comes from. */
+static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a)
+{
+    struct work *w = &v->out->launch[v->launch];
+    const struct scope_array *array = &v->scope->array[a];
+    int level = WAIT_L1;
+    bool x = array->role == ROLE_X;
+    double scale = v->scale[v->launch];
+    for (int k = 0; k < r->n; k++) {
+        uint64_t sector_k = sector[k];
+        bool before = test_set(v->array[a].asked, sector_k - array->base / SECTOR);
+        if (!before) v->distinct[v->launch][a]++;
+        if (!test_set(v->array[a].any, sector_k - array->base / SECTOR)) v->all[a]++;
+        if (cache && cache_look(cache, v->sets, sector_k)) continue;
+        w->l2_loads += scale;
+        if (x) w->gathered += scale;
+        int from = before ? WAIT_L2 : WAIT_FIRST;
+        if (from > level) level = from;
+    }
+    return level;
+}
+
+static int lines_of(const struct asked *r, const uint64_t *sector)
+{
+    int n = 0;
+    for (int k = 0; k < r->n; k++) {
+        bool seen = false;
+        for (int j = k - 1; j >= 0 && !seen; j--) seen = sector[j] / 4 == sector[k] / 4;
+        n += !seen;
+    }
+    return n;
+}
+
+static bool map_of(struct watching *v, int a)
+{
+    const struct scope_array *array = &v->scope->array[a];
+    int64_t words = array->n * array->size / SECTOR / 64 + 2;
+    if (!v->array[a].asked) v->array[a].asked = mem_zero(words, 8, "the sectors of an array", &v->err);
+    if (!v->array[a].any) v->array[a].any = mem_zero(words, 8, "the sectors of an array", &v->err);
+    return v->array[a].asked && v->array[a].any;
+}
+
+static void global_request(struct watching *v, struct warp_state *s, const struct scope_place *p, const struct asked *r,
+                           const uint64_t *sector, struct cache *cache)
+{
+    struct work *w = &v->out->launch[v->launch];
+    double scale = v->scale[v->launch];
+    bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
+    if (!map_of(v, p->array)) return;
+    w->lines += scale * lines_of(r, sector);
+    int level = level_of(v, r, sector, load ? cache : NULL, p->array);
+    if (!load) {
+        w->l2_loads -= scale * r->n;
+        if (p->touch == TOUCH_STORE) w->l2_stores += scale * r->n;
+        if (p->touch == TOUCH_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
+        if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares)
+            s->pending = WAIT_L2; /* it hands out work, and answers */
+        return;
+    }
+    w->sectors += scale * r->n;
+    bool value = is_value(v, &v->scope->array[p->array]);
+    if (value && level > s->values) s->values = level;
+    if (!value && level > s->pending) s->pending = level;
+    s->unroll = r->unroll;
+    s->gathers |= is_gathered(&v->scope->array[p->array]);
+    s->indices |= !is_gathered(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
+    s->places[r->place / 64] |= (uint64_t)1 << (r->place % 64);
+    if (is_pointer(v, p->array, &v->scope->array[p->array])) {
+        s->pointers = true;
+        s->pointer_array = p->array;
+    }
+}
+
+/* The warp takes the next share of the work: how long was it over the last one? */
+static void next_task(struct watching *v, struct warp_state *s)
+{
+    double task[WAITS];
+    for (int k = 0; k < WAITS; k++) task[k] = s->wait[0][k] - s->mark[k];
+    memcpy(s->mark, s->wait[0], sizeof task);
+    if (model_cost(task) <= v->longest_cost) return;
+    v->longest_cost = model_cost(task);
+    memcpy(v->out->launch[v->launch].longest, task, sizeof task);
+}
+
+void warp_request(struct watching *v, struct warp_state *s, const struct asked *r, const uint64_t *sector,
+                  struct cache *cache)
+{
+    const struct scope_place *p = &v->scope->place[r->place];
+    struct work *w = &v->out->launch[v->launch];
+    double scale = v->scale[v->launch], *wait = s->wait[s->span];
+    if (needs(v, s, p, r->place)) warp_wait(s, gathers_now(v, s, p, r->place));
+    if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares) next_task(v, s);
+    wait[WAIT_STEP]++;
+    s->steps++;
+    w->steps += scale;
+    if (touch_global(p->touch)) global_request(v, s, p, r, sector, cache);
+    if (touch_shared(p->touch)) w->turns += scale * r->turns;
+    if (p->touch == TOUCH_SHARED_LOAD) wait[WAIT_SHARED] += (1 + (r->turns > 2 ? r->turns - 2 : 0) / 16.0) / r->unroll;
+    if (p->touch == TOUCH_EXCHANGE) wait[WAIT_EXCHANGE]++;
+    if (p->touch == TOUCH_BARRIER) {
+        wait[WAIT_BARRIER]++;
+        if (s->span < SPANS_MOST - 1) s->span++;
+    }
+}

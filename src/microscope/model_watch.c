@@ -1,0 +1,279 @@
+/* What a kernel's launches do, for the cost model: each block's requests through a small cache, and the waits of its
+   warps added up.
+
+   Blocks are dealt to multiprocessors in turns. Those that are on one at the same time go through its cache together,
+   their warps taking turns, and find it as those before them left it. A sample is taken as what one of them gets. */
+#include <stdio.h>
+
+#include "model_watch.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* ---- requests as they come ---- */
+
+/* How many turns of its loop wait for their loads together. */
+int unroll_of(const struct scope_place *p)
+{
+    return p->unroll == TURNS_WHOLE ? UNROLLED_WHOLE : p->unroll == TURNS_AUTO ? UNROLLED : p->unroll;
+}
+
+static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err *e)
+{
+    if (n <= *room) return p;
+    int64_t more = *room ? 2 * *room : 64;
+    while (more < n) more *= 2;
+    void *bigger =
+        p ? mem_resize(p, more, size, "the requests of a block", e) : mem_new(more, size, "the requests of a block", e);
+    if (bigger) *room = more;
+    return bigger;
+}
+
+static int resident(int64_t threads)
+{
+    int64_t n = THREADS_MOST / (threads > 0 ? threads : 1);
+    return n < 1 ? 1 : n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
+}
+
+/* The first request of a launch. */
+void model_launch_begin(struct watching *v, const struct scope *s)
+{
+    const struct scope_launch *l = &s->launch[s->nlaunches - 1];
+    struct work *w = &v->out->launch[s->nlaunches - 1];
+    int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
+    if (at_once > resident(l->threads)) at_once = resident(l->threads);
+    v->launch = s->nlaunches - 1;
+    v->sets = L1_BYTES / LINE / WAYS;
+    v->at_once = at_once > 0 ? (int)at_once : 1;
+    v->longest_cost = -1;
+    v->stores = v->pointers = (struct stores){0};
+    v->windows = 0;
+    v->hottest = 0;
+    v->ended = 0;
+    v->scope = s;
+    w->longest_block = w->longest_row = -1;
+    v->scale[v->launch] = l->seen ? (double)l->blocks / (double)l->seen : 0;
+    for (int k = 0; k < v->sms; k++)
+        if (v->queue[k].cache)
+            memset(v->queue[k].cache, 0, sizeof(struct cache) + L1_BYTES / LINE * sizeof(struct line));
+    for (int a = 0; a < SCOPE_ARRAYS; a++) {
+        mem_free(v->array[a].asked);
+        mem_free(v->array[a].atomics);
+        v->array[a].asked = NULL;
+        v->array[a].atomics = NULL;
+    }
+}
+
+/* The most lanes of a request that are at one element. */
+static int at_one_address(const struct request *r)
+{
+    int most = 0;
+    for (uint32_t left = r->mask; left;) {
+        int64_t i = r->at[__builtin_ctz(left)];
+        int n = 0;
+        for (uint32_t k = left; k; k &= k - 1)
+            if (r->at[__builtin_ctz(k)] == i) n++, left &= ~(k & -k);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/* Additions in one sector go one after another: those that are on their way at the same time, which is while the
+   blocks of a window run. Integers of a warp are added up before they leave it. */
+static void note_atomics(struct watching *v, int a, const struct request *r)
+{
+    const struct scope_array *array = &v->scope->array[a];
+    bool sums = array->role == ROLE_Y;
+    if (!v->array[a].atomics) v->array[a].atomics = mem_zero(array->n + 1, 4, "the atomics of an array", &v->err);
+    if (!v->array[a].atomics) return;
+    for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
+        int64_t i = r->at[__builtin_ctz(left)];
+        if (i < 0 || i >= array->n) continue;
+        double n = ++v->array[a].atomics[i * array->size / SECTOR] * v->scale[v->launch];
+        if (sums && v->scale[v->launch] > 1 && n > (double)v->longest_together) n = (double)v->longest_together;
+        if (n > v->hottest) v->hottest = n;
+    }
+    v->out->launch[v->launch].deep += v->scale[v->launch] * (sums ? at_one_address(r) : 1);
+}
+
+void model_window_end(struct watching *v)
+{
+    v->out->launch[v->launch].hot += v->hottest;
+    v->hottest = 0;
+    v->windows = 0;
+    for (int a = 0; a < v->scope->narrays; a++)
+        if (v->array[a].atomics) memset(v->array[a].atomics, 0, (size_t)v->scope->array[a].n * 4 + 4);
+}
+
+/* Formats that sort rows keep the number of each in an array. */
+static bool find_positions(struct watching *v)
+{
+    const struct stored *S = v->M->of;
+    for (int k = 0; k < S->narrays; k++) {
+        const int *row = S->a[k].data;
+        if (S->a[k].role != ROLE_ROW_ORDER) continue;
+        v->position = mem_zero(S->rows, sizeof *v->position, "the places of rows", &v->err);
+        for (int64_t i = 0; v->position && i < S->a[k].n; i++)
+            if (row[i] >= 0 && row[i] < S->rows) v->position[row[i]] = (int)i;
+        return v->position != NULL;
+    }
+    return true;
+}
+
+int64_t position_of(const struct watching *v, int64_t row)
+{
+    return v->position && row >= 0 && row < v->A->rows ? v->position[row] : row;
+}
+
+static int64_t first_of(const struct watching *v, const struct request *r)
+{
+    int64_t first = INT64_MAX;
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        int64_t at = position_of(v, r->at[__builtin_ctz(left)]);
+        if (at < first) first = at;
+    }
+    return first;
+}
+
+/* Which warp of the grid stores which row: three examples. */
+static void note_store(const struct watching *v, struct stores *t, int64_t block, int warp, int64_t row)
+{
+    int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;
+    int k = t->n == 0 ? 0 : t->n < 64 ? 1 : 2;
+    t->n++;
+    t->row[k] = (double)row;
+    t->warp[k] = (double)(block * warps + warp);
+}
+
+static void note_rows(struct watching *v, const struct request *r)
+{
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        int64_t row = r->at[__builtin_ctz(left)];
+        if (row < 0 || row >= v->A->rows || csr_row_length(v->A, row) <= v->row_length) continue;
+        v->row = row;
+        v->row_length = csr_row_length(v->A, row);
+    }
+}
+
+void model_request(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
+                   const struct request_facts *f)
+{
+    struct watching *v = user;
+    if (v->err.code) return;
+    if (v->launch != s->nlaunches - 1) model_launch_begin(v, s);
+    const struct scope_place *p = &s->place[r->place];
+    struct warp_log *g = &v->warp[warp];
+    struct asked *list = room_for(g->r, g->n + 1, &g->room, sizeof *g->r, &v->err);
+    if (!list) return;
+    g->r = list;
+    uint64_t *sectors = room_for(g->sector, g->nsectors + f->nsectors, &g->sectors_room, sizeof *g->sector, &v->err);
+    if (!sectors) return;
+    g->sector = sectors;
+    if (warp >= v->nwarps) v->nwarps = warp + 1;
+    g->r[g->n++] = (struct asked){r->place, (int)g->nsectors, f->nsectors, f->turns, f->lanes, unroll_of(p)};
+    memcpy(g->sector + g->nsectors, f->sector, (size_t)f->nsectors * sizeof *g->sector);
+    g->nsectors += f->nsectors;
+    if (p->touch == TOUCH_ATOMIC) note_atomics(v, p->array, r);
+    if (p->touch == TOUCH_STORE && s->array[p->array].role == ROLE_Y) {
+        note_rows(v, r);
+        note_store(v, &v->stores, block, warp, first_of(v, r));
+    }
+    if (p->touch == TOUCH_LOAD && s->array[p->array].role == ROLE_POINTERS && !v->position)
+        note_store(v, &v->pointers, block, warp, r->at[__builtin_ctz(r->mask)]);
+}
+
+/* ---- the whole kernel ---- */
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double array_sectors(const struct scope_array *a)
+{
+    return (double)(a->n * a->size) / SECTOR + 1;
+}
+
+/* What was seen of a sample stands for all blocks: arrays have no more sectors than they have. */
+static void finish(struct watching *v, const struct counts *c)
+{
+    struct workload *out = v->out;
+    out->n = c->scope.nlaunches;
+    for (int l = 0; l < out->n; l++) {
+        struct work *w = &out->launch[l];
+        const struct scope_launch *at = &c->scope.launch[l];
+        snprintf(w->name, sizeof w->name, "%s", at->name);
+        w->blocks = at->blocks;
+        w->threads = at->threads;
+        w->seen = at->seen;
+        out->sampled |= at->seen < at->blocks;
+        double warps = (double)at->seen * (double)((at->threads + LANES - 1) / LANES);
+        w->warp_steps = warps > 0 ? w->warp_steps / warps : 0;
+        for (int a = 0; a < c->scope.narrays; a++)
+            w->footprint += SECTOR * least(v->distinct[l][a] * v->scale[l], array_sectors(&c->scope.array[a]));
+    }
+    for (int a = 0; a < c->scope.narrays; a++) {
+        double most = 0;
+        for (int l = 0; l < out->n; l++) {
+            double n = least(v->distinct[l][a] * v->scale[l], array_sectors(&c->scope.array[a]));
+            if (n > most) most = n;
+        }
+        out->footprint += SECTOR * (most > v->all[a] ? most : v->all[a]);
+    }
+}
+
+void watching_free(struct watching *v)
+{
+    for (int k = 0; k < WARPS_MOST; k++) {
+        mem_free(v->warp[k].r);
+        mem_free(v->warp[k].sector);
+    }
+    for (int a = 0; a < SCOPE_ARRAYS; a++) {
+        mem_free(v->array[a].asked);
+        mem_free(v->array[a].any);
+        mem_free(v->array[a].atomics);
+    }
+    for (int k = 0; v->queue && k < v->sms; k++) {
+        for (int b = 0; b < v->queue[k].n; b++) block_log_free(&v->queue[k].block[b]);
+        mem_free(v->queue[k].block);
+        mem_free(v->queue[k].cache);
+    }
+    mem_free(v->queue);
+    mem_free(v->position);
+}
+
+bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
+                 struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+{
+    *out = (struct workload){.kernel = k};
+    struct watching *v = mem_zero(1, sizeof *v, "the microscope", e);
+    struct counts *own = counts || !v ? NULL : mem_zero(1, sizeof *own, "the counts of a kernel", e);
+    struct counts *c = counts ? counts : own;
+    if (v) *v = (struct watching){.M = M, .sms = sms, .out = out, .launch = -1, .row = -1, .row_length = -1, .A = A};
+    for (int64_t i = 0; v && i < A->rows; i++)
+        if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
+    int64_t together = SECTOR / (int64_t)type_size(M->of->real);
+    for (int64_t i = 0; v && i < A->rows; i += together) {
+        int64_t end = i + together < A->rows ? i + together : A->rows;
+        if (A->rowptr[end] - A->rowptr[i] > v->longest_together) v->longest_together = A->rowptr[end] - A->rowptr[i];
+    }
+    if (v && c) v->queue = mem_zero(sms, sizeof *v->queue, "the multiprocessors", e);
+    bool ok = v && c && v->queue && find_positions(v);
+    if (ok) {
+        struct scope_sink sink = {model_request, model_block_end, v};
+        double start = now_us();
+        ok = count_kernel(k, M, sample, &sink, w, c, e);
+        if (ok && v->err.code) ok = fail(e, v->err.code, "%s", v->err.text);
+        v->scope = &c->scope;
+        if (ok) finish(v, c);
+        ok = ok && model_follow_longest(v, c, w, e);
+        out->us = now_us() - start;
+    }
+    if (v) watching_free(v);
+    mem_free(v);
+    mem_free(own);
+    return ok;
+}

@@ -1,0 +1,140 @@
+/* The watching of launches for the cost model, as its files share it. */
+#ifndef MODEL_WATCH_H
+#define MODEL_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "machine/microscope.h"
+#include "model.h"
+
+enum {
+    LINE = 128,
+    WAYS = 4,
+    L1_BYTES = 192 << 10, /* of the 256 kB that an H100 or H200 has, what is left beside shared memory */
+    BLOCKS_MOST = 32,
+    THREADS_MOST = 2048, /* of a multiprocessor of compute capability 8.0 and 9.0 */
+    WARPS_MOST = 1024 / LANES,
+    SPANS_MOST = 64,
+    UNROLLED = 4,      /* turns of a loop, as nvcc does it by itself */
+    UNROLLED_WHOLE = 8 /* where all turns are asked for: their number is not in that line */
+};
+
+/* A cache of 128-byte lines, of which 32-byte sectors are filled one by one. */
+struct line {
+    uint64_t tag;
+    uint32_t age;
+    uint32_t sectors;
+};
+struct cache {
+    uint32_t now;
+    struct line line[];
+};
+
+struct asked {
+    int place;
+    int first, n; /* sectors, in `sector` */
+    int turns, lanes, unroll;
+};
+
+struct warp_log {
+    int64_t n, room;
+    struct asked *r;
+    int64_t nsectors, sectors_room;
+    uint64_t *sector;
+};
+
+/* A block that has run, and waits for those that are on its multiprocessor at the same time. */
+struct block_log {
+    int64_t block, row, row_length;
+    int nwarps;
+    struct warp_log *warp;
+};
+
+/* Of a multiprocessor. */
+struct queue {
+    int n;
+    struct block_log *block; /* room for BLOCKS_MOST */
+    struct cache *cache;
+};
+
+/* A warp as its requests go by. */
+struct warp_state {
+    int64_t next;
+    int pending, values; /* the slowest load that it has not waited for: enum wait, or -1; of values of the matrix */
+    int unroll;
+    uint64_t places[(SCOPE_PLACES + 63) / 64]; /* that have loads among those */
+    bool indices;                              /* one was of integers, which say where to go on */
+    bool gathers;                              /* one was of x: a product comes next, which needs all of them */
+    bool pointers;                             /* one was of a pointer */
+    int pointer_array;
+    int span; /* barriers passed */
+    double wait[SPANS_MOST][WAITS], mark[WAITS];
+    double steps;
+};
+
+struct spotted {
+    uint64_t *asked;   /* bit map of the array's sectors, of this launch */
+    uint32_t *atomics; /* of each element */
+    uint64_t *any;     /* of all launches */
+};
+
+struct watching {
+    const struct mat *M;
+    int sms;
+    struct workload *out;
+    int launch;
+    int sets;
+    int nwarps;
+    struct warp_log warp[WARPS_MOST]; /* of the block that runs */
+    struct queue *queue;
+    int at_once;   /* blocks on a multiprocessor */
+    int64_t ended; /* blocks of the launch */
+    struct spotted array[SCOPE_ARRAYS];
+    double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];
+    double longest_cost;
+    const struct scope *scope;
+    const struct csr *A;
+    int *position;                       /* of each row, where the format sorts them; else NULL */
+    int64_t row, row_length;             /* of the block under way: the longest that it writes */
+    int64_t longest_row, longest_length; /* of the matrix */
+    int64_t longest_together;            /* the most entries of rows whose y are in one sector */
+    struct stores {
+        double n, row[3], warp[3]; /* the first, one between, the last */
+        bool loose;                /* the rows may be one too many: a row's end is the next one's pointer */
+    } stores, pointers;            /* of y; loads of the pointers to rows */
+    struct stores
+        stored[SCOPE_LAUNCHES]; /* of y, in a launch: which warp, counted through the grid, stores which row */
+    int window, windows;        /* blocks watched that run at the same time; how many of those have */
+    double hottest;             /* atomics in one sector, by them */
+    struct err err;
+};
+
+/* Rough weights of waits, to find the slowest warp of a block, in ns. */
+double model_cost(const double *wait);
+/* How many turns of its loop wait for their loads together. */
+int unroll_of(const struct scope_place *p);
+
+/* model_warp.c */
+void warp_wait(struct warp_state *w, bool address);
+void warp_request(struct watching *v, struct warp_state *s, const struct asked *r, const uint64_t *sector,
+                  struct cache *cache);
+
+/* model_block.c */
+void block_log_free(struct block_log *b);
+void model_launch_end(struct watching *v);
+void model_block_end(void *user, const struct scope *s, int launch, int64_t block);
+
+/* model_watch.c */
+void model_launch_begin(struct watching *v, const struct scope *s);
+void model_window_end(struct watching *v);
+int64_t position_of(const struct watching *v, int64_t row);
+void model_request(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
+                   const struct request_facts *f);
+void watching_free(struct watching *v);
+
+/* model_longest.c: watch the warps of the longest row, which a sample of blocks may have missed. */
+bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e);
+
+#endif

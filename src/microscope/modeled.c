@@ -1,0 +1,136 @@
+/* Kernels watched on the emulator and their times predicted. */
+#include <stdio.h>
+
+#include "modeled.h"
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "machine/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Blocks to try a large matrix on. */
+enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
+
+/* Packings that are timed, as long as all of them have taken less than that. */
+enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
+
+/* Blocks to watch of each launch; 0: all. */
+static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
+                          int64_t *sample, struct err *e)
+{
+    double all = 0, most = 0, estimate = 3.0 * (double)stored_slots(M->of) + 2.0 * (double)M->of->rows;
+    *sample = 0;
+    if (estimate < ACCESSES) return true;
+    if (k->shares && estimate > SHARED_MOST)
+        return fail(e, E_UNSUPPORTED,
+                    "the blocks of %s share out the work as they come to it, so that only watching all of it could "
+                    "tell, and this matrix is too large for that; `count %s` does",
+                    k->name, k->name);
+    if (k->shares) return true;
+    if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
+        most = fmax(most, (double)at->blocks);
+    }
+    if (all > ACCESSES) *sample = (int64_t)fmax(2 * PILOT, most * ACCESSES / all);
+    return true;
+}
+
+bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
+{
+    if (k->vendor)
+        return fail(e, E_UNSUPPORTED, "%s is a library's: its source is not here to be watched; `bench` measures it",
+                    k->name);
+    if (k->host)
+        return fail(e, E_UNSUPPORTED, "%s runs on the host; the model is one of GPUs. `spmv kernel %s` measures it",
+                    k->name, k->name);
+    if (k->host_part)
+        return fail(e, E_UNSUPPORTED, "%s has its last step done by the host, of which the model knows nothing",
+                    k->name);
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
+    if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
+    return true;
+}
+
+static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+{
+    int64_t sample;
+    const struct kernel *k = out->kernel;
+    if (k->fits && !k->fits(M->of, e)) return false;
+    out->plan = plan_of(M->of);
+    out->bytes = kernel_bytes(k, M->of, 0);
+    if (!choose_sample(k, M, w, &out->counts, &sample, e)) return false;
+    if (!model_watch(k, A, M, out->on.sms, sample, w, &out->counts, &out->work, e)) return false;
+    out->time = model_predict(&out->work, &out->on);
+    return true;
+}
+
+/* The parameters that suit a GPU. */
+const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
+                              int64_t own[PARAMS_MAX])
+{
+    const struct format *f = k->format;
+    if (param || k->param || !f->suit) return param ? param : k->param;
+    for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].usual : 0;
+    f->suit(g->sms, own);
+    return own;
+}
+
+bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
+                 const struct machine *g, struct watch *w, struct modeled *out, struct err *e)
+{
+    *out = (struct modeled){.kernel = k, .real = M->of->real, .on = *g, .prep_us = packed_us};
+    if (!watch_mat(A, M, w, out, e)) return false;
+    out->counts.scope.of = NULL;
+    return true;
+}
+
+void packed_free(struct packed *p)
+{
+    if (p->M.dev) mat_free(&p->M);
+    stored_free(&p->S);
+    *p = (struct packed){0};
+}
+
+/* The best of a few, as the first finds its memory cold; of what takes long, one. */
+static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
+                      enum type real, struct err *e)
+{
+    double begin = now_us(), best = INFINITY;
+    for (int i = 0; i < PACKINGS && now_us() - begin < PACKING_US; i++) {
+        stored_free(&p->S);
+        double start = now_us();
+        if (!format_pack(A, f, param, real, false, &p->S, e)) return false;
+        best = fmin(best, now_us() - start);
+    }
+    p->us = best;
+    return true;
+}
+
+/* Is A packed like that already? If not, it is now. */
+static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param, enum type real,
+                 struct err *e)
+{
+    int64_t asked[PARAMS_MAX] = {-1};
+    if (param) memcpy(asked, param, sizeof asked);
+    if (p->M.dev && p->S.format == f && p->real == real && !memcmp(p->param, asked, sizeof asked)) return true;
+    packed_free(p);
+    struct device *emu = device_open("emu", e);
+    if (!emu || !pack_warm(p, A, f, param, real, e)) return false;
+    p->real = real;
+    memcpy(p->param, asked, sizeof asked);
+    return mat_put(&p->M, &p->S, emu, e);
+}
+
+bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
+                 const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e)
+{
+    int64_t own[PARAMS_MAX];
+    const struct format *f = k->format;
+    if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, g, own), real, e)) return false;
+    return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
+}

@@ -1,0 +1,394 @@
+/* The trace of a warp: made once, summed up step by step, so that any step is shown at once. */
+#include "tracing.h"
+#include "matrix/csr.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "base/watch.h"
+
+#include <string.h>
+
+/* ---- sectors that were fetched before ---- */
+
+struct fetched {
+    uint64_t *bit[SCOPE_ARRAYS]; /* a bit for each sector of an array */
+};
+
+static void fetched_free(struct fetched *f)
+{
+    for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(f->bit[k]);
+}
+
+/* A bit for each sector of the request that was fetched before; from now on all were. */
+static bool fetch(struct fetched *f, const struct scope *s, int array, const struct request_facts *facts,
+                  uint64_t *again, struct err *e)
+{
+    const struct scope_array *a = &s->array[array];
+    uint64_t first = a->base / SECTOR;
+    if (!f->bit[array]) {
+        int64_t words = a->n * a->size / SECTOR / 64 + 2;
+        f->bit[array] = mem_zero(words, sizeof *f->bit[array], "the sectors a warp fetched", e);
+    }
+    if (!f->bit[array]) return false;
+    int which[2 * LANES], n = tracing_sectors(facts, which);
+    for (int i = 0; i < n; i++) {
+        uint64_t sector = facts->sector[which[i]] - first, bit = 1ull << sector % 64;
+        uint64_t *word = &f->bit[array][sector / 64];
+        if (*word & bit) *again |= 1ull << which[i];
+        *word |= bit;
+    }
+    return true;
+}
+
+/* ---- summing up ---- */
+
+static void find_ends(struct tracing *v)
+{
+    for (int l = 0; l < LANES; l++) v->begins[l] = 0, v->ends[l] = -1;
+    for (int64_t k = v->t.nsteps - 1; k >= 0; k--)
+        for (uint32_t left = v->t.step[k].mask; left; left &= left - 1) {
+            int l = __builtin_ctz(left);
+            v->begins[l] = k;
+            if (v->ends[l] < 0) v->ends[l] = v->t.cut ? v->t.nsteps - 1 : k;
+        }
+}
+
+/* Does the place work on slots of the matrix, not on pointers to them? */
+static bool on_slots(const struct tracing *v, const struct request *r)
+{
+    const struct scope *s = &v->t.scope;
+    int array = s->place[r->place].array;
+    if (array < 0 || s->array[array].stored < 0) return false;
+    return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
+}
+
+/* Of an atomic a sector is there once for each turn that lanes take at one address; of the rest once. */
+int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
+{
+    int n = 0;
+    for (int k = 0; k < f->nsectors; k++) {
+        bool had = false;
+        for (int j = 0; j < n && !had && f->contended; j++) had = f->sector[which[j]] == f->sector[k];
+        if (!had) which[n++] = k;
+    }
+    return n;
+}
+
+/* Is it y? */
+static bool on_result(const struct scope *s, int array)
+{
+    return array >= 0 && s->array[array].role == ROLE_Y;
+}
+
+static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
+{
+    int which[2 * LANES], distinct = tracing_sectors(f, which);
+    t->turns += f->turns;
+    t->turns_least += f->turns_least;
+    t->contended += f->contended;
+    if (!touch_global(touch)) return;
+    t->requests++;
+    t->sectors += distinct;
+    t->counted += f->nsectors;
+    t->least += (f->bytes + SECTOR - 1) / SECTOR;
+    t->bytes += f->bytes;
+    t->padding += f->padding;
+    t->unused += distinct * SECTOR - f->bytes;
+    t->again += __builtin_popcountll(again);
+}
+
+static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct err *e)
+{
+    static const int32_t none = -1;
+    const struct scope *s = &v->t.scope;
+    const struct request *r = &v->t.step[k];
+    const struct scope_place *p = &s->place[r->place];
+    struct trace_step *step = &v->step[k], *before = k ? step - 1 : NULL;
+    struct request_facts f;
+    facts_of(s, r, &f);
+    step->again = 0;
+    if (touch_global(p->touch) && !fetch(seen, s, p->array, &f, &step->again, e)) return false;
+    step->sums = before ? before->sums : (struct trace_sums){0};
+    step->sums.steps++;
+    step->sums.lanes += f.lanes;
+    step->sums.apart += r->mask != tracing_alive(v, k);
+    add_facts(&step->sums, &f, p->touch, step->again);
+    bool slots = on_slots(v, r);
+    for (int l = 0; l < LANES; l++)
+        step->slot[l] = slots && r->mask >> l & 1 ? (int32_t)k : before ? before->slot[l] : none;
+    return true;
+}
+
+/* Backwards: where each lane comes to next. */
+static void look_ahead(struct tracing *v)
+{
+    for (int64_t k = v->t.nsteps - 1; k >= 0; k--) {
+        const struct request *r = &v->t.step[k];
+        bool told = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.place[r->place].array);
+        for (int l = 0; l < LANES; l++)
+            v->step[k].next[l] = told && r->mask >> l & 1 ? (int32_t)k
+                                 : k + 1 < v->t.nsteps    ? v->step[k + 1].next[l]
+                                                          : -1;
+    }
+}
+
+static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
+{
+    struct fetched seen = {0};
+    v->step = mem_new(v->t.nsteps, sizeof *v->step, "the totals of a trace", e);
+    bool ok = v->step != NULL;
+    find_ends(v);
+    for (int64_t k = 0; ok && k < v->t.nsteps; k++)
+        ok = sum_step(v, k, &seen, e) && (k % 1024 || watch_tick(w, "trace: steps", k, v->t.nsteps, e));
+    if (ok) look_ahead(v);
+    fetched_free(&seen);
+    return ok;
+}
+
+/* ---- making one ---- */
+
+/* About how many elements of global memory all lanes of the launch touch, if all warps do as much as this one. */
+static double work_of(const struct trace *t)
+{
+    const struct scope_launch *l = &t->scope.launch[t->launch];
+    double lanes = 0;
+    for (int64_t k = 0; k < t->nsteps; k++)
+        if (touch_global(t->scope.place[t->step[k].place].touch)) lanes += __builtin_popcount(t->step[k].mask);
+    return lanes * (double)l->blocks * (double)l->threads;
+}
+
+/* The first warp of the launch that has most to do. */
+static bool busiest_launch(const struct kernel *k, const struct mat *M, struct watch *watch, struct trace *t,
+                           struct err *e)
+{
+    if (!trace_warp(k, M, -1, 0, 0, watch, t, e)) return false;
+    for (int l = 0, largest = t->launch, n = t->scope.nlaunches; l < n; l++) {
+        struct trace other;
+        if (l == largest || !t->scope.launch[l].blocks) continue;
+        if (!trace_warp(k, M, l, 0, 0, watch, &other, e)) return trace_free(t), false;
+        bool better = work_of(&other) > work_of(t);
+        trace_free(better ? t : &other);
+        if (better) *t = other;
+    }
+    return true;
+}
+
+/* The warp; where no launch is named, of the one that has most to do. */
+static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
+                         struct trace *t, struct err *e)
+{
+    int launch = at->launch;
+    if (launch < 0) {
+        if (!busiest_launch(k, M, watch, t, e)) return false;
+        if (!at->block && !at->warp) return true;
+        launch = t->launch;
+        trace_free(t);
+    }
+    return trace_warp(k, M, launch, at->block, at->warp, watch, t, e);
+}
+
+struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
+                            struct watch *w, struct err *e)
+{
+    struct tracing *v = mem_zero(1, sizeof *v, "a trace", e);
+    if (!v) return NULL;
+    v->A = A;
+    v->kernel = k;
+    v->real = M->of->real;
+    if (trace_launch(k, M, at, w, &v->t, e) && sum_up(v, w, e)) return v;
+    tracing_free(v);
+    return NULL;
+}
+
+void tracing_free(struct tracing *v)
+{
+    if (!v) return;
+    trace_free(&v->t);
+    mem_free(v->step);
+    mem_free(v);
+}
+
+/* ---- one step ---- */
+
+uint32_t tracing_alive(const struct tracing *v, int64_t step)
+{
+    uint32_t alive = 0;
+    for (int l = 0; l < LANES; l++)
+        if (v->ends[l] >= step) alive |= 1u << l;
+    return alive;
+}
+
+const struct scope_place *tracing_place(const struct tracing *v, int64_t step)
+{
+    return &v->t.scope.place[v->t.step[step].place];
+}
+
+const char *tracing_array(const struct tracing *v, int64_t step)
+{
+    int array = tracing_place(v, step)->array;
+    return array < 0 ? "" : v->t.scope.array[array].name;
+}
+
+const char *tracing_function(const struct tracing *v)
+{
+    return v->t.scope.launch[v->t.launch].function;
+}
+
+static enum lane_state state_of(const struct tracing *v, int64_t step, int lane)
+{
+    if (v->t.step[step].mask >> lane & 1) return LANE_ACTIVE;
+    if (v->ends[lane] < 0) return LANE_IDLE;
+    return step > v->ends[lane] ? LANE_DONE : LANE_WAITS;
+}
+
+/* The slot that the lane was at last. */
+static struct place last_slot(const struct tracing *v, int64_t step, int lane)
+{
+    int32_t k = v->step[step].slot[lane];
+    if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
+    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+}
+
+/* The row that the lane comes to next, in a slot or in y; -1: none. */
+static struct place next_place(const struct tracing *v, int64_t step, int lane)
+{
+    int32_t k = v->step[step].next[lane];
+    if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
+    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+}
+
+/* The lane's own, or that of another which is at the same element: the lanes of a row share its pointers. */
+static struct place works_on(const struct tracing *v, int64_t step, int lane)
+{
+    const struct request *r = &v->t.step[step];
+    struct place own = next_place(v, step, lane);
+    for (int l = 0; l < LANES && own.row < 0; l++)
+        if (r->mask >> l & 1 && r->at[l] == r->at[lane]) own = next_place(v, step, l);
+    return own;
+}
+
+/* A pointer names the row that begins at it, but a lane looks at it as the end of its own row too; where there are
+   fewer pointers than rows, as of slices and blocks, it is the lane's row that tells. */
+static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
+{
+    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
+    int64_t index = v->t.step[step].at[lane], row = works_on(v, step, lane).row;
+    bool of_rows = scope_element(&v->t.scope, tracing_place(v, step)->array, 0).row >= 0; /* not of columns */
+    if (row < 0 || !of_rows || a->role != ROLE_POINTERS) return here.row;
+    if (a->n == v->A->rows + 1) return row == index - 1 ? row : here.row;
+    return a->n < v->A->rows + 1 ? row : here.row;
+}
+
+/* Likewise of columns, where there is a pointer to each. */
+static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane, int64_t col)
+{
+    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
+    struct place first = scope_element(&v->t.scope, tracing_place(v, step)->array, 0);
+    int64_t end = v->t.step[step].at[lane] - 1;
+    bool of_columns = first.row < 0 && first.col >= 0 && a->n == v->A->cols + 1;
+    return of_columns && end >= 0 && works_on(v, step, lane).col == end ? end : col;
+}
+
+struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
+{
+    struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
+    const struct scope_place *p = tracing_place(v, step);
+    if (at.state != LANE_ACTIVE) return at;
+    at.has_index = p->array >= 0;
+    at.index = at.has_index ? v->t.step[step].at[lane] : -1;
+    struct place here = scope_element(&v->t.scope, p->array, at.index);
+    struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
+    bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
+    bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
+    at.padding = last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* that reads x at any column */
+    at.row = same || at.padding ? last.row : here.row;
+    at.col = same && !on_result(&v->t.scope, p->array) ? last.col : here.col;
+    bool pointer = here.kind == SLOT_POINTER && p->array >= 0 && v->t.scope.array[p->array].stored >= 0;
+    if (pointer) at.row = row_at_pointer(v, step, lane, here);
+    if (pointer) at.col = column_at_pointer(v, step, lane, at.col);
+    return at;
+}
+
+/* ---- finding steps ---- */
+
+bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark)
+{
+    static const struct trace_sums none;
+    const struct trace_sums *t = &v->step[step].sums, *b = step ? &v->step[step - 1].sums : &none;
+    if (mark == MARK_APART) return t->apart > b->apart;
+    if (mark == MARK_PADDING) return t->padding > b->padding;
+    return t->sectors - b->sectors > t->least - b->least;
+}
+
+int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark)
+{
+    for (int64_t k = from + by; k >= 0 && k < v->t.nsteps; k += by)
+        if (tracing_is(v, k, mark)) return k;
+    return -1;
+}
+
+int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line)
+{
+    for (int64_t k = from + by; k >= 0 && k < v->t.nsteps; k += by)
+        if (tracing_place(v, k)->line == line) return k;
+    return -1;
+}
+
+void tracing_go(struct tracing *v, int64_t k)
+{
+    if (k >= v->t.nsteps) k = v->t.nsteps - 1;
+    v->at = k < 0 ? 0 : k;
+}
+
+void tracing_open(struct tracing *v, int64_t k)
+{
+    tracing_go(v, k);
+    uint32_t mask = v->t.nsteps ? v->t.step[v->at].mask : 0;
+    if (mask && !(mask >> v->lane & 1)) v->lane = __builtin_ctz(mask);
+}
+
+/* The lane that is at the element in that step, -1: none is. */
+static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
+{
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, step, l);
+        if (at.state == LANE_ACTIVE && at.row == row && (col < 0 || (at.col == col && !at.padding))) return l;
+    }
+    return -1;
+}
+
+bool tracing_seek(struct tracing *v, int64_t row, int64_t col)
+{
+    for (int64_t n = 0; n < v->t.nsteps; n++) {
+        int64_t k = (v->at + n) % v->t.nsteps;
+        int lane = lane_on(v, k, row, col);
+        if (lane < 0) continue;
+        v->at = k;
+        v->lane = lane;
+        return true;
+    }
+    return false;
+}
+
+bool tracing_has_row(const struct tracing *v, int64_t row)
+{
+    for (int64_t k = 0; k < v->t.nsteps; k++)
+        if (lane_on(v, k, row, -1) >= 0) return true;
+    return false;
+}
+
+bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last)
+{
+    int64_t n = 0;
+    *first = INT64_MAX;
+    *last = -1;
+    for (int64_t k = 0; k < v->t.nsteps; k++) {
+        if (!on_result(&v->t.scope, tracing_place(v, k)->array) || tracing_place(v, k)->touch != TOUCH_STORE) continue;
+        for (uint32_t left = v->t.step[k].mask; left; left &= left - 1) {
+            int64_t row = v->t.step[k].at[__builtin_ctz(left)];
+            if (row < *first) *first = row;
+            if (row > *last) *last = row;
+            n++;
+        }
+    }
+    return n && n == *last - *first + 1;
+}

@@ -1,0 +1,31 @@
+/* The arguments of a command: what was given for the items of its grammar. */
+#ifndef ARGS_H
+#define ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct args;
+struct err;
+struct param;
+
+/* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if
+ * absent. */
+const char *arg(const struct args *a, const char *key);
+bool arg_flag(const struct args *a, const char *word);
+int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
+double arg_real(const struct args *a, const char *key, double otherwise);
+int arg_count(const struct args *a, const char *key); /* of a repeated kind */
+const char *arg_at(const struct args *a, const char *key, int i);
+/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the usual ones where not given). */
+bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
+enum type arg_precision(const struct args *a); /* flags f32 / f64; T_F64 when neither */
+
+/* The parameters that the words after the FORMAT or GENERATOR may set; NULL when neither was given. */
+const struct param *params_of(const struct args *a);
+/* The place of a parameter in its list, or -1. */
+int param_index(const struct param *list, const char *name);
+
+#endif

@@ -1,0 +1,238 @@
+/* Commands: the table, and how lines and scripts are run. */
+#include "command.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "machine/front_ops.h"
+#include "grammar.h"
+#include "record.h"
+#include "session.h"
+#include "base/suggest.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define GROUP(title)
+#define COMMAND(id) extern const struct command command_##id;
+#include "commands/commands.def"
+#undef COMMAND
+#define COMMAND(id) &command_##id,
+const struct command *const commands[] = {
+#include "commands/commands.def"
+    NULL};
+#undef COMMAND
+#undef GROUP
+
+const struct registry command_registry = {.entries = commands};
+
+const struct command *command_find(const char *name)
+{
+    return registry_find(&command_registry, name);
+}
+
+const char *command_group(const struct command *c)
+{
+    static const struct {
+        const char *title;
+        const struct command *command;
+    } lines[] = {
+#define GROUP(title) {title, NULL},
+#define COMMAND(id) {NULL, &command_##id},
+#include "commands/commands.def"
+#undef COMMAND
+#undef GROUP
+    };
+    const char *title = "";
+    for (int i = 0; i < COUNT(lines) && lines[i].command != c; i++) title = lines[i].title ? lines[i].title : title;
+    return title;
+}
+
+/* ---- one command ---- */
+
+/* Close a command: say what went wrong, look after a lost device, print what is pending. */
+static bool finish(struct session *s, bool ok, struct err *e)
+{
+    if (s->front && s->front->calm) s->front->calm(s);
+    if (!ok && !*e->where && s->script)
+        snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
+    if (!ok && e->code) out_error(s->out, e); /* without a code it was said already */
+    if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
+    if (e->code == E_CANCELLED && s->batch) s->quit = true;
+    s->used = NULL;
+    struct err late = {0};
+    if (out_end(s->out, &late)) return ok;
+    out_error(s->out, &late);
+    if (late.code == E_IO) s->quit = true;
+    return false;
+}
+
+static bool unknown_command(struct words *w, struct err *e)
+{
+    char safe[256];
+    struct suggest near = suggest_for(w->w[0].text);
+    registry_list(&command_registry, suggest_offer, &near);
+    print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
+    if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
+    return fail(e, E_USAGE, "there is no such command; `help` lists them");
+}
+
+static void begin_change(struct session *s, const char *typed)
+{
+    char safe[sizeof s->undo.now.command];
+    undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
+}
+
+/* In the list of commands: those of a script, not its name; a lesson's name, not those in it. */
+static bool is_listed(const struct session *s, const struct command *c)
+{
+    return !c->runs_script && !s->folder;
+}
+
+static bool run_split(struct session *s, struct words *w)
+{
+    struct err e = {0};
+    struct args a;
+    const struct command *c = command_find(w->w[0].text);
+    char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
+    out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
+    if (!s->batch) session_take_interrupt();
+    s->began_us = s->shown_us = now_us();
+    double began = s->began_us;
+    words_join(w, typed, sizeof typed);
+    snprintf(outer, sizeof outer, "%s", s->undo.now.command);
+    begin_change(s, typed);
+    s->nested++;
+    bool ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
+    s->nested--;
+    ok = finish(s, ok, &e);
+    s->ran += ok;
+    if (ok && is_listed(s, c)) log_add(&s->log, typed);
+    undo_end(s);
+    if (s->nested) undo_begin(s, outer);
+    record_command(s, typed, ok ? NULL : &e, now_us() - began);
+    return ok;
+}
+
+bool run_words(struct session *s, int n, const char *const *word)
+{
+    struct words w = {.n = n};
+    for (int i = 0; i < n; i++) {
+        size_t size = strlen(word[i]) + 1;
+        if (w.used + size > sizeof w.text) {
+            struct err e = {0};
+            fail(&e, E_LIMIT, "expected a command of at most %d bytes", LINE_LIMIT);
+            return finish(s, false, &e);
+        }
+        w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), true};
+        w.used += size;
+    }
+    return run_split(s, &w);
+}
+
+/* ---- lines ---- */
+
+/* !command: the rest of the line goes to the shell. */
+static bool shell(struct session *s, const char *line)
+{
+    struct err e = {0};
+    double began = now_us();
+    out_begin(s->out, "!");
+    fflush(out_file(s->out));
+    if (s->front && s->front->echo) s->front->echo(s, true);
+    int status = system(line);
+    if (s->front && s->front->echo) s->front->echo(s, false);
+    bool ran = status != -1 && WIFEXITED(status);
+    bool ok = ran && WEXITSTATUS(status) == 0;
+    if (!ran)
+        fail(&e, E_IO, "the shell could not run it, or a signal ended it");
+    else if (!ok)
+        fail(&e, E_IO, "the shell command ended with status %d", WEXITSTATUS(status));
+    ok = finish(s, ok, &e);
+    char typed[LINE_LIMIT + 2];
+    snprintf(typed, sizeof typed, "!%s", line);
+    record_command(s, typed, ok ? NULL : &e, now_us() - began);
+    return ok;
+}
+
+static bool refuse_line(struct session *s, struct err *e)
+{
+    out_begin(s->out, "warpspy");
+    return finish(s, false, e);
+}
+
+bool run_line(struct session *s, const char *line)
+{
+    struct words w;
+    struct err e = {0};
+    if (strnlen(line, LINE_LIMIT + 1) > LINE_LIMIT) {
+        fail(&e, E_LIMIT, "expected a line of at most %d bytes; split it", LINE_LIMIT);
+        return refuse_line(s, &e);
+    }
+    while (*line && !s->quit) {
+        line += strspn(line, " \t");
+        if (*line == '!') return shell(s, line + 1);
+        if (!words_split(&w, &line, &e)) return refuse_line(s, &e);
+        if (w.n && !run_split(s, &w)) return false;
+    }
+    return true;
+}
+
+/* ---- scripts ---- */
+
+enum got line_next(FILE *f, char *line, struct err *e)
+{
+    size_t n = 0;
+    int c;
+    bool nul = false;
+    while ((c = getc(f)) != EOF && c != '\n') {
+        nul |= c == 0;
+        if (n <= LINE_LIMIT) line[n++] = (char)c;
+    }
+    line[n < LINE_LIMIT ? n : LINE_LIMIT] = 0;
+    if (n && line[n - 1] == '\r') line[n - 1] = 0;
+    if (nul)
+        fail(e, E_INPUT, "expected text, found a NUL byte");
+    else if (n > LINE_LIMIT)
+        fail(e, E_LIMIT, "expected a line of at most %d bytes; split it", LINE_LIMIT);
+    else
+        return c == EOF && !n ? GOT_END : GOT_LINE;
+    return GOT_BAD;
+}
+
+static bool read_failed(struct session *s, FILE *f)
+{
+    struct err e = {0};
+    if (!ferror(f) || errno == EINTR) return false;
+    fail(&e, E_IO, "cannot read: %s", strerror(errno));
+    refuse_line(s, &e);
+    return true;
+}
+
+bool run_stream(struct session *s, FILE *f, const char *name, bool stop)
+{
+    char line[LINE_LIMIT + 2];
+    const char *outer = s->script;
+    int64_t outer_line = s->script_line;
+    bool all = true;
+    enum got got;
+    struct err e = {0};
+    s->script = name;
+    s->script_line = 1;
+    for (; !s->quit && (got = line_next(f, line, &e)) != GOT_END; s->script_line++, err_clear(&e)) {
+        bool bom = s->script_line == 1 && !strncmp(line, "\xef\xbb\xbf", 3);
+        bool ok = got == GOT_LINE ? run_line(s, line + (bom ? 3 : 0)) : refuse_line(s, &e);
+        all &= ok;
+        if (!ok && stop) break;
+    }
+    if (read_failed(s, f)) all = false;
+    s->script = outer;
+    s->script_line = outer_line;
+    return all;
+}
+
+bool run_file(struct session *s, FILE *f, const char *name)
+{
+    return run_stream(s, f, name, true);
+}

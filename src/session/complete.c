@@ -1,0 +1,111 @@
+/* Completion: what the grammar allows at the end of a line, and files by what the directory holds. */
+#include "command.h"
+#include "grammar.h"
+#include "kinds.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct completion {
+    struct session *session;
+    const struct args *args;
+    const char *prefix;
+    bool quoted; /* inside a quote: nothing to escape */
+    give_fn *give;
+    void *user;
+};
+
+/* Pass on what begins as the word does. */
+static void give_matching(void *user, const char *word)
+{
+    struct completion *c = user;
+    if (!strncmp(word, c->prefix, strlen(c->prefix))) c->give(c->user, word);
+}
+
+/* A path as it would be typed: what is special to the line gets a backslash. */
+static void give_path(struct completion *c, const char *dir, size_t ndir, const char *name, bool is_dir)
+{
+    char path[4096], typed[2 * sizeof path + 2];
+    size_t n = 0;
+    snprintf(path, sizeof path, "%.*s%s", (int)ndir, dir, name);
+    for (const char *p = path; *p; p++) {
+        if (!c->quoted && strchr(" \t\"'\\;#", *p)) typed[n++] = '\\';
+        typed[n++] = *p;
+    }
+    if (is_dir) typed[n++] = '/';
+    typed[n] = 0;
+    c->give(c->user, typed);
+}
+
+static bool is_directory(const char *dir, size_t ndir, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%.*s%s", (int)ndir, dir, name);
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* A name with control bytes is left out: it could not be shown, and hardly typed. */
+static bool can_be_shown(const char *name)
+{
+    char safe[1100];
+    size_t n = strlen(name);
+    return !strcmp(print_safe(name, n, n, safe, sizeof safe), name);
+}
+
+static void give_files(struct completion *c)
+{
+    char dir[4096];
+    const char *slash = strrchr(c->prefix, '/'), *name = slash ? slash + 1 : c->prefix;
+    size_t ndir = (size_t)(name - c->prefix);
+    if (ndir >= sizeof dir) return;
+    snprintf(dir, sizeof dir, "%.*s", (int)ndir, c->prefix);
+    DIR *d = opendir(ndir ? dir : ".");
+    for (struct dirent *f; d && (f = readdir(d));) {
+        bool hidden = f->d_name[0] == '.' && *name != '.';
+        if (hidden || strncmp(f->d_name, name, strlen(name)) || !can_be_shown(f->d_name)) continue;
+        if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, "..")) continue;
+        give_path(c, c->prefix, ndir, f->d_name, is_directory(c->prefix, ndir, f->d_name));
+    }
+    if (d) closedir(d);
+}
+
+static void give_item(void *user, const struct item *it, bool value)
+{
+    struct completion *c = user;
+    if (!value)
+        give_matching(c, it->word);
+    else if (kind_has_list(it->value))
+        kind_list(it->value, c->session, c->args, give_matching, c);
+    else if (it->value->role == KIND_FILE)
+        give_files(c);
+}
+
+/* The words of the command being typed, behind the last `;`; false for a shell command. */
+static bool last_command(struct words *w, const char *line)
+{
+    do {
+        line += strspn(line, " \t");
+        if (*line == '!') return false;
+        words_split(w, &line, NULL);
+    } while (w->more);
+    return true;
+}
+
+void complete(struct session *s, const char *line, size_t pos, give_fn *give, void *user)
+{
+    char head[LINE_LIMIT + 1];
+    struct words w;
+    struct args a;
+    if (pos > LINE_LIMIT) return;
+    snprintf(head, sizeof head, "%.*s", (int)pos, line);
+    if (!last_command(&w, head)) return;
+    bool begun = w.n && (!w.ended || w.open); /* the last word is the one to be completed */
+    int before = w.n - begun;
+    struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
+    const struct command *command = before ? command_find(w.w[0].text) : NULL;
+    if (!before) registry_list(&command_registry, give_matching, &c);
+    if (command) args_expected(&a, s, command, &w, before, give_item, &c);
+}

@@ -1,0 +1,56 @@
+/* How a matrix would be stored in a format: whether it fits, its size, the time to pack it. */
+#include "fit.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "matrix.h"
+#include "base/mem.h"
+#include "output_run.h"
+#include "session.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Failures of one format that do not affect the others. */
+static bool is_refusal(enum code c)
+{
+    return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;
+}
+
+static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct fit *out, struct err *e)
+{
+    struct stored S = {0};
+    double start = now_us();
+    bool ok = format_pack(&m->csr, f, NULL, real, false, &S, e);
+    out->prep_us = now_us() - start;
+    out->diagonals = ok && format_measures(&S, &out->measures, NULL);
+    stored_free(&S);
+    return ok;
+}
+
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
+            struct err *e)
+{
+    struct err why = {0};
+    memset(out, 0, sizeof *out);
+    out->prep_us = NAN;
+    if (!watch_tick(&s->watch, f->name, 0, 0, e)) return false;
+    if (m->csr.imag) fail(&why, E_UNSUPPORTED, "%s is complex; formats hold real values", m->name);
+    out->fits = !why.code && format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
+                format_allow(&out->plan, mem_available(), false, &why) && (!pack || pack_timed(m, f, real, out, &why));
+    if (!out->fits) out->prep_us = NAN;
+    snprintf(out->reason, sizeof out->reason, "%s", why.text);
+    return out->fits || is_refusal(why.code) || fail(e, why.code, "%s", why.text);
+}
+
+void out_fit(struct out *o, const struct fit *fit)
+{
+    if (!fit) return;
+    double slots = (double)fit->plan.slots;
+    out_bool(o, "fits", "fits", fit->fits);
+    out_bytes(o, "bytes", "size", fit->plan.bytes);
+    out_int(o, "padding", NULL, fit->plan.padding);
+    out_num(o, NULL, "padding %", slots > 0 ? 100 * (double)fit->plan.padding / slots : 0, "%.1f");
+    out_num(o, "prep_us", "prep us", fit->prep_us, "%.1f");
+    out_measures(o, fit->diagonals ? &fit->measures : NULL);
+    out_str(o, "reason", NULL, fit->fits ? NULL : fit->reason);
+}

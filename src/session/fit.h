@@ -1,0 +1,31 @@
+/* How a matrix would be stored in a format: whether it fits, its size, the time to pack it. */
+#ifndef FIT_H
+#define FIT_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "formats/format.h"
+#include "formats/measures.h"
+
+struct err;
+struct format;
+struct matrix;
+struct out;
+struct session;
+
+struct fit {
+    bool fits;
+    char reason[512]; /* why not */
+    struct plan plan;
+    double prep_us; /* NaN: not packed */
+    bool diagonals; /* it stores diagonals and was packed: the measures are known */
+    struct measures measures;
+};
+/* pack: also pack it, and throw the result away, to time that. false: cancelled or worse. */
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
+            struct err *e);
+/* The keys fits, reason, bytes, padding, prep_us and those of out_measures; nothing where fit is NULL. */
+void out_fit(struct out *o, const struct fit *fit);
+
+#endif

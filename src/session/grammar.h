@@ -1,0 +1,43 @@
+/* Grammars: how the words of a line become the arguments of a command. */
+#ifndef GRAMMAR_H
+#define GRAMMAR_H
+
+#include <stdbool.h>
+
+#include "base/words.h"
+
+enum { ITEMS_MAX = 24 };
+
+enum item_type { ITEM_VALUE, ITEM_WORD, ITEM_PAIR, ITEM_FLAG };
+struct item {
+    enum item_type type;
+    bool optional, repeated;
+    int group;                /* of [a|b]: only one of a group may be given */
+    char word[16];            /* the keyword */
+    char key[24];             /* what arg() finds the value by */
+    const struct kind *value; /* VALUE and PAIR */
+};
+struct grammar {
+    int n;
+    struct item item[ITEMS_MAX];
+};
+struct args {
+    struct session *session;
+    const struct command *command;
+    struct grammar grammar;
+    int n;
+    struct {
+        const char *key, *value;
+    } v[WORDS_MAX];
+};
+/* false: the grammar string is malformed, which the tests see to. */
+bool grammar_parse(const char *text, struct grammar *g);
+/* Match words w[1..] against the grammar of c. */
+bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);
+/* An item that may come next: its value, or else its keyword. */
+typedef void visit_fn(void *user, const struct item *it, bool value);
+/* Visit what may come after w[1..n-1]. For completion: values are not checked. */
+void args_expected(struct args *a, struct session *s, const struct command *c, struct words *w, int n, visit_fn *visit,
+                   void *user);
+
+#endif

@@ -1,0 +1,301 @@
+/* The kinds of values in grammars: how a value is checked, and the values to choose from. */
+#include "kinds.h"
+#include "args.h"
+#include "card/card.h"
+#include "command.h"
+#include "machine/device.h"
+#include "machine/device_sorts.h"
+#include "machine/front_ops.h"
+#include "matrix/gen.h"
+#include "machine/kernel.h"
+#include "lu/lu.h"
+#include "matrix.h"
+#include "base/numeral.h"
+#include "options.h"
+#include "solvers/precond.h"
+#include "matrix/reorder.h"
+#include "session.h"
+#include "solvers/solver.h"
+#include "base/suggest.h"
+#include "machine/symmetrize.h"
+#include "base/text.h"
+#include "machine/wrong.h"
+#include "formats/format.h"
+
+#include <string.h>
+
+static bool any(const struct session *s, const char *text)
+{
+    (void)s;
+    return *text != 0;
+}
+
+static bool check_integer(const struct session *s, const char *text)
+{
+    (void)s;
+    return is_integer(text, NULL);
+}
+
+static bool check_real(const struct session *s, const char *text)
+{
+    (void)s;
+    return is_real(text, NULL);
+}
+
+/* A name can be typed as a word: safe to print, not too long, nothing that needs quotes. */
+static bool check_name(const struct session *s, const char *text)
+{
+    char safe[sizeof((struct matrix *)0)->name * 4];
+    (void)s;
+    size_t n = strlen(text);
+    return n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
+           !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+}
+
+static bool check_matrix(const struct session *s, const char *text)
+{
+    for (const struct matrix *m = s->matrices; m; m = m->next)
+        if (!strcmp(m->name, text)) return true;
+    return false;
+}
+
+static void list_matrices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)a;
+    for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
+}
+
+/* May k follow `using FORMAT` and `on DEVICE`, if these were given? */
+static bool kernel_suits(const struct kernel *k, const struct args *a)
+{
+    const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
+    if (format && strcmp(k->format->name, format)) return false;
+    if (!on) return true;
+    return !strcmp(on, "cpu") ? k->host : !k->host && (strcmp(on, "emu") || !k->vendor);
+}
+
+static void list_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s;
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_suits(kernels[i], a)) give(user, kernels[i]->name);
+}
+
+static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    give(user, "cpu");
+    give(user, "emu");
+    for (int i = 0; i < device_count(DEV_CUDA); i++) {
+        char name[24];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        give(user, name);
+    }
+}
+
+/* A name that begins like a GPU's is left to device_open, which reports what is wrong with that GPU. */
+static bool check_device(const struct session *s, const char *text)
+{
+    (void)s;
+    return !strcmp(text, "cuda") || !strncmp(text, "cuda:", 5) || device_open(text, NULL);
+}
+
+static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    registry_list(&precond_registry, give, user);
+    give(user, precond_none);
+}
+
+static bool check_precond(const struct session *s, const char *text)
+{
+    const struct precond *found;
+    (void)s;
+    return precond_typed(text, &found);
+}
+
+/* For a race: after the first racer, only others of its sort. */
+static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *first = a ? arg(a, "racer") : NULL;
+    if (!first || solver_find(first)) registry_list(&solver_registry, give, user);
+    if (!first || kernel_find(first)) list_kernels(s, a, give, user);
+}
+
+static bool check_racer(const struct session *s, const char *text)
+{
+    (void)s;
+    return solver_find(text) || kernel_find(text) || is_real(text, NULL);
+}
+
+static void list_methods(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *on = a ? arg(a, "on") : NULL;
+    const struct device *d = on ? device_open(on, NULL) : NULL;
+    (void)s;
+    for (int i = 0; lu_methods[i]; i++)
+        if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
+}
+
+/* The values of the option that was named; `set` itself checks one. */
+static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *name = a ? arg(a, "option") : NULL;
+    if (name && option_find(name)) option_list(s, option_find(name), give, user);
+}
+
+static const struct registry *views_of(const struct session *s)
+{
+    return s->front ? s->front->views : NULL;
+}
+
+static void list_views(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)a;
+    if (views_of(s)) registry_list(views_of(s), give, user);
+}
+
+static bool check_view(const struct session *s, const char *text)
+{
+    return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
+}
+
+/* Everything that `help` explains: whatever the grammar of a command can name. */
+static const struct named sources[] = {{"sources", NULL}, {0}};
+static const struct registry source_registry = {sources, sizeof *sources};
+static const struct registry *const topics[] = {
+    &command_registry,   NULL /* views_of */, &format_registry,      &kernel_registry, &solver_registry,
+    &precond_registry,   &lu_registry,        &ordering_registry,    &sym_registry,    &sym_mode_registry,
+    &generator_registry, &option_registry,    &device_sort_registry, &card_registry,   &source_registry};
+
+/* The first of the topics that has the name; COUNT(topics) if none has. */
+static int topic_of(const struct session *s, const char *name)
+{
+    int i = 0;
+    for (; i < COUNT(topics); i++) {
+        const struct registry *r = topics[i] ? topics[i] : views_of(s);
+        if (r && registry_find(r, name)) break;
+    }
+    return i;
+}
+
+static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)a;
+    for (int i = 0; i < COUNT(topics); i++) {
+        const struct registry *r = topics[i] ? topics[i] : views_of(s);
+        const struct named *entry;
+        for (int k = 0; r && (entry = registry_at(r, k)); k++)
+            if (topic_of(s, entry->name) == i) give(user, entry->name);
+    }
+}
+
+static bool check_topic(const struct session *s, const char *text)
+{
+    return topic_of(s, text) < COUNT(topics);
+}
+
+const struct param *params_of(const struct args *a)
+{
+    const char *generator = arg(a, "generator"), *kernel = arg(a, "kernel");
+    const struct generator *g = generator ? generator_find(generator) : NULL;
+    const struct kernel *k = kernel ? kernel_find(kernel) : NULL;
+    const char *format = arg(a, "format") ? arg(a, "format") : arg(a, "using");
+    if (!format && k) format = k->format->name;
+    const struct format *f = format ? format_find(format) : NULL;
+    return f ? f->params : g ? g->params : NULL;
+}
+
+static void list_params(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s;
+    for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
+}
+
+/* Clear cases only; the grammar decides about words that may be parameters. */
+static bool check_param(const struct session *s, const char *text)
+{
+    return check_integer(s, text);
+}
+
+const struct kind kinds[] = {
+    {"MATRIX", "matrix", "a matrix", "none is loaded: use `load FILE` or `gen poisson2d 100`", NULL, check_matrix,
+     list_matrices, KIND_PLAIN},
+    {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
+    {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},
+    {"DEVICE", "device", "a device", NULL, NULL, check_device, list_devices, KIND_PLAIN},
+    {"SOLVER", "solver", "a solver", NULL, &solver_registry, NULL, NULL, KIND_PLAIN},
+    {"PRECOND", "precond", "a preconditioner", NULL, NULL, check_precond, list_preconds, KIND_PLAIN},
+    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, check_racer, list_racers,
+     KIND_PLAIN},
+    {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN},
+    {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN},
+    {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN},
+    {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN},
+    {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN},
+    {"VALUE", "value", "a value", NULL, NULL, any, list_values, KIND_PLAIN},
+    {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN},
+    {"VIEW", "view", "a view", NULL, NULL, check_view, list_views, KIND_PLAIN},
+    {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN},
+    {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
+     check_topic, list_topics, KIND_PLAIN},
+    {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN},
+    {"PARAMS", "params", "a parameter", NULL, NULL, check_param, list_params, KIND_PARAMS},
+    {"FILE", "file", "a file", NULL, NULL, any, NULL, KIND_FILE},
+    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, check_name, NULL,
+     KIND_PLAIN},
+    {"N", "n", "an integer", NULL, NULL, check_integer, NULL, KIND_PLAIN},
+    {"R", "r", "a number", NULL, NULL, check_real, NULL, KIND_PLAIN},
+    {"WORD", "word", "a word", NULL, NULL, any, NULL, KIND_PLAIN},
+    {"TEXT", "text", "text", NULL, NULL, any, NULL, KIND_REST},
+    {0},
+};
+
+const struct kind *kind_find(const char *name, size_t n)
+{
+    for (const struct kind *k = kinds; k->name; k++)
+        if (strlen(k->name) == n && !strncmp(k->name, name, n)) return k;
+    return NULL;
+}
+
+bool kind_accepts(const struct kind *k, const struct session *s, const char *text)
+{
+    return k->check ? k->check(s, text) : registry_find(k->of, text) != NULL;
+}
+
+bool kind_has_list(const struct kind *k)
+{
+    return k->list || k->of;
+}
+
+void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    if (k->list)
+        k->list(s, a, give, user);
+    else if (k->of)
+        registry_list(k->of, give, user);
+}
+
+void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k)
+{
+    struct message choices = {0};
+    kind_list(k, s, a, message_list, &choices);
+    if (choices.items)
+        message_add(t, "; one of %s", choices.text);
+    else if (k->none)
+        message_add(t, "; %s", k->none);
+}
+
+bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e)
+{
+    const struct kind *k = kind_find(kind, strlen(kind));
+    struct suggest near = suggest_for(text);
+    struct message t = {0};
+    if (kind_accepts(k, s, text)) return true;
+    message_quote(&t, text);
+    message_add(&t, " after `%s` is not %s", after, k->what);
+    kind_list(k, s, NULL, suggest_offer, &near);
+    message_near(&t, &near);
+    message_choices(&t, s, NULL, k);
+    return fail(e, E_USAGE, "%s", t.text);
+}

@@ -1,0 +1,27 @@
+/* A matrix of the session: its values, where they came from, its statistics and its stored forms. */
+#ifndef MATRIX_H
+#define MATRIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "matrix/csr.h"
+#include "files/load_info.h"
+#include "matrix/stats.h"
+
+struct product;
+
+struct matrix {
+    char name[64];
+    struct csr csr;
+    struct load_info info;
+    struct stats stats;
+    bool has_stats;
+    bool lesson;    /* a lesson made it; the next one drops it */
+    int64_t number; /* of all that were added, from 1 */
+    int index;      /* in the list when it was dropped; for undo */
+    struct product *products;
+    struct matrix *next;
+};
+
+#endif

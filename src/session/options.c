@@ -1,0 +1,267 @@
+/* The options that `set` keeps, in a file of lines such as "colours 256" that can also be edited by hand. */
+#include "options.h"
+#include "machine/device.h"
+#include "machine/front_ops.h"
+#include "kinds.h"
+#include "base/newfile.h"
+#include "session.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/xdg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MOST = 65536 };
+
+/* ---- the options ---- */
+
+static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    give(user, "auto");
+    kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
+}
+
+/* Do not list the GPUs, which takes long: an error is reported when the GPU is opened. */
+static bool check_device(const char *value)
+{
+    return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);
+}
+
+/* The default device is not opened before it is needed. */
+static bool use_device(struct session *s, const char *value, struct err *e)
+{
+    const struct device *usual = device_default();
+    s->dev = NULL;
+    if (!strcmp(value, "auto") || (usual && !strcmp(value, usual->name))) return true;
+    return (s->dev = device_open(value, e)) != NULL;
+}
+
+static bool use_precision(struct session *s, const char *value, struct err *e)
+{
+    (void)e;
+    s->single = !strcmp(value, "f32");
+    return true;
+}
+
+static bool restyle(struct session *s, const char *value, struct err *e)
+{
+    (void)value, (void)e;
+    if (s->front && s->front->restyle) s->front->restyle(s);
+    return true;
+}
+
+const struct setting options[] = {
+    [OPTION_DEVICE] = {"device",
+                       "where commands run; auto: the first GPU, or cpu",
+                       "auto",
+                       {NULL},
+                       list_devices,
+                       check_device,
+                       use_device},
+    [OPTION_PRECISION] =
+        {"precision", "of values, if a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
+    [OPTION_COLOURS] = {"colours",
+                        "on a terminal; auto: from NO_COLOR, COLORTERM and TERM",
+                        "auto",
+                        {"auto", "none", "8", "16", "256", "true"},
+                        NULL,
+                        NULL,
+                        restyle},
+    [OPTION_ASCII] = {"ascii",
+                      "no braille, no boxes; auto: from locale and TERM",
+                      "auto",
+                      {"auto", "on", "off"},
+                      NULL,
+                      NULL,
+                      restyle},
+    [OPTION_MOUSE] = {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTIONS] = {0},
+};
+
+const struct registry option_registry = {options, sizeof *options};
+
+const struct setting *option_find(const char *name)
+{
+    return registry_find(&option_registry, name);
+}
+
+void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user)
+{
+    for (int i = 0; o->values[i]; i++) give(user, o->values[i]);
+    if (o->list) o->list(s, NULL, give, user);
+}
+
+const char *option_value(const struct session *s, enum option_id o)
+{
+    return *s->option[o] ? s->option[o] : options[o].usual;
+}
+
+/* ---- setting ---- */
+
+static bool refuse(const struct session *s, const struct setting *o, const char *value, struct err *e)
+{
+    struct suggest near = suggest_for(value);
+    struct message t = {0}, choices = {0};
+    message_add(&t, "expected a value of %s, found ", o->name);
+    message_quote(&t, *value ? value : NULL);
+    option_list(s, o, suggest_offer, &near);
+    message_near(&t, &near);
+    option_list(s, o, message_list, &choices);
+    message_add(&t, "; one of %s", choices.text);
+    return fail(e, E_USAGE, "%s", t.text);
+}
+
+struct sought {
+    const char *value;
+    bool found;
+};
+
+static void seek(void *user, const char *word)
+{
+    struct sought *t = user;
+    t->found |= !strcmp(word, t->value);
+}
+
+bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e)
+{
+    struct sought t = {value, false};
+    char *kept = s->option[o - options], before[sizeof s->option[0]];
+    if (o->check)
+        t.found = o->check(value);
+    else
+        option_list(s, o, seek, &t);
+    if (!t.found || strlen(value) >= sizeof before) return refuse(s, o, value, e);
+    memcpy(before, kept, sizeof before);
+    strcpy(kept, value);
+    if (o->apply(s, value, e)) return true;
+    memcpy(kept, before, sizeof before);
+    return false;
+}
+
+/* ---- the file ---- */
+
+static bool place(char *out, size_t size)
+{
+    return xdg_path("XDG_CONFIG_HOME", ".config", "warpspy/config", out, size);
+}
+
+const char *options_place(char *out, size_t size)
+{
+    char path[PATH_MAX];
+    return print_safe(path, place(path, sizeof path) ? strlen(path) : 0, 200, out, size);
+}
+
+/* text[FILE_MOST + 1]: the whole file, empty if there is none. */
+static bool read_all(const char *path, char *text, struct err *e)
+{
+    char where[256];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    text[0] = 0;
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR || fail_at(e, E_IO, where, "cannot read: %s", strerror(errno));
+    bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+    ssize_t n = regular ? read(fd, text, FILE_MOST + 1) : 0;
+    int why = errno;
+    close(fd);
+    if (!regular) return fail_at(e, E_IO, where, "this is not a regular file");
+    if (n < 0) return fail_at(e, E_IO, where, "cannot read: %s", strerror(why));
+    if (n > FILE_MOST) return fail_at(e, E_IO, where, "the file is too large: at most %d bytes", FILE_MOST);
+    text[n] = 0;
+    return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "the file is not text: it has a NUL byte");
+}
+
+/* "name value" or "name = value"; false: this line sets nothing. */
+static bool split(char *line, char **name, char **value)
+{
+    static const char blanks[] = " \t\r=";
+    *name = line + strspn(line, " \t\r");
+    if (!**name || **name == '#') return false;
+    char *end = *name + strcspn(*name, blanks);
+    *value = end + strspn(end, blanks);
+    *end = 0;
+    for (end = *value + strlen(*value); end > *value && strchr(" \t\r", end[-1]); end--) end[-1] = 0;
+    return true;
+}
+
+static bool use_line(struct session *s, char *line, struct err *e)
+{
+    char *name, *value;
+    if (!split(line, &name, &value)) return true;
+    const struct setting *o = option_find(name);
+    if (o) return option_set(s, o, value, e);
+    struct message t = {0};
+    struct suggest near = suggest_for(name);
+    registry_list(&option_registry, suggest_offer, &near);
+    message_add(&t, "expected an option, found ");
+    message_quote(&t, name);
+    message_near(&t, &near);
+    return fail(e, E_USAGE, "%s", t.text);
+}
+
+void options_load(struct session *s, char *warned, size_t size)
+{
+    char path[PATH_MAX], text[FILE_MOST + 2], where[256];
+    struct err first = {0};
+    int wrong = 0, number = 0, at = 0;
+    warned[0] = 0;
+    if (!place(path, sizeof path)) return;
+    if (!read_all(path, text, &first)) {
+        snprintf(warned, size, "%s: %s; using the default options", first.where, first.text);
+        return;
+    }
+    for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+        struct err e = {0};
+        number++;
+        if (use_line(s, line, &e)) continue;
+        if (!wrong++) first = e, at = number;
+    }
+    if (!wrong) return;
+    char more[48] = "";
+    if (wrong > 1) snprintf(more, sizeof more, "; %d more line%s wrong", wrong - 1, wrong == 2 ? " is" : "s are");
+    snprintf(warned, size, "%s:%d: %s%s", options_place(where, sizeof where), at, first.text, more);
+}
+
+static bool is_line_of(const char *line, size_t n, const char *option)
+{
+    char copy[128], *name, *value;
+    if (n >= sizeof copy) return false;
+    memcpy(copy, line, n);
+    copy[n] = 0;
+    return split(copy, &name, &value) && !strcmp(name, option);
+}
+
+/* All lines unchanged except those of this option; the new line replaces its first one, or is added last. */
+static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
+{
+    char own[64];
+    bool written = false, ok = true;
+    int n = snprintf(own, sizeof own, "%s %s\n", o->name, value);
+    for (size_t k; ok && *text; text += k) {
+        k = strcspn(text, "\n");
+        bool its = is_line_of(text, k, o->name), ends = text[k] == '\n';
+        k += ends;
+        if (!its)
+            ok = newfile_write(f, text, (int64_t)k, e) && (ends || newfile_write(f, "\n", 1, e));
+        else if (!written)
+            ok = written = newfile_write(f, own, n, e);
+    }
+    return ok && (written || newfile_write(f, own, n, e));
+}
+
+bool options_keep(const struct setting *o, const char *value, struct err *e)
+{
+    char path[PATH_MAX], text[FILE_MOST + 2], where[256];
+    if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME is set");
+    if (!xdg_make_folders(path))
+        return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create its folder: %s", strerror(errno));
+    if (!read_all(path, text, e)) return false;
+    struct newfile f;
+    bool ok = newfile_open(&f, path, e) && write_lines(&f, text, o, value, e);
+    return newfile_close(&f, ok, e);
+}

@@ -1,0 +1,37 @@
+/* The options that `set` keeps: a table, and their values in a session. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/registry.h"
+
+struct args;
+struct err;
+struct session;
+
+struct setting {
+    const char *name, *about, *usual;
+    const char *values[8]; /* to choose from, ended by NULL; none: list offers them */
+    void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
+    bool (*check)(const char *value); /* quicker than the list; NULL: what is listed is right */
+    bool (*apply)(struct session *s, const char *value, struct err *e);
+};
+/* The indices of options[]. */
+enum option_id { OPTION_DEVICE, OPTION_PRECISION, OPTION_COLOURS, OPTION_ASCII, OPTION_MOUSE, OPTIONS };
+extern const struct setting options[]; /* ended by a NULL name; at most OPTIONS_MAX */
+extern const struct registry option_registry;
+const struct setting *option_find(const char *name);
+void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user);
+/* Check a value and have it used; what is wrong tells which there are. */
+bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e);
+const char *option_value(const struct session *s, enum option_id o);
+/* Use what was kept. A file that is not right, or not there, is no failure: `warned` says what was left out of it. */
+void options_load(struct session *s, char *warned, size_t size);
+/* Keep the value of one more option in the file. */
+bool options_keep(const struct setting *o, const char *value, struct err *e);
+/* The file, safe to print. */
+const char *options_place(char *out, size_t size);
+
+#endif

@@ -1,0 +1,471 @@
+/* What commands say: the same calls become an aligned table, JSON lines or CSV. */
+#include "output.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "base/text.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct out {
+    FILE *data, *messages;
+    enum out_mode mode;
+    char command[64];
+    struct table table; /* text and CSV: rows not printed yet */
+    bool records;       /* the pending rows come alone */
+    bool html;          /* text is written as HTML */
+    cJSON *json;        /* JSON: the row not printed yet */
+    cJSON *within;      /* the object in one of its arrays that is being filled, or NULL */
+    bool said;          /* this command printed a row or an error */
+    bool csv_before;    /* an earlier command printed a CSV table */
+    FILE *rows, *text;  /* who listens, or NULL */
+    int progress;       /* columns of the progress line now on the terminal */
+    struct err err;     /* the first failure while gathering, told by out_end */
+};
+
+static void *json_new(size_t n)
+{
+    return mem_new((int64_t)n, 1, "a JSON line", NULL);
+}
+
+struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *e)
+{
+    struct out *o = mem_zero(1, sizeof *o, "the output", e);
+    if (!o) return NULL;
+    cJSON_InitHooks(&(cJSON_Hooks){json_new, mem_free});
+    o->data = data;
+    o->messages = messages;
+    o->mode = mode;
+    return o;
+}
+
+void out_free(struct out *o)
+{
+    if (!o) return;
+    table_clear(&o->table);
+    cJSON_Delete(o->json);
+    mem_free(o);
+}
+
+enum out_mode out_mode(const struct out *o)
+{
+    return o->mode;
+}
+
+void out_html(struct out *o)
+{
+    o->html = true;
+}
+
+FILE *out_file(const struct out *o)
+{
+    return o->data;
+}
+
+void out_listen(struct out *o, FILE *rows, FILE *text)
+{
+    o->rows = rows;
+    o->text = text;
+}
+
+FILE *out_listener(const struct out *o)
+{
+    return o->text;
+}
+
+static bool makes_json(const struct out *o)
+{
+    return o->mode == OUT_JSON || o->rows;
+}
+
+void out_begin(struct out *o, const char *command)
+{
+    snprintf(o->command, sizeof o->command, "%s", command);
+    o->said = false;
+    err_clear(&o->err);
+}
+
+static bool no_memory(struct out *o)
+{
+    return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
+}
+
+/* Text as a JSON string without invalid UTF-8, which cJSON would pass on, or control bytes but the ends of lines. */
+static cJSON *json_string(const char *text)
+{
+    size_t n = strlen(text), size = 4 * n + 1;
+    char *safe = mem_new((int64_t)size, 1, "a JSON line", NULL);
+    cJSON *j = safe ? cJSON_CreateString(print_lines(text, safe, size)) : NULL;
+    mem_free(safe);
+    return j;
+}
+
+/* Put value in the pending object; it belongs to the object, or is freed. */
+static void json_put(struct out *o, const char *key, cJSON *value)
+{
+    cJSON *to = o->within ? o->within : o->json;
+    if (value && to && cJSON_AddItemToObject(to, key, value)) return;
+    cJSON_Delete(value);
+    no_memory(o);
+}
+
+static void json_start(struct out *o, bool ok)
+{
+    o->json = cJSON_CreateObject();
+    json_put(o, "command", json_string(o->command));
+    json_put(o, "ok", cJSON_CreateBool(ok));
+}
+
+static void json_flush(struct out *o)
+{
+    o->within = NULL;
+    if (!o->json) return;
+    char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
+    if (!line) no_memory(o);
+    if (line && o->mode == OUT_JSON) fprintf(o->data, "%s\n", line);
+    if (line && o->rows) fprintf(o->rows, "%s\n", line);
+    mem_free(line);
+    cJSON_Delete(o->json);
+    o->json = NULL;
+}
+
+void out_progress_clear(struct out *o)
+{
+    if (!o->progress) return;
+    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* a ^C may stand behind it */
+    fflush(o->messages);
+    o->progress = 0;
+}
+
+/* Columns of the terminal that data goes to; 0: it goes elsewhere. */
+static int columns(const struct out *o)
+{
+    struct winsize size;
+    if (!isatty(fileno(o->data))) return 0;
+    return ioctl(fileno(o->data), TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+}
+
+int out_columns(const struct out *o)
+{
+    return columns(o);
+}
+
+/* Print the rows gathered so far. */
+static void flush(struct out *o)
+{
+    json_flush(o);
+    if (!o->table.rows) return;
+    out_progress_clear(o);
+    if (o->mode == OUT_CSV) {
+        if (o->csv_before) fputc('\n', o->data);
+        table_csv(&o->table, o->data);
+        o->csv_before = true;
+    } else if (o->html) {
+        table_html(&o->table, o->data, o->records);
+    } else {
+        (o->records ? table_records : table_text)(&o->table, o->data, columns(o));
+    }
+    if (o->text && o->mode == OUT_TEXT) (o->records ? table_records : table_text)(&o->table, o->text, 0);
+    table_clear(&o->table);
+}
+
+bool out_end(struct out *o, struct err *e)
+{
+    if (o->mode == OUT_JSON && !o->said && !o->json) json_start(o, true);
+    flush(o);
+    out_progress_clear(o);
+    errno = 0;
+    if (fflush(o->data) || ferror(o->data))
+        return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
+    return o->err.code ? fail(e, o->err.code, "%s", o->err.text) : true;
+}
+
+static void json_error(struct out *o, const struct err *why)
+{
+    err_clear(&o->err);
+    json_start(o, false);
+    json_put(o, "error", json_string(why->text));
+    json_put(o, "where", *why->where ? json_string(why->where) : cJSON_CreateNull());
+    json_flush(o);
+    if (o->err.code) fputs("{\"command\":null,\"ok\":false,\"error\":\"out of memory\",\"where\":null}\n", o->data);
+}
+
+void out_error(struct out *o, const struct err *why)
+{
+    char where[sizeof why->where * 4], text[sizeof why->text * 4];
+    flush(o);
+    out_progress_clear(o);
+    o->said = true;
+    print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
+    print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
+    if (o->text) fprintf(o->text, "%s\n", text);
+    if (o->mode == OUT_JSON && !ferror(o->data)) {
+        json_error(o, why);
+        return;
+    }
+    fflush(o->data);
+    fprintf(o->messages, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
+    fflush(o->messages);
+}
+
+static void start_row(struct out *o, bool record)
+{
+    if (o->table.rows && o->records != record) flush(o);
+    json_flush(o);
+    o->said = true;
+    o->records = record;
+    if (makes_json(o)) json_start(o, true);
+    if (o->mode != OUT_JSON) table_row(&o->table);
+}
+
+void out_row(struct out *o)
+{
+    start_row(o, false);
+}
+
+void out_record(struct out *o)
+{
+    start_row(o, true);
+}
+
+void out_keep(struct out *o, const char *heading)
+{
+    o->table.kept = heading;
+}
+
+static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)
+{
+    if (o->table.rows && !o->within) table_add(&o->table, key, heading, text, right, o->mode == OUT_CSV, &o->err);
+}
+
+static const char *nothing(const struct out *o)
+{
+    return o->mode == OUT_CSV ? "" : "-";
+}
+
+void out_str(struct out *o, const char *key, const char *heading, const char *value)
+{
+    if (o->mode != OUT_JSON) cell(o, key, heading, value ? value : nothing(o), false);
+    if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
+}
+
+/* An exact integer where a double holds it, which all counts here do. */
+static void whole(struct out *o, const char *key, const char *heading, int64_t value, const char *shown)
+{
+    char digits[24];
+    snprintf(digits, sizeof digits, "%lld", (long long)value);
+    if (o->mode != OUT_JSON) cell(o, key, heading, o->mode == OUT_CSV ? digits : shown, true);
+    if (key && makes_json(o)) json_put(o, key, cJSON_CreateRaw(digits));
+}
+
+void out_int(struct out *o, const char *key, const char *heading, int64_t value)
+{
+    char shown[40];
+    whole(o, key, heading, value, show_count(value, shown, sizeof shown));
+}
+
+void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value)
+{
+    known ? out_int(o, key, heading, value) : out_num(o, key, heading, NAN, NULL);
+}
+
+void out_bytes(struct out *o, const char *key, const char *heading, int64_t value)
+{
+    char shown[32];
+    whole(o, key, heading, value, show_bytes((double)value, shown, sizeof shown));
+}
+
+/* The shortest of 15 or 17 digits that reads back the same. */
+static void exact(double value, char *out, size_t size)
+{
+    snprintf(out, size, "%.15g", value);
+    if (strtod(out, NULL) != value) snprintf(out, size, "%.17g", value);
+}
+
+/* `shown` is the value in the unit of the text. */
+static void real(struct out *o, const char *key, const char *heading, double value, double shown, const char *fmt)
+{
+    char text[64], all[64];
+    bool known = isfinite(value);
+    exact(value, all, sizeof all);
+    snprintf(text, sizeof text, fmt ? fmt : "%.6g", shown);
+    const char *number = o->mode == OUT_TEXT ? text : all;
+    if (o->mode != OUT_JSON)
+        cell(o, key, heading, known || (o->mode == OUT_TEXT && isinf(value)) ? number : nothing(o), true);
+    if (key && makes_json(o)) json_put(o, key, known ? cJSON_CreateRaw(all) : cJSON_CreateNull());
+}
+
+void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt)
+{
+    real(o, key, heading, value, value, fmt);
+}
+
+void out_time(struct out *o, const char *key, const char *heading, double us)
+{
+    bool scale = o->mode == OUT_TEXT && us >= 1e4;
+    double unit = !scale ? 1 : us < 1e6 ? 1e3 : 1e6;
+    real(o, key, heading, us, us / unit, unit == 1 ? "%.2f us" : unit == 1e3 ? "%.2f ms" : "%.2f s");
+}
+
+void out_bool(struct out *o, const char *key, const char *heading, bool value)
+{
+    static const char *const words[2][2] = {{"no", "yes"}, {"false", "true"}};
+    if (o->mode != OUT_JSON) cell(o, key, heading, words[o->mode == OUT_CSV][value], false);
+    if (key && makes_json(o)) json_put(o, key, cJSON_CreateBool(value));
+}
+
+/* Append item to list; both are the caller's again on failure. */
+static bool append(struct out *o, cJSON *list, cJSON *item)
+{
+    if (list && item && cJSON_AddItemToArray(list, item)) return true;
+    cJSON_Delete(item);
+    return no_memory(o);
+}
+
+void out_nums(struct out *o, const char *key, int64_t n, const double *values)
+{
+    char text[64];
+    if (!makes_json(o)) return;
+    cJSON *list = cJSON_CreateArray();
+    for (int64_t i = 0; list && i < n; i++) {
+        exact(values[i], text, sizeof text);
+        if (!append(o, list, isfinite(values[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull())) break;
+    }
+    json_put(o, key, list);
+}
+
+void out_strs(struct out *o, const char *key, int n, const char *const *values)
+{
+    if (!makes_json(o)) return;
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; list && i < n; i++)
+        if (!append(o, list, json_string(values[i]))) break;
+    json_put(o, key, list);
+}
+
+void out_words(struct out *o, const char *key, const char *heading, const char *words)
+{
+    char text[512];
+    const char *word[64];
+    int n = 0;
+    snprintf(text, sizeof text, "%s", words);
+    for (char *at = text, *one; n < COUNT(word) && (one = strtok_r(at, " ", &at)); n++) word[n] = one;
+    if (o->mode != OUT_JSON) cell(o, key, heading, words, false);
+    out_strs(o, key, n, word);
+}
+
+void out_list(struct out *o, const char *key)
+{
+    o->within = NULL;
+    if (makes_json(o)) json_put(o, key, cJSON_CreateArray());
+}
+
+bool out_within(struct out *o, const char *key)
+{
+    o->within = NULL;
+    if (!makes_json(o)) return false;
+    cJSON *one = cJSON_CreateObject();
+    if (append(o, cJSON_GetObjectItemCaseSensitive(o->json, key), one)) o->within = one;
+    return o->within != NULL;
+}
+
+void out_without(struct out *o)
+{
+    o->within = NULL;
+}
+
+enum { LINE_MOST = 4096 };
+
+/* A line of prose with whatever foreign text it quotes made safe. */
+static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
+{
+    char line[LINE_MOST];
+    vsnprintf(line, sizeof line, fmt, ap);
+    print_safe(line, strlen(line), sizeof line, safe, size);
+}
+
+/* Where a line goes on when it is wrapped: below what stands behind its last gap in the first half of 80 columns. */
+static int hang_of(const char *line)
+{
+    int hang = 0;
+    for (int i = 0; i < 40 && line[i]; i++)
+        if (i && line[i] != ' ' && line[i - 1] == ' ' && (i == 1 || line[i - 2] == ' ')) hang = i;
+    return hang;
+}
+
+void out_text(struct out *o, const char *fmt, ...)
+{
+    if (o->mode != OUT_TEXT) return;
+    flush(o);
+    out_progress_clear(o);
+    char safe[4 * LINE_MOST];
+    va_list ap;
+    va_start(ap, fmt);
+    safe_line(safe, sizeof safe, fmt, ap);
+    va_end(ap);
+    if (o->html) {
+        fputs("<p>", o->data);
+        text_html(o->data, safe);
+        fputs("</p>\n", o->data);
+        return;
+    }
+    table_wrapped(o->data, safe, 0, hang_of(safe), columns(o));
+    if (o->text) fprintf(o->text, "%s\n", safe);
+}
+
+static bool flows(const char *line)
+{
+    return *line && *line != ' ' && *line != '\n';
+}
+
+void out_prose(struct out *o, const char *text)
+{
+    char line[LINE_MOST];
+    bool fill = columns(o) > 0;
+    FILE *listener = o->text;
+    if (o->mode == OUT_TEXT) flush(o); /* what was said before is heard before */
+    o->text = NULL;                    /* it hears the lines as they are */
+    if (listener && o->mode == OUT_TEXT) fputs(text, listener);
+    while (*text) {
+        int n = (int)strcspn(text, "\n");
+        size_t at = (size_t)snprintf(line, sizeof line, "%.*s", n, text);
+        bool more = fill && flows(text);
+        for (text += n + (text[n] == '\n'); more && flows(text) && at < sizeof line; text += n + (text[n] == '\n')) {
+            n = (int)strcspn(text, "\n");
+            at += (size_t)snprintf(line + at, sizeof line - at, " %.*s", n, text);
+        }
+        out_text(o, "%s", line);
+    }
+    o->text = listener;
+}
+
+void out_note(struct out *o, const char *fmt, ...)
+{
+    out_progress_clear(o);
+    fflush(o->data);
+    char safe[4 * LINE_MOST];
+    va_list ap;
+    va_start(ap, fmt);
+    safe_line(safe, sizeof safe, fmt, ap);
+    va_end(ap);
+    fprintf(o->messages, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
+    if (o->text) fprintf(o->text, "%s\n", safe);
+    fflush(o->messages);
+}
+
+void out_progress(struct out *o, const char *text)
+{
+    char safe[160];
+    print_safe(text, strlen(text), 70, safe, 80);
+    int before = o->progress;
+    o->progress = text_width(safe);
+    fprintf(o->messages, "\r%s%*s", safe, before > o->progress ? before - o->progress : 0, "");
+    fflush(o->messages);
+}

@@ -1,0 +1,147 @@
+/* What is printed of runs of kernels: their times, and beside these how well diagonals store a matrix, and the total
+   time of a kernel that prepares something on the device before its first product. */
+#include "output_run.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "formats/measures.h"
+#include "output.h"
+
+#include <math.h>
+
+/* ---- measures ---- */
+
+double total_us(const struct run *r)
+{
+    return r->ready_us + r->us;
+}
+
+double padded_gflops(const struct run *r)
+{
+    struct measures m;
+    return format_measures(r->of, &m, NULL) ? 2.0 * (double)m.operands / r->us / 1000 : NAN;
+}
+
+void out_measures(struct out *o, const struct measures *m)
+{
+    out_num(o, "operands", NULL, m ? (double)m->operands : NAN, NULL);
+    out_num(o, "pieces", NULL, m ? (double)m->pieces : NAN, NULL);
+    out_num(o, "variance", NULL, m ? m->variance : NAN, NULL);
+}
+
+void out_measures_text(struct out *o, const struct measures *m)
+{
+    out_int(o, NULL, "zero padding", m->padding);
+    out_int(o, NULL, "operands", m->operands);
+    out_int(o, NULL, "pieces", m->pieces);
+    out_num(o, NULL, "variance", m->variance, "%.4g");
+}
+
+void out_diagonals(struct out *o, const struct run *r, int n)
+{
+    bool first = true;
+    struct measures m;
+    for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
+        if (!format_measures(r[i].of, &m, NULL)) continue;
+        if (first) out_text(o, "Diagonal formats; padded GFLOP/s count the padding as work, as the DRM paper does:");
+        first = false;
+        out_row(o);
+        out_str(o, NULL, "kernel", r[i].kernel->name);
+        out_measures_text(o, &m);
+        out_num(o, NULL, "GFLOP/s", r[i].gflops, "%.2f");
+        out_num(o, NULL, "padded GFLOP/s", padded_gflops(&r[i]), "%.2f");
+    }
+}
+
+void out_prepared(struct out *o, const struct run *r, int n)
+{
+    bool first = true;
+    for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
+        if (!(r[i].ready_us > 0)) continue;
+        if (first) out_text(o, "Prepared on the device besides the matrix; total is preparation and one SpMV:");
+        first = false;
+        out_row(o);
+        out_str(o, NULL, "kernel", r[i].kernel->name);
+        out_num(o, NULL, "prepared us", r[i].ready_us, "%.2f");
+        out_num(o, NULL, "us", r[i].us, "%.2f");
+        out_num(o, NULL, "total us", total_us(&r[i]), "%.2f");
+    }
+}
+
+/* ---- runs ---- */
+
+/* A record has room for units, a table has them in its headings; column NULL: left out. */
+static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
+{
+    if (long_form)
+        out_time(o, key, record, us);
+    else
+        out_num(o, key, column, us, "%.2f");
+}
+
+static void out_times(struct out *o, const struct run *r, bool long_form)
+{
+    put_time(o, "time_us", "time", "us", r->us, long_form);
+    put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
+    put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
+    put_time(o, "prep_us", "prep", "prep us", r->prep_us, long_form);
+    out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
+    put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
+    put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
+    put_time(o, "total_us", "total", NULL, total_us(r), long_form);
+    out_bytes(o, "bytes", "bytes", r->bytes);
+    out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
+    out_num(o, "ceiling_percent", "ceiling %", r->share > 0 ? 100 * r->share : NAN, "%.0f");
+    out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
+}
+
+static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
+{
+    struct measures m;
+    bool diagonals = format_measures(r->of, &m, NULL);
+    out_measures(o, diagonals ? &m : NULL);
+    if (diagonals && shown) out_measures_text(o, &m);
+    out_num(o, "gflops_padded", diagonals && shown ? "padded GFLOP/s" : NULL, padded_gflops(r), "%.2f");
+}
+
+void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)
+{
+    out_str(o, "matrix", long_form ? "matrix" : NULL, m->name);
+    out_int(o, "rows", NULL, m->csr.rows);
+    out_int(o, "cols", NULL, m->csr.cols);
+    out_int(o, "nnz", NULL, m->csr.nnz);
+    out_str(o, "format", "format", r->kernel->format->name);
+    out_str(o, "kernel", "kernel", r->kernel->name);
+    out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
+    out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));
+    out_times(o, r, long_form);
+    out_num(o, "error", "error", r->error.relative, "%.1e");
+    out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");
+    out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
+    out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
+    out_diagonal_keys(o, r, long_form);
+}
+
+void out_fitting(struct out *o, const char *why_not)
+{
+    out_bool(o, "fits", NULL, !why_not);
+    out_str(o, "reason", NULL, why_not);
+}
+
+void out_remarks(struct out *o, const struct run *r, int n)
+{
+    bool cached = false, wild = false, there = false;
+    for (int i = 0; i < n; i++) {
+        cached |= r[i].share > 1;
+        wild |= isnan(r[i].error.relative);
+        there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
+    }
+    if (n && r->dev->kind == DEV_EMU)
+        out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
+    if (there) out_text(o, "Packed on the GPU from the csr there: prep is the first time, with memory allocation.");
+    if (wild) out_text(o, "The product has NaN or inf, so there is no relative error: each is where it should be.");
+    if (cached)
+        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory, not the cache.");
+}

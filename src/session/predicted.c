@@ -1,0 +1,110 @@
+/* Predictions for the commands: fetches matrices, products and the GPU from the session. */
+#include "predicted.h"
+#include "args.h"
+#include "machine/bench.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "base/mem.h"
+#include "microscope/modeled.h"
+#include "product.h"
+#include "session.h"
+
+#include <math.h>
+#include <string.h>
+
+bool modeled_machine(struct session *s, struct machine *g, struct err *e)
+{
+    struct device *d = session_device(s, NULL, e);
+    if (!d) return false;
+    if (d->kind == DEV_CUDA && !d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    *g = machine_of(d);
+    return true;
+}
+
+bool modeled_matrix(const struct matrix *m, struct err *e)
+{
+    if (m->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
+    if (m->csr.nnz == 0) return fail(e, E_UNSUPPORTED, "%s has no entries: there is nothing to predict", m->name);
+    return true;
+}
+
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+                    const struct machine *g, struct modeled *out, struct err *e)
+{
+    int64_t own[PARAMS_MAX];
+    if (!modeled_can(k, &m->csr, e)) return false;
+    struct device *emu = device_open("emu", e);
+    param = modeled_params(k, param, g, own);
+    struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
+    struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
+    if (!p) refusal_without_force(e, k->format->name, real, true);
+    return M && modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
+}
+
+bool modeled_command(struct session *s, const struct args *a,
+                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
+                     struct err *e)
+{
+    int64_t param[PARAMS_MAX];
+    const struct kernel *k = kernel_find(arg(a, "kernel"));
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct machine g;
+    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
+    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
+    ok = ok && say(s, m, t, e);
+    mem_free(t);
+    return ok;
+}
+
+const char *reason_without_name(const char *name, const char *why)
+{
+    size_t n = strlen(name);
+    return !strncmp(why, name, n) && !strncmp(why + n, ": ", 2) ? why + n + 2 : why;
+}
+
+void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
+{
+    if (e && e->advice)
+        err_advise(e, "`convert %s %sforce` %s", format, real == T_F32 ? "f32 " : "",
+                   first ? "first" : "stores it all the same");
+}
+
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+{
+    for (int i = 0; i < s->nruns && s->runs_of == m; i++)
+        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA) return &s->runs[i];
+    return NULL;
+}
+
+void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
+{
+    out_text(o, g->here ? "Predicted for %s, by its measured ceilings." : "Predicted for an %s; no GPU here.", g->name);
+    out_text(o, "Its error against an NVIDIA H200: within 6%% half of the time, 11%% on average (24 matrices, fp64).");
+    if (sampled)
+        out_text(o, "Blocks were sampled, and the longest row looked for: about %d accesses of lanes were watched.",
+                 +MODELED_ACCESSES);
+}
+
+void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
+{
+    const struct run *r = modeled_run(s, m, k->kernel, k->real);
+    struct out *o = s->out;
+    out_str(o, "kernel", "kernel", k->kernel->name);
+    out_str(o, "matrix", "matrix", m->name);
+    out_str(o, "format", NULL, k->kernel->format->name);
+    out_str(o, "precision", "precision", type_name(k->real));
+    out_str(o, "machine", NULL, k->on.name);
+    out_bool(o, "machine_here", NULL, k->on.here);
+    out_time(o, "predicted_us", "predicted", k->time.us);
+    out_time(o, "launch_us", "of that to launch", k->time.launch_us);
+    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_bytes(o, "bytes", "bytes that must move", k->bytes);
+    out_bytes(o, "l2_bytes", "bytes from L2", (int64_t)k->time.l2_bytes);
+    out_bytes(o, "dram_bytes", "bytes from memory", (int64_t)k->time.dram_bytes);
+    out_num(o, "padding_percent", "padding %",
+            k->plan.slots ? 100 * (double)k->plan.padding / (double)k->plan.slots : 0, "%.1f");
+    out_bool(o, "sampled", NULL, k->work.sampled);
+    out_num(o, "measured_us", r ? "measured, us" : NULL, r ? r->us : NAN, "%.2f");
+}

@@ -1,0 +1,21 @@
+/* A matrix of the session stored in a format, and its copies on devices. */
+#ifndef PRODUCT_H
+#define PRODUCT_H
+
+#include <stdint.h>
+
+#include "machine/mat.h"
+#include "formats/stored.h"
+
+struct product {
+    struct stored S;
+    int64_t asked[PARAMS_MAX]; /* the parameters before they were resolved */
+    double prep_us;
+    const struct device *packed_on; /* NULL: the host */
+    struct mat mat[4];
+    double put_us[4];
+    int nmats;
+    struct product *next;
+};
+
+#endif

@@ -1,0 +1,91 @@
+/* Right sides and starting guesses by name. */
+#include "right_side.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "matrix/reference.h"
+
+#include <string.h>
+
+struct named_vector {
+    const char *name;
+    bool known_ones; /* as a right side: the solution is all ones */
+    bool (*make)(const struct csr *A, uint64_t seed, double *x, struct err *e);
+};
+
+static void fill(int64_t n, double value, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = value;
+}
+
+static bool make_zero(const struct csr *A, uint64_t seed, double *x, struct err *e)
+{
+    (void)seed, (void)e;
+    fill(A->rows, 0, x);
+    return true;
+}
+
+static bool make_ones(const struct csr *A, uint64_t seed, double *x, struct err *e)
+{
+    (void)seed, (void)e;
+    fill(A->rows, 1, x);
+    return true;
+}
+
+static bool make_random(const struct csr *A, uint64_t seed, double *x, struct err *e)
+{
+    (void)e;
+    for (int64_t i = 0; i < A->rows; i++) x[i] = random_unit(&seed);
+    return true;
+}
+
+static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err *e)
+{
+    (void)seed;
+    double *ones = mem_new(A->cols, sizeof *ones, "a vector of ones", e);
+    if (!ones) return false;
+    fill(A->cols, 1, ones);
+    reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
+    mem_free(ones);
+    return true;
+}
+
+/* The first is the default. */
+static const struct named_vector right_sides[] = {{"aones", true, make_aones},
+                                                  {"ones", false, make_ones},
+                                                  {"random", false, make_random},
+                                                  {"zero", false, make_zero}};
+static const struct named_vector starts[] = {
+    {"zero", false, make_zero}, {"ones", false, make_ones}, {"random", false, make_random}};
+
+static const struct named_vector *find(const struct named_vector *list, int n, const char *word)
+{
+    for (int i = 0; i < n; i++)
+        if (!word || !strcmp(list[i].name, word)) return &list[i];
+    return NULL;
+}
+
+/* A word that is neither a name of the list nor a path was meant as a name. */
+static bool load(const char *names, const char *word, int64_t n, double *x, struct err *e)
+{
+    struct err why = {0};
+    if (mtx_load_vector(word, n, x, &why)) return true;
+    if (why.code == E_IO && !strpbrk(word, "./"))
+        return fail(e, E_USAGE, "`%s` is neither a readable file nor one of %s", word, names);
+    return fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e)
+{
+    const struct named_vector *v = find(right_sides, COUNT(right_sides), word);
+    *known_ones = v && v->known_ones;
+    return v ? v->make(A, seed, b, e) : load("aones, ones, random, zero", word, A->rows, b, e);
+}
+
+bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e)
+{
+    const struct named_vector *v = find(starts, COUNT(starts), word);
+    return v ? v->make(A, seed, x0, e) : load("zero, ones, random", word, A->rows, x0, e);
+}

@@ -1,0 +1,406 @@
+/* The session: it owns the matrices, their products and where those were put; long work is watched here. */
+#include "session.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/front_ops.h"
+#include "holding.h"
+#include "matrix.h"
+#include "base/mem.h"
+#include "machine/packer.h"
+#include "product.h"
+#include "record.h"
+#include "base/text.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROGRESS_AFTER_US = 300000, PROGRESS_EVERY_US = 100000 };
+
+/* ---- Ctrl-C and progress ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void session_catch_interrupt(bool once)
+{
+    struct sigaction act = {.sa_handler = on_interrupt, .sa_flags = once ? (int)SA_RESETHAND : 0};
+    sigemptyset(&act.sa_mask);
+    sigaction(SIGINT, &act, NULL);
+}
+
+bool session_take_interrupt(void)
+{
+    bool was = interrupted;
+    interrupted = 0;
+    return was;
+}
+
+/* Show progress on a terminal once the command has taken a while; false when the user asked to stop. */
+static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct session *s = w->user;
+    double now = now_us();
+    bool line = s->terminal && !(s->front && s->front->covered);
+    if (line && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
+        char text[80];
+        if (total > 0)
+            snprintf(text, sizeof text, "%.50s %3.0f%%", what, 100.0 * (double)done / (double)total);
+        else
+            snprintf(text, sizeof text, "%.50s %lld", what, (long long)done);
+        out_progress(s->out, text);
+        s->shown_us = now;
+    }
+    return !interrupted;
+}
+
+bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e)
+{
+    memset(s, 0, sizeof *s);
+    s->out = out_new(data, messages, mode, e);
+    s->watch = (struct watch){tick, s};
+    s->terminal = isatty(fileno(messages));
+    return s->out != NULL;
+}
+
+/* ---- matrices ---- */
+
+static void product_free(struct product *p)
+{
+    for (int i = 0; i < p->nmats; i++) mat_free(&p->mat[i]);
+    stored_free(&p->S);
+    mem_free(p);
+}
+
+void products_free(struct matrix *m)
+{
+    while (m->products) {
+        struct product *p = m->products;
+        m->products = p->next;
+        product_free(p);
+    }
+}
+
+void matrix_free(struct matrix *m)
+{
+    products_free(m);
+    csr_free(&m->csr);
+    mem_free(m);
+}
+
+static void forget_runs(struct session *s)
+{
+    mem_free(s->runs);
+    s->runs = NULL;
+    s->nruns = 0;
+    s->runs_of = NULL;
+}
+
+bool session_drop(struct session *s, struct matrix *m)
+{
+    struct matrix **at = &s->matrices;
+    int index = 0;
+    for (; *at && *at != m; index++) at = &(*at)->next;
+    if (!*at) return false;
+    holdings_drop_of(s, m);
+    if (s->runs_of == m) forget_runs(s);
+    *at = m->next;
+    if (s->current == m) s->current = s->matrices;
+    if (!undo_keep(s, m, index)) matrix_free(m);
+    return true;
+}
+
+void session_free(struct session *s)
+{
+    holdings_drop_all(s);
+    undo_forget(s);
+    record_end(s);
+    s->undo.open = false;
+    while (s->matrices) session_drop(s, s->matrices);
+    mem_free(s->log.text);
+    out_free(s->out);
+    memset(s, 0, sizeof *s);
+}
+
+static struct matrix *find(const struct session *s, const char *name)
+{
+    struct matrix *m = s->matrices;
+    while (m && strcmp(m->name, name)) m = m->next;
+    return m;
+}
+
+struct matrix *session_matrix(struct session *s, const char *name, struct err *e)
+{
+    struct matrix *m = name ? find(s, name) : s->current;
+    if (m) return m;
+    if (name)
+        fail(e, E_USAGE, "no matrix is called %s; `list` shows those there are", name);
+    else
+        fail(e, E_USAGE, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
+    return NULL;
+}
+
+/* Cut `ending` off name[n] when it ends so; the new length. */
+static size_t without(const char *name, size_t n, const char *ending)
+{
+    size_t k = strlen(ending);
+    return n > k && !strncmp(name + n - k, ending, k) ? n - k : n;
+}
+
+/* thesis4.mtx.gz -> thesis4: letters, digits and _+-. only, at most `most` bytes. */
+static void name_of_file(const char *file, char *out, size_t most)
+{
+    static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
+                                          ".mtx", ".wsb", ".npz", ".mat", ".rb",  ".hb"};
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    size_t n = strlen(base);
+    for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
+    n = n < most ? n : most;
+    for (size_t i = 0; i < n; i++) {
+        bool plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.", base[i]) != NULL;
+        out[i] = plain ? base[i] : '_';
+    }
+    out[n] = 0;
+    if (!n) strcpy(out, "matrix");
+}
+
+static void unique_name(const struct session *s, const char *file, char out[64])
+{
+    char base[52];
+    name_of_file(file, base, sizeof base - 1);
+    snprintf(out, 64, "%s", base);
+    for (int i = 2; find(s, out); i++) snprintf(out, 64, "%s-%d", base, i);
+}
+
+bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e)
+{
+    if (name && find(s, name))
+        return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
+    struct matrix *m = mem_zero(1, sizeof *m, "a matrix", e);
+    if (!m) return false;
+    if (name)
+        snprintf(m->name, sizeof m->name, "%s", name);
+    else
+        unique_name(s, info->file, m->name);
+    m->csr = *A;
+    m->info = *info;
+    m->lesson = s->folder != NULL;
+    m->number = ++s->undo.numbers;
+    *A = (struct csr){0};
+    struct matrix **end = &s->matrices;
+    while (*end) end = &(*end)->next;
+    *end = s->current = m;
+    return true;
+}
+
+bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e)
+{
+    bool beside = s->folder && *file != '/';
+    int n = snprintf(path, size, "%s%s%s", beside ? s->folder : "", beside ? "/" : "", file);
+    return n < (int)size || fail(e, E_LIMIT, "expected a path of at most %zu bytes, found one of %d", size - 1, n);
+}
+
+const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e)
+{
+    if (!m->has_stats && !stats_of(&m->csr, &s->watch, &m->stats, e)) return NULL;
+    m->has_stats = true;
+    return &m->stats;
+}
+
+/* ---- products ---- */
+
+static struct product *cached(struct matrix *m, const struct stored *shape)
+{
+    for (struct product *p = m->products; p; p = p->next)
+        if (p->S.format == shape->format && p->S.real == shape->real &&
+            !memcmp(p->S.param, shape->param, sizeof shape->param))
+            return p;
+    return NULL;
+}
+
+/* The one that was asked for in the same words: it need not be planned again. */
+static struct product *asked_before(struct matrix *m, const struct stored *shape)
+{
+    for (struct product *p = m->products; p; p = p->next)
+        if (p->S.format == shape->format && p->S.real == shape->real &&
+            !memcmp(p->asked, shape->param, sizeof shape->param))
+            return p;
+    return NULL;
+}
+
+struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                enum type real, bool force, struct err *e)
+{
+    struct stored asked = {.format = f, .real = real};
+    struct plan plan;
+    (void)s;
+    if (!format_params(f, param, &asked, e)) return NULL;
+    struct product *p = asked_before(m, &asked);
+    if (p) return p;
+    if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
+    if ((p = cached(m, &plan.shape))) return p;
+    p = mem_zero(1, sizeof *p, "a stored matrix", e);
+    if (!p) return NULL;
+    double start = now_us();
+    if (!format_pack(&m->csr, f, param, real, force, &p->S, e)) {
+        mem_free(p);
+        return NULL;
+    }
+    p->prep_us = now_us() - start;
+    memcpy(p->asked, asked.param, sizeof p->asked);
+    p->next = m->products;
+    m->products = p;
+    return p;
+}
+
+/* The conversion w, whose first run took so many us, becomes a product unless there is one like it. */
+static struct product *take_over(struct matrix *m, struct packing *w, double us, struct err *e)
+{
+    struct product *p = cached(m, &w->S);
+    if (p) return p;
+    p = mem_zero(1, sizeof *p, "a stored matrix", e);
+    if (!p || !packing_take(w, &p->S, &p->mat[0], e)) return mem_free(p), NULL;
+    p->nmats = 1;
+    if (!mat_get(&p->mat[0], &p->S, e)) return product_free(p), NULL;
+    memcpy(p->asked, w->asked.param, sizeof p->asked);
+    p->prep_us = us;
+    p->packed_on = w->dev;
+    p->next = m->products;
+    m->products = p;
+    return p;
+}
+
+static struct product *pack_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                  enum type real, bool force, struct device *d, struct err *e)
+{
+    struct packing *w;
+    struct err why = {0};
+    struct product *p = session_product(s, m, format_find("csr"), NULL, real, false, e);
+    struct mat *A = p ? session_mat(s, p, d, &why) : NULL;
+    if (p && !A) return fail(e, why.code == E_LIMIT ? E_MEMORY : why.code, "%s", why.text), NULL;
+    double start = now_us();
+    if (!A || !packing_begin(&w, f, A, param, force, e)) return NULL;
+    p = take_over(m, w, now_us() - start, e);
+    packing_free(w);
+    return p;
+}
+
+struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                   enum type real, bool force, struct device *d, struct err *e)
+{
+    struct err why = {0};
+    struct stored asked = {.format = f, .real = real};
+    if (!format_params(f, param, &asked, e)) return NULL;
+    struct product *p = asked_before(m, &asked);
+    if (p) return p;
+    if (!m->csr.imag && packer_find(f, d)) {
+        p = pack_there(s, m, f, param, real, force, d, &why);
+        if (p) return p;
+        if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
+    }
+    return session_product(s, m, f, param, real, force, e);
+}
+
+/* ---- devices ---- */
+
+/* The chosen device, else the default one; a default GPU that does not start is given up for the host. */
+static struct device *open_usual(struct session *s, struct err *e)
+{
+    struct err why = {0};
+    struct device *d = s->dev ? s->dev : device_default();
+    if (!d) {
+        fail(e, E_MEMORY, "out of memory: no device can be opened");
+        return NULL;
+    }
+    struct device *opened = device_open(d->name, s->dev ? e : &why);
+    if (opened || s->dev) return opened;
+    out_note(s->out, "%s cannot be used (%s); going on with cpu", d->name, why.text);
+    return s->dev = device_open("cpu", e);
+}
+
+struct device *session_device(struct session *s, const char *name, struct err *e)
+{
+    struct device *d = name ? device_open(name, e) : open_usual(s, e);
+    if (!d) return NULL;
+    if (d->lost) session_device_lost(s, d);
+    if (d->lost && !name) d = open_usual(s, e);
+    if (d && d->lost) {
+        fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; go on with `device cpu`, or start again",
+             d->name);
+        return NULL;
+    }
+    s->used = d;
+    return d;
+}
+
+/* Take mat i out of the product; the last one moves into its place, and what uses it follows. */
+static void remove_mat(struct session *s, struct product *p, int i)
+{
+    int last = p->nmats - 1;
+    holdings_drop_using(s, &p->mat[i]);
+    holdings_moved(s, &p->mat[last], &p->mat[i]);
+    mat_free(&p->mat[i]);
+    p->mat[i] = p->mat[last];
+    p->put_us[i] = p->put_us[last];
+    p->nmats--;
+}
+
+/* Remove all that lies on d and no solve uses, for want of memory or because the device is lost. */
+static void drop_from(struct session *s, const struct device *d)
+{
+    for (struct matrix *m = s->matrices; m; m = m->next)
+        for (struct product *p = m->products; p; p = p->next)
+            for (int i = p->nmats; i-- > 0;)
+                if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
+}
+
+/* Is there room for S on d, if need be after what else lies there was dropped? */
+static bool make_room(struct session *s, struct device *d, const struct stored *S, struct err *e)
+{
+    int64_t free_bytes = 0, total = 0, need = stored_bytes(S);
+    char a[32], b[32];
+    if (!d->ops->memory(d, &free_bytes, &total, e)) return false;
+    if (need <= free_bytes) return true;
+    drop_from(s, d);
+    if (!d->ops->memory(d, &free_bytes, &total, e)) return false;
+    if (need <= free_bytes) return true;
+    return fail(e, E_LIMIT, "%s needs %s on %s, which has %s free; try f32, another format or another device",
+                S->format->name, show_bytes((double)need, a, sizeof a), d->name,
+                show_bytes((double)free_bytes, b, sizeof b));
+}
+
+struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e)
+{
+    for (int i = 0; i < p->nmats; i++)
+        if (p->mat[i].dev == d) return &p->mat[i];
+    if (!make_room(s, d, &p->S, e)) return NULL;
+    if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
+    struct mat *M = &p->mat[p->nmats];
+    double start = now_us();
+    if (!mat_put(M, &p->S, d, e)) return NULL;
+    p->put_us[p->nmats++] = now_us() - start;
+    return M;
+}
+
+void session_device_lost(struct session *s, struct device *d)
+{
+    struct err why = {0};
+    holdings_drop_on(s, d);
+    drop_from(s, d);
+    d->lost = !d->ops->reset || !d->ops->reset(d, &why);
+    if (!d->lost) {
+        out_note(s->out, "%s was lost and has been reset; matrices are kept and copied there again when needed",
+                 d->name);
+        return;
+    }
+    if (s->dev == d || !s->dev) s->dev = device_open("cpu", NULL);
+    out_note(s->out, "%s was lost and cannot be reset (%s); matrices are kept, cpu and emu go on", d->name, why.text);
+}

@@ -1,0 +1,56 @@
+/* Beginning a solve on a matrix of the session. */
+#include "session_solve.h"
+#include "machine/device.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "session.h"
+#include "solvers/solve.h"
+
+/* The kernel that was named, or the default one of the format. */
+static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
+                                          struct err *e)
+{
+    const struct kernel *k = o->kernel ? o->kernel : kernel_usual(f, A, o->dev);
+    if (!k)
+        fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists what does", f->name,
+             o->dev->name);
+    else if (k->format != f)
+        fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format->name, f->name);
+    else if (!kernel_runs_on(k, o->dev))
+        fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, o->dev->name);
+    else
+        return k;
+    return NULL;
+}
+
+static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                       struct err *e)
+{
+    const struct format *f = o->format ? o->format : o->kernel ? o->kernel->format : &format_csr;
+    A->kernel = choose_kernel(A->csr, o, f, e);
+    struct product *p = A->kernel ? session_product(s, m, f, NULL, o->real, o->force, e) : NULL;
+    A->mat = p ? session_mat(s, p, o->dev, e) : NULL;
+    return A->mat != NULL;
+}
+
+static enum known_symmetry known_symmetry_of(const struct matrix *m)
+{
+    if (!m->has_stats) return SYMMETRY_UNKNOWN;
+    return m->stats.value_symmetric ? SYMMETRY_YES : SYMMETRY_NO;
+}
+
+bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                          struct err *e)
+{
+    *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
+    if (!solve_check(&m->csr, o, e)) return false;
+    return norm2(m->csr.rows, o->b) == 0 || put_matrix(s, m, o, A, e);
+}
+
+bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)
+{
+    struct solve_matrix A;
+    return session_solve_matrix(s, m, o, &A, e) && solve_begin(v, &A, o, e);
+}

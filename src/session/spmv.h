@@ -1,0 +1,34 @@
+/* One kernel's product of a matrix of the session: checked against the reference and timed. */
+#ifndef SPMV_H
+#define SPMV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct device;
+struct err;
+struct format;
+struct kernel;
+struct matrix;
+struct run;
+struct session;
+
+struct spmv_request {
+    struct matrix *matrix;
+    struct device *dev;
+    enum type real;
+    int reps; /* 0: chosen by the time that one product takes */
+    bool force;
+    const int64_t *param; /* of the kernel's format; NULL: the default ones */
+};
+/* The parameters of f that suit d, in param[PARAMS_MAX]; NULL: the default ones do. */
+const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
+/* Check and time one kernel. On the emulator, which has no time, check it only: the times are NaN. */
+bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
+                  struct err *e);
+/* Keep n runs, sorted by time, as the session's last ones. */
+bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e);
+
+#endif

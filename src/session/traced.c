@@ -1,0 +1,80 @@
+/* The trace that the session keeps: fetches what is to be traced, and answers for the views of that matrix. */
+#include "traced.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "product.h"
+#include "microscope/tracing.h"
+
+#include <string.h>
+
+static bool can_trace(const struct trace_wanted *w, const struct device *emu, struct err *e)
+{
+    const struct kernel *k = w->kernel;
+    char others[256] = "";
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+    if (!w->matrix->csr.rows) return fail(e, E_USAGE, "%s has no rows: %s launches nothing", w->matrix->name, k->name);
+    if (kernel_runs_on(k, emu)) return true;
+    for (int i = 0; kernels[i]; i++) {
+        size_t n = strlen(others);
+        if (kernels[i]->format == k->format && kernel_runs_on(kernels[i], emu))
+            snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
+    }
+    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, which traces; of %s there are %s", k->name,
+                k->format->name, *others ? others : "none");
+}
+
+static struct tracing *trace_of(struct session *s, const struct trace_wanted *w, struct err *e)
+{
+    struct device *emu = session_device(s, "emu", e);
+    if (!emu || !can_trace(w, emu, e)) return NULL;
+    const struct kernel *k = w->kernel;
+    const int64_t *param = w->param ? w->param : k->param;
+    struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
+    if (!p || (k->fits && !k->fits(&p->S, e))) return NULL;
+    const struct mat *M = session_mat(s, p, emu, e);
+    const struct warp_at at = {w->launch, w->block, w->warp};
+    struct tracing *v = M ? tracing_new(k, &w->matrix->csr, M, &at, &s->watch, e) : NULL;
+    if (v) v->matrix = w->matrix, v->product = p;
+    return v;
+}
+
+bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e)
+{
+    struct tracing *v = trace_of(s, w, e);
+    if (!v) return false;
+    if (s->trace) v->lane = s->trace->lane;
+    tracing_open(v, 0);
+    tracing_free(s->trace);
+    s->trace = v;
+    return true;
+}
+
+/* ---- for the pictures of the matrix and of its formats ---- */
+
+int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES])
+{
+    const struct tracing *v = s->trace;
+    int n = 0;
+    if (!v || v->matrix != m || !v->t.nsteps) return 0;
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(v, v->at, l);
+        bool had = at.row < 0 || at.col < 0 || at.padding;
+        for (int k = 0; k < n && !had; k++) had = lit[k].row == at.row && lit[k].col == at.col;
+        if (!had) lit[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
+    }
+    return n;
+}
+
+bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i)
+{
+    const struct tracing *v = s->trace;
+    if (!v || !v->t.nsteps || &v->product->S != S) return false;
+    const struct request *r = &v->t.step[v->at];
+    int array = tracing_place(v, v->at)->array;
+    if (array < 0 || v->t.scope.array[array].stored != a) return false;
+    for (uint32_t left = r->mask; left; left &= left - 1)
+        if (r->at[__builtin_ctz(left)] == i) return true;
+    return false;
+}

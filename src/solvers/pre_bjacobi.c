@@ -1,0 +1,169 @@
+/* Block Jacobi: the dense diagonal blocks, inverted once; each application is many small dense products. */
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "level_schedule.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { INVERSE, USUAL = 8, MOST = 32 };
+enum { NOTE_BLOCK }; /* in v->pre_note: rows per block */
+
+/* A dense block of n rows, and its inverse in the making, by rows of MOST. */
+struct block {
+    int n;
+    double a[MOST][MOST], inverse[MOST][MOST];
+};
+
+static void take_block(const struct csr *A, int64_t first, struct block *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        for (int j = 0; j < b->n; j++) b->a[i][j] = 0, b->inverse[i][j] = i == j;
+        int64_t row = first + i, end = A->rowptr[row + 1];
+        for (int64_t k = csr_lower(A, A->rowptr[row], end, first); k < end && A->col[k] < first + b->n; k++)
+            b->a[i][A->col[k] - first] = A->val[k];
+    }
+}
+
+static void scale(struct block *b, int i, double factor)
+{
+    for (int j = 0; j < b->n; j++) {
+        b->a[i][j] *= factor;
+        b->inverse[i][j] *= factor;
+    }
+}
+
+static void swap_rows(struct block *b, int i, int k)
+{
+    for (int j = 0; j < b->n && i != k; j++) {
+        double a = b->a[i][j], inverse = b->inverse[i][j];
+        b->a[i][j] = b->a[k][j];
+        b->a[k][j] = a;
+        b->inverse[i][j] = b->inverse[k][j];
+        b->inverse[k][j] = inverse;
+    }
+}
+
+/* Scale each row by its largest number, so that pivots can be compared; false if that is 0 or NaN. */
+static bool equilibrate(struct block *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        double most = 0;
+        for (int j = 0; j < b->n; j++) most = fabs(b->a[i][j]) > most ? fabs(b->a[i][j]) : most;
+        if (!(most > 0) || !isfinite(most) || !isfinite(1 / most)) return false;
+        scale(b, i, 1 / most);
+    }
+    return true;
+}
+
+/* Gauss-Jordan with partial pivoting; false if a pivot is no larger than rounding. */
+static bool invert(struct block *b)
+{
+    if (!equilibrate(b)) return false;
+    for (int k = 0; k < b->n; k++) {
+        int best = k;
+        for (int i = k + 1; i < b->n; i++)
+            if (fabs(b->a[i][k]) > fabs(b->a[best][k])) best = i;
+        if (!(fabs(b->a[best][k]) > b->n * DBL_EPSILON)) return false;
+        swap_rows(b, k, best);
+        scale(b, k, 1 / b->a[k][k]);
+        for (int i = 0; i < b->n; i++) {
+            double factor = i == k ? 0 : b->a[i][k];
+            for (int j = 0; j < b->n && factor != 0; j++) {
+                b->a[i][j] -= factor * b->a[k][j];
+                b->inverse[i][j] -= factor * b->inverse[k][j];
+            }
+        }
+    }
+    return true;
+}
+
+/* Column j of all blocks together, all[j * n ..], in `real`; false if a number does not fit. */
+static bool keep(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
+{
+    bool fits = true;
+    for (int i = 0; i < b->n; i++)
+        for (int j = 0; j < b->n; j++) {
+            double v = b->inverse[i][j];
+            fits = fits && fabs(v) <= (real == T_F32 ? (double)FLT_MAX : DBL_MAX);
+            if (real == T_F64)
+                ((double *)all)[j * n + first + i] = v;
+            else
+                ((float *)all)[j * n + first + i] = (float)v;
+        }
+    return fits;
+}
+
+/* The first row of the first block that has no inverse, or the number of rows. */
+static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
+{
+    int64_t bad = A->rows, n = A->rows;
+#pragma omp parallel for reduction(min : bad) schedule(static, 64) if (n > 1 << 12)
+    for (int64_t first = 0; first < n; first += size) {
+        struct block b = {.n = first + size < n ? (int)size : (int)(n - first)};
+        take_block(A, first, &b);
+        if ((!invert(&b) || !keep(&b, n, first, real, all)) && first < bad) bad = first;
+    }
+    return bad;
+}
+
+static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
+{
+    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(v->matrix.csr, size, v->real, all);
+    int64_t last = bad + size < v->n ? bad + size - 1 : v->n - 1;
+    if (bad < v->n)
+        return fail(e, E_NUMERIC,
+                    "the preconditioner bjacobi: the diagonal block of rows %lld to %lld (counted from 0) is singular, "
+                    "or nearly so; try another `block`",
+                    (long long)bad, (long long)last);
+    v->pre.part[INVERSE] = v->dev->ops->alloc(v->dev, bytes, "the inverted blocks", e);
+    return v->pre.part[INVERSE] && v->dev->ops->put(v->dev, v->pre.part[INVERSE], all, bytes, e);
+}
+
+static bool make(struct solve *v, struct err *e)
+{
+    int64_t size = v->pre.block ? v->pre.block : USUAL;
+    if (size < 1 || size > MOST)
+        return fail(e, E_USAGE, "the preconditioner bjacobi: expected a block of 1 to %d rows, found %lld", MOST,
+                    (long long)size);
+    v->pre.note[NOTE_BLOCK] = size;
+    void *all = mem_zero(size * v->n, type_size(v->real), "the inverted blocks", e);
+    bool ok = all && put_inverse(v, size, all, e);
+    mem_free(all);
+    return ok;
+}
+
+static bool apply(struct solve *v, const void *r, void *z, struct err *e)
+{
+    (void)e;
+    pre_ops_of(v->dev, v->real)
+        ->blocks(v->dev, v->n, (int)v->pre.note[NOTE_BLOCK], v->scalars, v->pre.part[INVERSE], r, z);
+    return true;
+}
+
+static double bytes(const struct solve *v)
+{
+    return (2.0 + (double)v->pre.note[NOTE_BLOCK]) * (double)type_size(v->real) * (double)v->n;
+}
+
+static void note(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size, "blocks of %s", how_many(v->pre.note[NOTE_BLOCK], "row").text);
+}
+
+const struct precond precond_bjacobi = {
+    .name = "bjacobi",
+    .about = "block Jacobi: the dense diagonal blocks, of 8 rows or as set by `block`",
+    .source = "textbook",
+    .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",
+    .symmetric = true,
+    .blocks = true,
+    .make = make,
+    .apply = apply,
+    .bytes = bytes,
+    .note = note,
+};

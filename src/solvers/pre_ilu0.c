@@ -1,0 +1,70 @@
+/* Incomplete LU without fill: L U = A wherever A has an entry, in the order of the rows. */
+#include "matrix/csr.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "triangles.h"
+#include "base/watch.h"
+
+enum { TICK_ROWS = 256 };
+
+static const char who[] = "the preconditioner ilu0";
+
+/* Subtract multiples of the rows above from row i, to eliminate their columns; at[column] is its position in row i, or
+   -1. */
+static void eliminate_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
+{
+    const struct csr *A = f->A;
+    for (int k = A->rowptr[i]; k < f->diag[i]; k++) {
+        int j = A->col[k];
+        double factor = f->val[k] *= inverse[j];
+        for (int l = f->diag[j] + 1; l < A->rowptr[j + 1]; l++)
+            if (at[A->col[l]] >= 0) f->val[at[A->col[l]]] -= factor * f->val[l];
+    }
+}
+
+static bool factorise(const struct solve *v, const struct factors *f, double *inverse, int *at, struct err *e)
+{
+    const struct csr *A = f->A;
+    for (int64_t i = 0; i < A->rows; i++) at[i] = -1;
+    for (int64_t i = 0; i < A->rows; i++) {
+        if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ilu0", i, A->rows, e)) return false;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
+        eliminate_row(f, inverse, i, at);
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = -1;
+        if (!invert_pivot(f->val[f->diag[i]], v->real, who, i, &inverse[i], e)) return false;
+    }
+    return true;
+}
+
+static bool make(struct solve *v, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    int *diag = mem_new(A->rows, sizeof *diag, "the places of the diagonal", e);
+    int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
+    double *inverse = mem_new(A->rows, sizeof *inverse, "the inverted diagonal", e);
+    double *val = mem_new(A->nnz, sizeof *val, "the factors of ilu0", e);
+    struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
+    v->pre.note[TRI_SHIFT] = 0;
+    bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
+    for (int64_t k = 0; ok && k < A->nnz; k++) val[k] = A->val[k];
+    ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);
+    mem_free(diag);
+    mem_free(at);
+    mem_free(inverse);
+    mem_free(val);
+    return ok;
+}
+
+const struct precond precond_ilu0 = {
+    .name = "ilu0",
+    .about = "incomplete LU in A's own pattern: exact for a tridiagonal A, symmetric if A is",
+    .source = "Meijerink and van der Vorst 1977",
+    .needs = "an entry on the diagonal of every row, and no zero pivot",
+    .symmetric = true, /* then L U = L D L' up to rounding */
+    .make = make,
+    .apply = triangles_apply,
+    .drop = triangles_drop,
+    .bytes = triangles_bytes,
+    .note = triangles_note,
+};

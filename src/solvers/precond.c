@@ -1,0 +1,53 @@
+/* The registry of preconditioners, and the diagonal that several methods divide by. */
+#include "precond.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/registry.h"
+#include "base/text.h"
+
+#include <string.h>
+
+#define PRECOND(id) extern const struct precond precond_##id;
+#include "preconds.def"
+#undef PRECOND
+#define PRECOND(id) &precond_##id,
+const struct precond *const preconds[] = {
+#include "preconds.def"
+    NULL};
+#undef PRECOND
+
+const struct registry precond_registry = {.entries = preconds};
+
+const struct precond *precond_find(const char *name)
+{
+    return registry_find(&precond_registry, name);
+}
+
+const char precond_none[] = "none";
+
+bool precond_typed(const char *text, const struct precond **out)
+{
+    *out = precond_find(text);
+    return *out || !strcmp(text, precond_none);
+}
+
+/* What to do where a row has no diagonal entry to divide by. */
+static const char *without_diagonal(const struct csr *A, int64_t row)
+{
+    return csr_row_length(A, row) ? "gmres and bicgstab without a preconditioner need no diagonal"
+                                  : "that row is empty, so A is singular";
+}
+
+bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
+{
+    int64_t zeros = 0, first = 0;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        int64_t k = csr_find(A, i, i);
+        diag[i] = k < 0 ? 0 : A->val[k];
+        if (diag[i] == 0) zeros++, first = i;
+    }
+    if (!zeros) return true;
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %s; %s", who,
+                (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
+                how_many(zeros, "such row").text, without_diagonal(A, first));
+}

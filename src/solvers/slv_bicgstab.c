@@ -1,0 +1,90 @@
+/* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches per iteration. */
+#include <stdio.h>
+
+#include "machine/bicg_ops.h"
+#include "matrix/csr.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
+
+/* r = shadow = p = b - A x */
+static bool init(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[BICG_V], e)) return false;
+    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[BICG_V], v->vec[BICG_R], v->vec[BICG_SHADOW],
+                       v->vec[BICG_P]);
+    v->ops.vec->record(v->dev, v->scalars);
+    return true;
+}
+
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, p, q, e)) return false;
+    phase_begin(v, "dot");
+    v->ops.bicg->alpha(v->dev, v->n, v->scalars, shadow, q);
+    phase_begin(v, "update");
+    v->ops.bicg->half(v->dev, v->n, v->scalars, q, r);
+    return true;
+}
+
+bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, r, t, e)) return false;
+    phase_begin(v, "dot");
+    v->ops.bicg->omega(v->dev, v->n, v->scalars, t, r);
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    if (!bicg_half_step(v, v->vec[BICG_P], v->vec[BICG_V], v->vec[BICG_SHADOW], v->vec[BICG_R], e)) return false;
+    if (!bicg_second_product(v, v->vec[BICG_R], v->vec[BICG_T], e)) return false;
+    phase_begin(v, "update");
+    v->ops.bicg->update(v->dev, v->n, v->scalars, v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R],
+                        v->vec[VEC_X]);
+    phase_begin(v, "direction");
+    v->ops.bicg->direction(v->dev, v->n, v->scalars, v->vec[BICG_R], v->vec[BICG_V], v->vec[BICG_P]);
+    return true;
+}
+
+void bicg_explain(const struct solve *v, char *out, size_t size)
+{
+    static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
+    snprintf(out, size,
+             "broke down: %s = %.2e is 0 up to rounding, after iteration %lld; a singular matrix does this "
+             "(`check only rank`). gmres does not divide by it; `change maxit` and `continue` restart from this x",
+             what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations);
+}
+
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return 2 * csr_bytes(A, real) + 19.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_bicgstab = {
+    .name = "bicgstab",
+    .about = "stabilised bi-conjugate gradients: short recurrences for any matrix",
+    .source = "van der Vorst 1992",
+    .needs = "a square matrix",
+    .advice = "bicgstab is erratic if eigenvalues lie near the imaginary axis or A is ill-conditioned",
+    .cost = "two SpMVs with A (and two with a preconditioner), 19 vectors read or written; 7 vectors",
+    .when =
+        "for a matrix that is not symmetric: its cost per iteration is constant. If the residual jumps use qmrcgstab, "
+        "if it breaks down gmres; precond ilu0 often helps",
+    .vectors = 5,
+    .window = 100,
+    .window_per_row = 3,
+    .window_most = 2000,
+    .probes = true,
+    .products = 2,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .explain = bicg_explain,
+};

@@ -1,0 +1,127 @@
+/* Conjugate gradients for symmetric positive definite matrices: two passes besides the SpMV, or one if the kernel
+   computes the inner products too. */
+#include <stdio.h>
+
+#include "machine/cg_ops.h"
+#include "matrix/csr.h"
+#include "machine/kernel.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+enum { CG_R = VEC_OWN, CG_P, CG_Q };
+
+/* rho = r.z for z = M^-1 r, and the record. */
+static bool precondition(struct solve *v, struct err *e)
+{
+    phase_begin(v, "precond");
+    if (!v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
+    phase_begin(v, "dot");
+    v->ops.cg->rho(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[VEC_Z]);
+    return true;
+}
+
+/* r = b - A x, p = M^-1 r */
+static bool init(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[CG_Q], e)) return false;
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[CG_Q], v->vec[CG_R]);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_R], S_RR);
+    if (v->pre.method && !precondition(v, e)) return false;
+    if (!v->pre.method) v->ops.vec->record(v->dev, v->scalars);
+    v->ops.vec->copy(v->dev, v->n, v->pre.method ? v->vec[VEC_Z] : v->vec[CG_R], v->vec[CG_P]);
+    return true;
+}
+
+static bool step_preconditioned(struct solve *v, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
+    phase_begin(v, "dot");
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
+    phase_begin(v, "update");
+    v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
+    if (!precondition(v, e)) return false;
+    phase_begin(v, "direction");
+    v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
+    return true;
+}
+
+/* q = A p, and the sums of p, q and r. */
+static bool product(struct solve *v, struct err *e)
+{
+    struct launch L = {
+        .A = v->matrix.mat, .alpha = 1, .x = v->vec[CG_P], .y = v->vec[CG_Q], .s = v->scalars, .r = v->vec[CG_R]};
+    if (v->matrix.kernel->sums_f64) return kernel_launch(v->matrix.kernel, &L, e);
+    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
+    phase_begin(v, "dots");
+    v->ops.cg->dots(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R]);
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    if (v->pre.method) return step_preconditioned(v, e);
+    phase_begin(v, "spmv");
+    if (!product(v, e)) return false;
+    phase_begin(v, "step");
+    v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
+    return true;
+}
+
+/* What to use instead of cg. */
+static const char *instead(enum known_symmetry known)
+{
+    static const char *const advice[] = {
+        [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
+        [SYMMETRY_YES] = "A is symmetric, but cg needs more: use gmres",
+        [SYMMETRY_NO] = "A is not symmetric, as cg requires: use bicgstab or gmres",
+    };
+    return advice[known];
+}
+
+static void explain(const struct solve *v, char *out, size_t size)
+{
+    if (v->host_scalars[S_WHAT] == BROKE_RHO)
+        snprintf(out, size,
+                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another one or "
+                 "none, or bicgstab, which does not need that",
+                 v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
+    else
+        snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
+                 (long long)v->iterations + 1, instead(v->matrix.symmetry));
+}
+
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return csr_bytes(A, real) + 9.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_cg = {
+    .name = "cg",
+    .about = "conjugate gradients: minimises the error over all search directions so far",
+    .source = "THESIS 3",
+    .needs = "a symmetric positive definite matrix",
+    .advice =
+        "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
+    .cost = "one SpMV with A, 9 vectors read or written; 5 vectors, one more with a preconditioner",
+    .when = "first, for every symmetric positive definite matrix. Its iterations grow with the square root of the "
+            "condition number (`check` estimates it), which precond jacobi or ic0 reduces",
+    .vectors = 3,
+    .window = 100, /* ill-conditioned matrices plateau: nos1 gains nothing for 600 iterations, then converges */
+    .window_per_row = 3,
+    .window_most = 2000,
+    .symmetric = true,
+    .lanczos = true,
+    .own_precond = true,
+    .probes = true,
+    .products = 1,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .explain = explain,
+};

@@ -1,0 +1,231 @@
+/* GMRES(m) (THESIS 3.3): the smallest residual over a Krylov space of up to m vectors, then a restart from there. The
+   small triangular system stays on the device, so that no iteration waits for the host. */
+#include <stdio.h>
+
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "machine/gmres_ops.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+
+enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
+
+enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; bounds of m */
+
+static void *column(const struct solve *v, int64_t j)
+{
+    return (char *)v->vec[GMRES_BASIS] + j * v->n * (int64_t)type_size(v->real);
+}
+
+static bool make_room(struct solve *v, int64_t m, struct err *e)
+{
+    v->set.m = m;
+    return solve_alloc(v, GMRES_BASIS, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
+           solve_alloc(v, GMRES_SYSTEM, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
+}
+
+static void give_room(struct solve *v)
+{
+    solve_dealloc(v, GMRES_BASIS);
+    solve_dealloc(v, GMRES_SYSTEM);
+}
+
+/* q = b - A x */
+static bool residual(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[GMRES_Q], e)) return false;
+    v->ops.gmres->residual(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[VEC_B],
+                           v->vec[GMRES_Q]);
+    return true;
+}
+
+/* The first cycle: record the first residual. */
+static bool start(struct solve *v, struct err *e)
+{
+    if (!residual(v, e)) return false;
+    v->ops.vec->record(v->dev, v->scalars);
+    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    return true;
+}
+
+/* x += V y, where y solves the rotated system. */
+static void improve(struct solve *v)
+{
+    v->ops.gmres->solve(v->dev, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m);
+    v->ops.gmres->add(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[GMRES_BASIS],
+                      v->vec[VEC_X]);
+}
+
+static bool restart(struct solve *v, struct err *e)
+{
+    phase_begin(v, "restart");
+    improve(v);
+    if (!residual(v, e)) return false;
+    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    return true;
+}
+
+/* The host adds up the block sums of columns from .. to-1 and waits for them, as in the thesis. */
+static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
+{
+    double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
+    const struct device_ops *ops = v->dev->ops;
+    int blocks = v->ops.gmres->blocks(v->dev, v->n);
+    for (int j = from; j < to; j++) {
+        const double *there = w + GMRES_PARTS(v->set.m) + (int64_t)j * GM_BLOCKS;
+        if (!ops->get(v->dev, part, there, blocks * (int64_t)sizeof *part, e)) return false;
+        sum[j] = 0;
+        for (int b = 0; b < blocks; b++) sum[j] += part[b];
+    }
+    return ops->put(v->dev, w + (int64_t)row * (v->set.m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum,
+                    e);
+}
+
+/* Orthogonalise q against the columns from .. to-1; the subtracted coefficients go to the row. */
+static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
+{
+    int m = (int)v->set.m;
+    phase_begin(v, "dots");
+    v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->set.sums_host,
+                       v->vec[GMRES_BASIS], v->vec[GMRES_Q]);
+    if (v->set.sums_host && !sums_of_host(v, from, to, row, e)) return false;
+    phase_begin(v, "subtract");
+    v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
+                           v->vec[GMRES_Q]);
+    return true;
+}
+
+/* Against all columns at once, twice because once leaves rounding errors of all; or against one after the other. */
+static bool gram_schmidt(struct solve *v, int k, struct err *e)
+{
+    if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
+    for (int j = 0; j <= k; j++)
+        if (!orthogonalise(v, j, j + 1, GM_H, e)) return false;
+    return true;
+}
+
+/* A times column k, orthogonalised against the columns before. */
+static bool extend(struct solve *v, int k, struct err *e)
+{
+    int m = (int)v->set.m;
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e) || !gram_schmidt(v, k, e)) return false;
+    phase_begin(v, "rotate");
+    v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
+    phase_begin(v, "scale");
+    if (k + 1 < m) v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    int64_t k = (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
+    return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, e));
+}
+
+/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual by the factor tau, and rows
+   have d entries on average (THESIS 3.3). */
+static int64_t estimate(const struct solve *v, double tau)
+{
+    double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
+    double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : MOST;
+    int64_t within = !(m > LEAST) ? LEAST : m < MOST ? (int64_t)m : MOST;
+    return within < v->n ? within : v->n;
+}
+
+static bool take_scalars(struct solve *v, double *s, struct err *e)
+{
+    return v->dev->ops->get(v->dev, s, v->scalars, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
+}
+
+/* Run a short cycle and keep only its reduction of the residual. */
+static bool choose_m(struct solve *v, int64_t *m, struct err *e)
+{
+    double before[SCALARS], first[SCALARS], last[SCALARS];
+    if (!make_room(v, v->n < TRIAL ? v->n : TRIAL, e)) return false;
+    if (!take_scalars(v, before, e) || !start(v, e) || !take_scalars(v, first, e)) return false;
+    for (int k = 0; k < v->set.m; k++)
+        if (!extend(v, k, e)) return false;
+    if (!take_scalars(v, last, e)) return false;
+    *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
+    give_room(v);
+    return v->dev->ops->put(v->dev, v->scalars, before, sizeof before, e);
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    int64_t m = v->set.m;
+    if (m == 0 && !choose_m(v, &m, e)) return false;
+    return make_room(v, m, e) && start(v, e);
+}
+
+/* The rotated system shows convergence; restart to compute the true residual, which decides. */
+static bool settle(struct solve *v, struct err *e)
+{
+    if (v->host_scalars[S_COLUMNS] == 0) return true;
+    v->schedule.cycle_from = v->schedule.queued;
+    return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
+}
+
+/* x with all columns of the current cycle. */
+static bool finish(struct solve *v, struct err *e)
+{
+    if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
+    if (!solve_set(v, S_DONE, RUNNING, e)) return false;
+    improve(v);
+    return v->dev->ops->sync(v->dev, e);
+}
+
+bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
+{
+    if (!v->solver->arnoldi || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
+    const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
+    bool whole =
+        v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m; /* at a restart: the last complete cycle */
+    *columns = v->host_scalars[S_COLUMNS] > 0 ? (int64_t)v->host_scalars[S_COLUMNS] : whole ? v->set.m : 0;
+    return v->dev->ops->get(v->dev, to, H, v->set.m * (v->set.m + 1) * (int64_t)sizeof *to, e);
+}
+
+static void explain(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size,
+             "broke down after iteration %lld: A maps the Krylov space to a smaller one, which does not reach b; the "
+             "matrix is singular (see `check only rank` and `lu`)",
+             (long long)v->iterations);
+}
+
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    double cycle = m > 0 ? (double)m : 1, vectors = 2 * cycle + 13 + (cycle + 8) / cycle;
+    return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
+}
+
+const struct solver solver_gmres = {
+    .name = "gmres",
+    .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m",
+    .source = "THESIS 3.3",
+    .needs = "a square matrix, and memory for m vectors",
+    .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
+    .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
+            "orthogonalisation; m + 3 vectors",
+    .when =
+        "for any square matrix, if the others break down or their residual jumps: within a cycle the residual never "
+        "grows. A larger m needs fewer iterations, each of which costs more",
+    .vectors = 1,
+    .window = 100, /* a cycle that spans all rows may gain only at its end */
+    .window_per_row = 1,
+    .window_most = GM_MOST,
+    .restarts = true,
+    .arnoldi = true,
+    .products = 1,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .settle = settle,
+    .finish = finish,
+    .explain = explain,
+};

@@ -1,0 +1,128 @@
+/* Gauss-Seidel: every row solved for its own unknown, with the new values of the rows before; and successive
+   over-relaxation, with omega times the change. On cpu in the order of the rows; elsewhere colour by colour, since rows
+   of one colour are independent and run in parallel. */
+#include "matrix/colour.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "level_schedule.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+
+/* Q = A x; the rows by level, two allocations: integers and values. */
+enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
+
+/* Rows sorted by colour; on cpu unchanged. */
+static bool order_rows(const struct solve *v, struct order *o, struct err *e)
+{
+    int n = 0, *colour;
+    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, false, e);
+    if (!(colour = mem_new(v->n, sizeof *colour, "the colours of rows", e))) return false;
+    bool ok = colour_of(v->matrix.csr, colour, &n, e) && order_by(o, v->n, colour, n, false, e);
+    mem_free(colour);
+    return ok;
+}
+
+static bool put_rows(struct solve *v, const double *dinv, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    struct order o = {0};
+    struct level_source f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
+    if (order_rows(v, &o, e)) v->solver_data = level_schedule_make(v->dev, v->real, &o, &f, &v->vec[GS_ROWS], e);
+    order_free(&o);
+    return v->solver_data != NULL;
+}
+
+static bool make_rows(struct solve *v, struct err *e)
+{
+    double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
+    bool ok = dinv && diagonal_of(v->matrix.csr, v->solver->name, dinv, e);
+    for (int64_t i = 0; ok && i < v->n; i++) dinv[i] = 1 / dinv[i];
+    ok = ok && put_rows(v, dinv, e);
+    mem_free(dinv);
+    return ok;
+}
+
+static bool record(struct solve *v, struct err *e)
+{
+    phase_begin(v, "spmv");
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[GS_Q], e)) return false;
+    phase_begin(v, "residual");
+    sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[GS_Q]);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    return make_rows(v, e) && record(v, e);
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    double omega = v->set.omega > 0 ? v->set.omega : 1;
+    phase_begin(v, "sweep");
+    sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
+    return record(v, e);
+}
+
+/* A for the sweep and for the residual; b and x for each, and x is written once. */
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
+}
+
+/* The rows by level are a second matrix. */
+static int64_t held(const struct solve *v)
+{
+    const struct level_schedule *rows = v->solver_data;
+    return rows ? rows->bytes[0] + rows->bytes[1] : 0;
+}
+
+const struct solver solver_gs = {
+    .name = "gs",
+    .about = "Gauss-Seidel: Jacobi with each new value used at once; on a GPU colour by colour",
+    .source = "THESIS 3",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "
+              "positive definite; in that case cg is faster",
+    .cost =
+        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
+    .when =
+        "if jacobi converges, for about half the iterations. On cpu it takes the rows in order; on a GPU all rows of a "
+        "colour at once, so a matrix that needs many colours is slow there",
+    .vectors = 1,
+    .window = 1000,
+    .diff = true,
+    .no_precond = true,
+    .products = 1,
+    .bytes = bytes,
+    .held = held,
+    .init = init,
+    .step = step,
+};
+
+const struct solver solver_sor = {
+    .name = "sor",
+    .about = "Gauss-Seidel with steps extended by omega: far fewer iterations if omega suits the matrix",
+    .source = "THESIS 3",
+    .needs = "a square matrix with no zero on the diagonal",
+    .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
+              "cg needs none",
+    .cost =
+        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
+    .when = "if a good omega is known: on a grid the iterations then grow with its width, not with the square of it; "
+            "omega 1 is gs",
+    .vectors = 1,
+    .window = 1000,
+    .diff = true,
+    .omega = 1.5,
+    .no_precond = true,
+    .products = 1,
+    .bytes = bytes,
+    .held = held,
+    .init = init,
+    .step = step,
+};

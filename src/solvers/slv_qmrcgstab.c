@@ -1,0 +1,63 @@
+/* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
+   quasi-minimisation that smooths the residual. The residual of x itself is updated too, so the recorded one is exact.
+ */
+#include "machine/bicg_ops.h"
+#include "matrix/csr.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+/* R to T are those of bicgstab; RESIDUAL is the smoothed residual, of the x that is shown. */
+enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
+
+static bool init(struct solve *v, struct err *e)
+{
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[QMR_V], e)) return false;
+    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[QMR_V], v->vec[QMR_R], v->vec[QMR_SHADOW],
+                       v->vec[QMR_P]);
+    v->ops.bicg->qmr_begin(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_RESIDUAL], v->vec[QMR_DIRECTION],
+                           v->vec[QMR_A_DIRECTION]);
+    v->ops.vec->record(v->dev, v->scalars);
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    const struct bicg_ops *ops = v->ops.bicg;
+    if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], v->vec[QMR_R], e)) return false;
+    if (!bicg_second_product(v, v->vec[QMR_R], v->vec[QMR_T], e)) return false;
+    phase_begin(v, "update");
+    ops->qmr_residual(v->dev, v->n, v->scalars, v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]);
+    phase_begin(v, "smooth");
+    ops->qmr_update(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P],
+                    v->vec[QMR_DIRECTION], v->vec[QMR_A_DIRECTION], v->vec[VEC_X], v->vec[QMR_RESIDUAL]);
+    return true;
+}
+
+/* 28 vectors in the passes and SpMVs as they are; three fewer if the SpMVs computed the sums. */
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return 2 * csr_bytes(A, real) + 25.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_qmrcgstab = {
+    .name = "qmrcgstab",
+    .about = "BiCGSTAB with a smoothed residual",
+    .source = "THESIS 3; Chan et al. 1994",
+    .needs = "a square matrix",
+    .advice = "if qmrcgstab stagnates, gmres with a large m may not",
+    .cost = "two SpMVs with A (and two with a preconditioner), at least 25 vectors read or written; 10 vectors",
+    .when = "like bicgstab, if its residual jumps: the residual of qmrcgstab falls smoothly, for three vectors more",
+    .vectors = 8,
+    .window = 100,
+    .window_per_row = 3,
+    .window_most = 2000,
+    .probes = true,
+    .products = 2,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .explain = bicg_explain,
+};

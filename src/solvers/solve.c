@@ -1,0 +1,426 @@
+/* A solve as a state on a device: begun, then advanced slice by slice. */
+#include "solve.h"
+#include "machine/bicg_ops.h"
+#include "machine/cg_ops.h"
+#include "base/clock.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "machine/gmres_ops.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GROWTH = 8 }; /* a slice queues at most so many times what the one before did */
+
+static const double most_growth = 1e5; /* of the residual: beyond it the solve has diverged */
+
+/* ---- phases ---- */
+
+static struct phase *phase_named(struct solve *v, const char *name)
+{
+    for (int i = 0; i < v->time.nphases; i++)
+        if (!strcmp(v->time.phase[i].name, name)) return &v->time.phase[i];
+    if (v->time.nphases == SOLVE_PHASES) return NULL;
+    v->time.phase[v->time.nphases] = (struct phase){.name = name};
+    return &v->time.phase[v->time.nphases++];
+}
+
+void phase_begin(struct solve *v, const char *name)
+{
+    if (!v->time.sampling) return;
+    v->dev->ops->sync(v->dev, &v->time.error);
+    double now = now_us();
+    if (v->time.in_phase) {
+        v->time.in_phase->us += now - v->time.phase_from;
+        v->time.in_phase->n++;
+    }
+    v->time.in_phase = name ? phase_named(v, name) : NULL;
+    v->time.phase_from = now;
+}
+
+static bool multiply(struct solve *v, const void *p, void *q, struct err *e)
+{
+    struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
+    return kernel_launch(v->matrix.kernel, &L, e);
+}
+
+bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
+{
+    if (!v->vec[VEC_X0]) return multiply(v, p, q, e);
+    phase_begin(v, "precond");
+    if (!v->pre.method->apply(v, p, v->vec[VEC_Z], e)) return false;
+    phase_begin(v, "spmv");
+    return multiply(v, v->vec[VEC_Z], q, e);
+}
+
+double csr_bytes(const struct csr *A, size_t real)
+{
+    return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
+}
+
+double solve_bytes(const struct solve *v)
+{
+    double bytes = v->solver->bytes(v->matrix.csr, type_size(v->real), v->set.m);
+    double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
+    return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
+}
+
+double solve_each_us(const struct solve *v)
+{
+    int64_t n = v->iterations - v->base;
+    if (n < 1) return NAN;
+    return v->solver->restarts ? (v->time.us - v->time.base_us) / (double)n : v->time.us_iteration;
+}
+
+/* ---- vectors between host and device ---- */
+
+bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+{
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
+    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
+    if (!f) return false;
+    for (int64_t i = 0; i < v->n; i++) f[i] = (float)from[i];
+    bool ok = v->dev->ops->put(v->dev, to, f, bytes, e);
+    mem_free(f);
+    return ok;
+}
+
+bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
+{
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    if (v->real == T_F64) return v->dev->ops->get(v->dev, to, from, bytes, e);
+    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
+    if (!f) return false;
+    bool ok = v->dev->ops->get(v->dev, f, from, bytes, e);
+    for (int64_t i = 0; ok && i < v->n; i++) to[i] = (double)f[i];
+    mem_free(f);
+    return ok;
+}
+
+/* ---- the beginning ---- */
+
+bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e)
+{
+    v->vec[i] = v->dev->ops->alloc(v->dev, bytes, what, e);
+    v->vec_bytes[i] = v->vec[i] ? bytes : 0;
+    return v->vec[i] != NULL;
+}
+
+void solve_dealloc(struct solve *v, int i)
+{
+    if (v->vec[i]) v->dev->ops->free(v->dev, v->vec[i]);
+    v->vec[i] = NULL;
+    v->vec_bytes[i] = 0;
+}
+
+static bool right_sided(const struct solve *v)
+{
+    return v->pre.method && !v->solver->own_precond;
+}
+
+static bool new_vectors(struct solve *v, struct err *e)
+{
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    for (int i = 0; i < 2 + v->solver->vectors; i++)
+        if (!solve_alloc(v, i, bytes, "a vector of the solver", e)) return false;
+    if (v->pre.method && !solve_alloc(v, VEC_Z, bytes, "a preconditioned vector", e)) return false;
+    if (right_sided(v) && !solve_alloc(v, VEC_X0, bytes, "the starting guess", e)) return false;
+    return !v->solver->probes || solve_alloc(v, VEC_PROBE, bytes, "a vector for the true residual", e);
+}
+
+static bool put_scalars(struct solve *v, struct err *e)
+{
+    double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->set.eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
+    s[S_ITER] = (double)v->base;
+    s[S_TOL2] = pow(v->set.tol * v->b_norm, 2);
+    s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
+    s[S_BEST] = INFINITY;
+    s[S_BEST_AT] = (double)v->base;
+    s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
+    memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
+    return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
+}
+
+bool solve_set(struct solve *v, int i, double value, struct err *e)
+{
+    return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
+}
+
+bool solve_settle(struct solve *v, struct err *e)
+{
+    if (v->reason != CONVERGED || !v->solver->settle) return true;
+    if (!v->solver->settle(v, e)) return false;
+    v->iterations--; /* the solver may have replaced its residual */
+    bool ok = live_read(v, e);
+    v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
+    return ok;
+}
+
+/* The number of the last record that has been queued. */
+static int64_t last_queued(const struct solve *v)
+{
+    return v->base + v->schedule.queued - v->schedule.lost;
+}
+
+/* b = 0 (and an empty system): x = 0 is the solution, and a residual relative to ||b|| does not exist. */
+static bool solve_trivially(struct solve *v, struct err *e)
+{
+    v->result.x = mem_zero(v->n, sizeof *v->result.x, "the solution", e);
+    v->history.residual = mem_zero(1, sizeof *v->history.residual, "the history of residuals", e);
+    if (!v->result.x || !v->history.residual) return false;
+    v->iterations = 0;
+    v->reason = CONVERGED;
+    return true;
+}
+
+static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
+{
+    v->b = mem_new(v->n, sizeof *v->b, "the right side", e);
+    if (!v->b) return false;
+    memcpy(v->b, o->b, (size_t)v->n * sizeof *v->b);
+    v->b_norm = norm2(v->n, o->b);
+    if (v->b_norm == 0) return solve_trivially(v, e);
+    v->ops.vec = vec_ops_of(v->dev, v->real);
+    v->ops.cg = cg_ops_of(v->dev, v->real);
+    v->ops.bicg = bicg_ops_of(v->dev, v->real);
+    v->ops.gmres = gmres_ops_of(v->dev, v->real);
+    if (!v->matrix.mat || !v->matrix.kernel) return fail(e, E_INTERNAL, "a solve without a matrix on its device");
+    v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
+    return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
+}
+
+static bool put_x(struct solve *v, const double *x0, struct err *e)
+{
+    if (x0) return solve_put(v, v->vec[VEC_X], x0, e);
+    double *zero = mem_zero(v->n, sizeof *zero, "a starting guess", e);
+    bool ok = zero && solve_put(v, v->vec[VEC_X], zero, e);
+    mem_free(zero);
+    return ok;
+}
+
+/* From A x = b to A M^-1 u = b - A x0, u = 0. */
+static bool shift_right(struct solve *v, struct err *e)
+{
+    if (!right_sided(v)) return true;
+    void *x0 = v->vec[VEC_X0];
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_X], x0);
+    if (!multiply(v, x0, v->vec[VEC_Z], e)) return false;
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[VEC_Z], v->vec[VEC_B]);
+    return put_x(v, NULL, e);
+}
+
+static bool make_precond(struct solve *v, struct err *e)
+{
+    double start = now_us();
+    if (!v->pre.method || v->pre.made) return true;
+    if (!v->pre.method->make(v, e)) return false;
+    v->pre.us = now_us() - start;
+    v->pre.bytes = v->pre.method->bytes(v);
+    return v->pre.made = true;
+}
+
+bool solve_start(struct solve *v, const double *x0, struct err *e)
+{
+    v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
+    v->iterations = v->base - 1;
+    v->time.base_us = v->time.us;
+    if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
+    if (!solve_put(v, v->vec[VEC_B], v->b, e) || !put_x(v, x0, e)) return false;
+    if (!make_precond(v, e) || !shift_right(v, e)) return false;
+    return v->solver->init(v, e) && live_read(v, e) && solve_settle(v, e);
+}
+
+static int64_t window_of(const struct solver *s, int64_t n)
+{
+    int64_t more = n * s->window_per_row < s->window_most ? n * s->window_per_row : s->window_most;
+    return more > s->window ? more : s->window;
+}
+
+static struct solve_settings settings_of(const struct solve_options *o, int64_t n)
+{
+    return (struct solve_settings){
+        .tol = o->tol,
+        .eps = o->eps,
+        .omega = o->omega > 0 ? o->omega : o->solver->omega,
+        .m = o->m < n ? o->m : n,
+        .maxit = o->maxit,
+        .window = window_of(o->solver, n),
+        .modified = o->modified,
+        .sums_host = o->sums_host,
+        .force = o->force,
+    };
+}
+
+bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
+{
+    if (!solve_check(A->csr, o, e)) return false;
+    struct solve *v = mem_zero(1, sizeof *v, "a solve", e);
+    if (!v) return false;
+    v->solver = o->solver;
+    v->matrix = *A;
+    v->dev = o->dev;
+    v->real = o->real;
+    v->n = A->csr->rows;
+    v->set = settings_of(o, v->n);
+    v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
+    v->checkpoints.wanted = o->keeps;
+    v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
+    if (!prepare(v, o, e)) {
+        solve_free(v);
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+/* ---- slices ---- */
+
+/* How many iterations take about `us` at the measured rate, at most GROWTH times the last batch. */
+static int64_t batch_of(const struct solve *v, double us)
+{
+    int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : 1;
+    int64_t left = v->set.maxit - last_queued(v);
+    double fit = v->time.rate_us > 0 ? us / v->time.rate_us : 1;
+    int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
+    if (n > RECORDS / 4) n = RECORDS / 4; /* the queued records must fit the live record */
+    if (v->steps_left && n > v->steps_left) n = v->steps_left;
+    return n < left ? n : left;
+}
+
+static bool queue_each(struct solve *v, int64_t n, struct err *e)
+{
+    for (int64_t i = 0; i < n; i++, v->schedule.queued++)
+        if (!v->solver->step(v, e)) return false;
+    return true;
+}
+
+/* ---- graphs: on a GPU a launch costs more than a short pass ---- */
+
+enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
+
+/* The launches repeat after so many iterations. */
+static int64_t period(const struct solve *v)
+{
+    return v->solver->restarts ? v->set.m : v->solver->alternates ? 2 : 1;
+}
+
+static bool record_graph(void *ctx, struct err *e)
+{
+    struct solve *v = ctx;
+    return queue_each(v, v->schedule.graph_n, e);
+}
+
+static bool aligned(const struct solve *v)
+{
+    return (v->schedule.queued - v->schedule.cycle_from) % period(v) == 0;
+}
+
+/* Record a graph once all launches of a period have run one by one. */
+static void want_graph(struct solve *v)
+{
+    const struct device_ops *ops = v->dev->ops;
+    if (v->schedule.graph || v->schedule.no_graph || v->schedule.queued - v->schedule.cycle_from < period(v) ||
+        !aligned(v))
+        return;
+    int64_t at = v->schedule.queued, periods = (GRAPH_LEAST + period(v) - 1) / period(v);
+    v->schedule.graph_n = periods * period(v);
+    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MOST;
+    if (!v->schedule.no_graph) v->schedule.graph = ops->capture(v->dev, record_graph, v);
+    v->schedule.no_graph = !v->schedule.graph;
+    v->schedule.queued = at;
+}
+
+static bool queue(struct solve *v, int64_t n, struct err *e)
+{
+    while (n > 0) {
+        bool whole = v->schedule.graph && n >= v->schedule.graph_n && aligned(v);
+        if (!(whole ? v->dev->ops->replay(v->dev, v->schedule.graph, e) : queue_each(v, 1, e))) return false;
+        if (whole) v->schedule.queued += v->schedule.graph_n;
+        n -= whole ? v->schedule.graph_n : 1;
+    }
+    return true;
+}
+
+/* ---- a slice ---- */
+
+enum { SAMPLE_FIRST = 8, SAMPLE_EVERY = 16 }; /* slices with an iteration whose phases are timed */
+
+static bool queue_sampled(struct solve *v, struct err *e)
+{
+    v->time.sampling = true;
+    bool ok = queue_each(v, 1, e);
+    phase_begin(v, NULL);
+    v->time.sampling = false;
+    return ok;
+}
+
+bool solve_drain(struct solve *v, struct err *e)
+{
+    if (!v->schedule.ahead) return true;
+    v->schedule.ahead = false;
+    return live_read(v, e) && solve_settle(v, e);
+}
+
+/* May the next batch be queued before the previous one is done? Then neither host nor device waits. */
+static bool may_run_ahead(const struct solve *v)
+{
+    return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;
+}
+
+/* Queue a batch; return when the previous one is done, or this one where the host must not run ahead. */
+static bool advance(struct solve *v, double us, bool sample, struct err *e)
+{
+    int64_t before = last_queued(v), n = batch_of(v, us);
+    if (sample) want_graph(v);
+    if (sample && !queue_sampled(v, e)) return false;
+    if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
+    v->schedule.batch = n;
+    v->schedule.ahead = true;
+    return may_run_ahead(v) ? live_poll(v, before, e) : solve_drain(v, e);
+}
+
+static void account(struct solve *v, double start, int64_t iterations)
+{
+    double end = now_us();
+    v->time.us += end - start;
+    v->time.returned_at = end;
+    v->schedule.slices++;
+    if (!v->time.free_n && iterations > 0) v->time.rate_us = (end - start) / (double)iterations;
+    if (v->time.free_n)
+        v->time.us_iteration = v->time.free_us / (double)v->time.free_n;
+    else if (v->iterations > v->base)
+        v->time.us_iteration = (v->time.us - v->time.base_us) / (double)(v->iterations - v->base);
+    if (!v->steps_left) return;
+    v->steps_left -= v->schedule.batch;
+    v->paused = v->steps_left <= 0;
+}
+
+bool solve_slice(struct solve *v, double us, struct err *e)
+{
+    if (v->reason != RUNNING) return true;
+    int64_t before = v->iterations;
+    double start = v->schedule.ahead ? v->time.returned_at : now_us(); /* the device kept working between the slices */
+    bool sample = v->steps_left || v->schedule.slices < SAMPLE_FIRST || v->schedule.slices % SAMPLE_EVERY == 0;
+    if (sample && (!solve_drain(v, e) || (v->reason == RUNNING && !checkpoint_maybe(v, e)))) return false;
+    if (v->reason == RUNNING && !advance(v, us, sample, e)) return false;
+    account(v, start, v->iterations - before);
+    return true;
+}
+
+void solve_free(struct solve *v)
+{
+    if (!v) return;
+    solve_release(v);
+    live_free(v);
+    mem_free(v->host_scalars);
+    mem_free(v->b);
+    mem_free(v->result.x);
+    mem_free(v);
+}

@@ -1,0 +1,73 @@
+/* Continue a solve that ended from its x, with a changed setting: the tolerance it met, the limit it reached. */
+#include "base/mem.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+
+/* The state at the end, to restore where the solve cannot continue. */
+struct end {
+    double tol, eps, residual;
+    int64_t maxit, base, iterations;
+    enum reason reason;
+    double *x;
+};
+
+static struct end end_of(const struct solve *v)
+{
+    return (struct end){v->set.tol, v->set.eps,    v->residual, v->set.maxit,
+                        v->base,    v->iterations, v->reason,   v->result.x};
+}
+
+static void end_as(struct solve *v, const struct end *was)
+{
+    solve_release(v);
+    if (v->result.x != was->x) mem_free(v->result.x);
+    v->result.x = was->x;
+    v->base = was->base;
+    v->iterations = was->iterations;
+    v->residual = v->history.residual[was->iterations] = was->residual;
+    v->reason = was->reason;
+    v->set.tol = was->tol;
+    v->set.maxit = was->maxit;
+}
+
+/* Start from x with the stop rules off, so that none ends it at once; the change sets them again. */
+static bool start(struct solve *v, const struct end *was, struct err *e)
+{
+    v->set.tol = v->set.eps = 0;
+    v->set.maxit = INT64_MAX;
+    v->base = v->iterations;
+    bool ok = live_new(v, e) && solve_start(v, was->x, e);
+    v->set.tol = was->tol;
+    v->set.eps = was->eps;
+    v->set.maxit = was->maxit;
+    if (!ok) return false;
+    if (v->reason != RUNNING) return fail(e, E_USAGE, "it cannot go on from its x: %s", reason_text(v->reason));
+    return solve_set(v, S_EPS, v->set.eps, e);
+}
+
+bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
+{
+    struct solve_change c = *given;
+    struct end was = end_of(v);
+    if (v->reason == RUNNING) return solve_change(v, given, e);
+    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve left nothing to go on from");
+    if (c.maxit < 0 && v->set.maxit <= v->iterations)
+        return fail(e, E_USAGE, "it ended at its limit of %lld iterations; give a larger one: `change maxit %lld`",
+                    (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
+    if (isnan(c.tol)) c.tol = v->set.tol;
+    v->result.x = NULL;
+    if (!start(v, &was, e) || !solve_change(v, &c, e)) {
+        end_as(v, &was);
+        return false;
+    }
+    mem_free(was.x);
+    v->result.residual_true = v->result.error_known = NAN;
+    v->why[0] = 0;
+    v->why_detail = 0;
+    v->steps_left = 0;
+    v->checkpoints.wanted = true; /* it is paused: the user may go back */
+    return v->paused = true;
+}

@@ -1,0 +1,226 @@
+/* Checkpoints, going back to one, and changing settings during a solve. */
+#include "base/clock.h"
+#include "machine/device.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double every_us = 1e6; /* between two checkpoints of a running solve; or 100 times the time to make one */
+
+static int64_t vectors_bytes(const struct solve *v)
+{
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->vec_bytes[i];
+    return bytes;
+}
+
+/* Copy all vectors and scalars that iterations change to or from one block of host memory. */
+static bool move_state(struct solve *v, char *data, bool save, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    if (!(save ? ops->get(v->dev, data, v->scalars, bytes, e) : ops->put(v->dev, v->scalars, data, bytes, e)))
+        return false;
+    data += bytes;
+    for (int i = 0; i < SOLVE_VECTORS; i++) {
+        bytes = v->vec_bytes[i];
+        if (!bytes) continue;
+        if (!(save ? ops->get(v->dev, data, v->vec[i], bytes, e) : ops->put(v->dev, v->vec[i], data, bytes, e)))
+            return false;
+        data += bytes;
+    }
+    return ops->sync(v->dev, e);
+}
+
+static void drop_checkpoint(struct solve *v, int i)
+{
+    mem_free(v->checkpoints.at[i].data);
+    memmove(v->checkpoints.at + i, v->checkpoints.at + i + 1,
+            (size_t)(v->checkpoints.n - i - 1) * sizeof *v->checkpoints.at);
+    v->checkpoints.n--;
+}
+
+void checkpoints_free(struct solve *v)
+{
+    while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
+}
+
+/* Drop the checkpoint whose neighbours are closest to each other, the oldest of equals; never the first or the last. */
+static void thin_out(struct solve *v)
+{
+    int best = 1;
+    const struct checkpoint *c = v->checkpoints.at;
+    for (int i = 2; i < v->checkpoints.n - 1; i++)
+        if (c[i + 1].iterations - c[i - 1].iterations < c[best + 1].iterations - c[best - 1].iterations) best = i;
+    drop_checkpoint(v, best);
+}
+
+static bool take_checkpoint(struct solve *v, struct err *e)
+{
+    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
+    double start = now_us();
+    c.data = mem_new(vectors_bytes(v), 1, "a checkpoint of a solve", e);
+    if (!c.data || !move_state(v, c.data, true, e)) {
+        mem_free(c.data);
+        return false;
+    }
+    if (v->checkpoints.n == CHECKPOINTS) thin_out(v);
+    v->checkpoints.at[v->checkpoints.n++] = c;
+    v->checkpoints.made_at = now_us();
+    v->checkpoints.us = v->checkpoints.made_at - start;
+    return true;
+}
+
+bool checkpoint_maybe(struct solve *v, struct err *e)
+{
+    int n = v->checkpoints.n;
+    if (!v->checkpoints.wanted || (n && v->checkpoints.at[n - 1].iterations >= v->iterations)) return true;
+    double since = now_us() - v->checkpoints.made_at, wait = fmax(every_us, 100 * v->checkpoints.us);
+    if (n && !v->steps_left && since < wait) return true;
+    return take_checkpoint(v, e);
+}
+
+static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
+{
+    if (!move_state(v, c->data, false, e)) return false;
+    v->iterations = c->iterations;
+    v->residual = v->history.residual[c->iterations];
+    v->schedule.queued = v->schedule.probed_at = c->queued;
+    v->schedule.cycle_from = c->cycle_from;
+    v->schedule.lost = c->queued - (c->iterations - v->base);
+    v->live.record[LIVE_KNOWN] = (double)c->iterations;
+    v->live.record[LIVE_DONE] = RUNNING;
+    v->live.record[LIVE_TRUE_AT] = 0;
+    v->reason = RUNNING;
+    while (v->history.ntruth && v->history.truth[v->history.ntruth - 1].iteration > c->iterations) v->history.ntruth--;
+    if (v->history.separated_at > c->iterations) v->history.separated_at = 0;
+    return true;
+}
+
+static bool forward(struct solve *v, int64_t n, struct err *e)
+{
+    for (; n > 0 && v->reason == RUNNING; n = v->steps_left) {
+        v->steps_left = n;
+        if (!solve_slice(v, 1e4, e)) return false;
+    }
+    v->steps_left = 0;
+    return true;
+}
+
+bool solve_back(struct solve *v, int64_t n, struct err *e)
+{
+    int64_t target = v->iterations - n;
+    if (!solve_drain(v, e)) return false;
+    if (target < v->base) target = v->base;
+    while (v->checkpoints.n && v->checkpoints.at[v->checkpoints.n - 1].iterations > target)
+        drop_checkpoint(v, v->checkpoints.n - 1);
+    if (!v->checkpoints.n)
+        return fail(e, E_USAGE, "this solve made no checkpoint to go back to; begin it with `step` or from the screen");
+    const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
+    if (!restore(v, c, e) || !forward(v, target - c->iterations, e)) return false;
+    v->paused = true;
+    return true;
+}
+
+/* ---- changes ---- */
+
+static bool check_change(const struct solve *v, const struct solve_change *c, struct err *e)
+{
+    const struct solver *s = v->solver;
+    if (!isnan(c->tol) && !(c->tol >= 0)) return fail(e, E_USAGE, "expected a tol of 0 or more, found %g", c->tol);
+    if (c->maxit >= 0 && c->maxit <= v->iterations)
+        return fail(e, E_USAGE, "expected a maxit above the %lld iterations that are done, found %lld",
+                    (long long)v->iterations, (long long)c->maxit);
+    struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
+    o.pre = c->change_pre ? c->pre : NULL;
+    o.pre_block = c->change_pre ? c->pre_block : 0;
+    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "expected an omega above 0, found %g", c->omega);
+    return solve_check_numbers(&o, e);
+}
+
+static void set(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
+{
+    v->pre.method = pre;
+    v->pre.block = block;
+    v->set.omega = omega;
+    v->set.m = m;
+}
+
+/* Timings from before a change do not predict the iterations after it. */
+static void reset_times(struct solve *v)
+{
+    v->time.nphases = 0;
+    v->schedule.slices = v->time.free_n = 0;
+    v->time.free_us = v->time.rate_us = v->time.us_iteration = 0;
+}
+
+static bool restart(struct solve *v, const double *x, struct err *e)
+{
+    checkpoints_free(v);
+    solve_forget(v);
+    reset_times(v);
+    v->base = v->iterations;
+    return solve_start(v, x, e);
+}
+
+/* Restart from the current x. If that fails, restart with the old settings; if that fails too, the solve has ended with
+   this x. */
+static bool change(struct solve *v, const struct solve_change *c, struct err *e)
+{
+    const struct precond *pre = v->pre.method;
+    int64_t block = v->pre.block, m = v->set.m;
+    double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
+    if (!x || !solve_x(v, e) || !solve_get(v, x, v->vec[VEC_X], e)) {
+        mem_free(x);
+        return false;
+    }
+    if (c->change_pre) precond_drop(v);
+    set(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block, isnan(c->omega) ? omega : c->omega,
+        c->m < 0      ? m
+        : c->m < v->n ? c->m
+                      : v->n);
+    if (restart(v, x, e)) {
+        mem_free(x);
+        return true;
+    }
+    precond_drop(v);
+    set(v, pre, block, omega, m);
+    v->iterations = v->base; /* the failed restart left it before its first record */
+    if (restart(v, x, NULL)) {
+        mem_free(x);
+        return false;
+    }
+    v->result.x = x;
+    v->iterations = v->base;
+    v->reason = STOPPED;
+    return false;
+}
+
+bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
+{
+    if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
+    if (c->maxit >= 0) v->set.maxit = c->maxit;
+    if (!isnan(c->tol)) {
+        v->set.tol = c->tol;
+        if (!solve_set(v, S_TOL2, pow(v->set.tol * v->b_norm, 2), e)) return false;
+    }
+    if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
+    return change(v, c, e);
+}
+
+int64_t solve_memory(const struct solve *v)
+{
+    int64_t bytes = vectors_bytes(v);
+    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
+        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
+    if (v->solver->held) bytes += v->solver->held(v);
+    if (v->pre.method) bytes += (int64_t)v->pre.method->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
+    return bytes;
+}

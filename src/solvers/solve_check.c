@@ -1,0 +1,109 @@
+/* Checks before a solve: the matrix is square and real, the options suit the solver, the numbers are finite. */
+#include "matrix/csr.h"
+#include "machine/gmres_ops.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "base/text.h"
+
+#include <math.h>
+
+double norm2(int64_t n, const double *x)
+{
+    double most = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    if (most == 0 || isinf(most)) return most;
+    for (int64_t i = 0; i < n; i++) sum += x[i] / most * (x[i] / most);
+    return most * sqrt(sum);
+}
+
+static bool check_shape(const struct csr *A, const struct solver *solver, struct err *e)
+{
+    if (A->imag)
+        return fail(e, E_UNSUPPORTED, "%s: the matrix is complex; the solvers take real matrices only", solver->name);
+    if (A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED, "%s: a solve needs a square matrix, this one has %s and %s", solver->name,
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+    return true;
+}
+
+static bool check_vector(const char *name, int64_t n, const double *x, struct err *e)
+{
+    int64_t i = x ? first_not_finite(n, x) : n;
+    if (i == n) return true;
+    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves all the same", name, x[i],
+                (long long)i);
+}
+
+/* The device squares norms: outside these bounds the square overflows or underflows. */
+static bool check_norm(double norm, double tol, struct err *e)
+{
+    if (norm == 0 || !isfinite(norm)) return true;
+    if (norm < 1e150 && (tol == 0 || norm * tol > 1e-150)) return true;
+    return fail(e, E_NUMERIC, "||b|| = %.3g (tol %.3g): its square is not a double; scale the system", norm, tol);
+}
+
+static bool check_omega(const struct solve_options *o, struct err *e)
+{
+    if (o->omega == 0) return true;
+    if (o->solver->omega == 0)
+        return fail(e, E_USAGE, "%s has no omega; `help solve` lists those that do", o->solver->name);
+    if (o->omega > 0 && o->omega < 2) return true;
+    return fail(e, E_USAGE, "%s: expected an omega above 0 and below 2, found %g", o->solver->name, o->omega);
+}
+
+static bool check_m(const struct solve_options *o, struct err *e)
+{
+    if (o->m == 0) return true;
+    if (!o->solver->restarts) return fail(e, E_USAGE, "%s does not restart, so it has no m", o->solver->name);
+    if (o->m > 0 && o->m <= GM_MOST) return true;
+    return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
+}
+
+/* `block` needs a preconditioner that has blocks. */
+static bool check_block(const struct solve_options *o, struct err *e)
+{
+    if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
+    if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so it takes no `block`; bjacobi does", o->pre->name);
+    return fail(e, E_USAGE, "`block` is the size of a preconditioner's blocks, and there is none: `precond bjacobi`");
+}
+
+static bool check_precond(const struct solve_options *o, struct err *e)
+{
+    if (!check_block(o, e)) return false;
+    if (!o->pre) return true;
+    if (o->solver->no_precond)
+        return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
+    if (o->solver->own_precond && !o->pre->symmetric)
+        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, and %s is none", o->solver->name, o->pre->name);
+    return true;
+}
+
+static bool check_gmres(const struct solve_options *o, struct err *e)
+{
+    if (o->solver->arnoldi || (!o->modified && !o->sums_host)) return true;
+    return fail(e, E_USAGE, "%s: `%s` is for gmres", o->solver->name, o->modified ? "orth modified" : "sums host");
+}
+
+bool solve_check_numbers(const struct solve_options *o, struct err *e)
+{
+    return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e);
+}
+
+static bool check_rules(const struct solve_options *o, struct err *e)
+{
+    if (!(o->tol >= 0)) return fail(e, E_USAGE, "tol must not be negative, found %g", o->tol);
+    if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps must not be negative, found %g", o->eps);
+    if (o->maxit < 0) return fail(e, E_USAGE, "maxit must not be negative, found %lld", (long long)o->maxit);
+    if (o->eps == 0 || o->solver->diff) return true;
+    return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
+}
+
+bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    if (!check_shape(A, o->solver, e)) return false;
+    if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    return o->force ||
+           (csr_finite(A, "solves", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
+}

@@ -1,0 +1,208 @@
+/* The end of a solve: the true residual in double, and the reason in words. */
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "base/mem.h"
+#include "precond.h"
+#include "matrix/reference.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+#include "base/text.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rounding separates the recursive residual from the true one; up to this factor they count as equal. */
+static const double drift = 2;
+
+static const struct {
+    const char *name, *text;
+} reasons[] = {
+    [RUNNING] = {"running", "not finished: `step [N]` does iterations, `continue` runs on, `stop` ends it"},
+    [CONVERGED] = {"converged", "converged"},
+    [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; raise maxit or loosen tol"},
+    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first"},
+    [BROKE_DOWN] = {"broke-down", "broke down"},
+    [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
+    [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
+    [STOPPED] = {"stopped", "stopped by the user"},
+    [DRIFTED] = {"drifted", "the recursive residual converged but the true one did not; not converged"},
+};
+
+const char *reason_name(enum reason r)
+{
+    return reasons[r].name;
+}
+
+const char *reason_text(enum reason r)
+{
+    return reasons[r].text;
+}
+
+void precond_drop(struct solve *v)
+{
+    if (v->pre.method && v->pre.method->drop) v->pre.method->drop(v);
+    for (int i = 0; i < PRE_PARTS; i++) {
+        if (v->pre.part[i]) v->dev->ops->free(v->dev, v->pre.part[i]);
+        v->pre.part[i] = NULL;
+    }
+    v->pre.made = false;
+}
+
+void solve_forget(struct solve *v)
+{
+    if (v->schedule.graph) v->dev->ops->forget(v->dev, v->schedule.graph);
+    v->schedule.graph = NULL;
+    v->schedule.no_graph = false;
+    for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+    mem_free(v->solver_data);
+    v->solver_data = NULL;
+}
+
+void solve_release(struct solve *v)
+{
+    checkpoints_free(v);
+    solve_forget(v);
+    precond_drop(v);
+    if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
+    v->scalars = NULL;
+    if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
+    v->live.record = NULL;
+}
+
+/* x = x0 + M^-1 u */
+static bool undo_right(struct solve *v, struct err *e)
+{
+    void *u = v->vec[VEC_X], *x0 = v->vec[VEC_X0];
+    if (!x0) return true;
+    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre.method->apply(v, u, v->vec[VEC_Z], e)) return false;
+    v->ops.vec->copy(v->dev, v->n, x0, u);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, 1, v->vec[VEC_Z], u);
+    return v->dev->ops->sync(v->dev, e);
+}
+
+bool solve_x(struct solve *v, struct err *e)
+{
+    if (v->solver->finish && !v->solver->finish(v, e)) return false;
+    return undo_right(v, e);
+}
+
+static bool fetch_x(struct solve *v, struct err *e)
+{
+    if (v->result.x) return true;
+    if (!solve_x(v, e)) return false;
+    double *x = mem_new(v->n, sizeof *x, "the solution", e);
+    if (!x || !solve_get(v, x, v->vec[VEC_X], e)) {
+        mem_free(x);
+        return false;
+    }
+    v->result.x = x;
+    return true;
+}
+
+static bool measure(struct solve *v, struct err *e)
+{
+    double *r = mem_new(v->n, sizeof *r, "the true residual", e);
+    if (!r) return false;
+    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    for (int64_t i = 0; i < v->n; i++) r[i] = v->b[i] - r[i];
+    double norm = norm2(v->n, r);
+    v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
+    if (v->result.known) {
+        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - 1;
+        v->result.error_known = v->n ? norm2(v->n, r) / sqrt((double)v->n) : 0;
+    }
+    mem_free(r);
+    return true;
+}
+
+/* Check convergence by tol against the true residual; with eps, tol 0 is not a stop rule. */
+static void judge(struct solve *v)
+{
+    bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
+    if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
+}
+
+static void explain_converged(const struct solve *v, char *out, size_t size)
+{
+    if (v->b_norm == 0)
+        snprintf(out, size, "b = 0, so x = 0");
+    else if (v->residual <= v->set.tol)
+        snprintf(out, size, "relative residual %.2e, tol %.2e", v->residual, v->set.tol);
+    else
+        snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
+}
+
+/* Where the two residuals have separated, more iterations of the same kind gain nothing. */
+static void explain_limit(const struct solve *v, char *out, size_t size)
+{
+    int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
+                     v->residual);
+    if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
+        snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` restarts from this x; or loosen tol",
+                 v->result.residual_true);
+    else
+        snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
+}
+
+/* Why the solver broke down; an empty row makes that certain. */
+static void explain_broken(const struct solve *v, char *out, size_t size)
+{
+    const struct csr *A = v->matrix.csr;
+    int64_t row = 0;
+    v->solver->explain(v, out, size);
+    while (row < A->rows && csr_row_length(A, row)) row++;
+    size_t n = strlen(out);
+    if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
+}
+
+/* Returns where the part after the name of the reason begins. */
+static int explain(const struct solve *v, char *out, size_t size)
+{
+    int n = 0;
+    const char *text = reason_text(v->reason), *advice = v->solver->advice;
+    switch (v->reason) {
+    case CONVERGED:
+        n = snprintf(out, size, "%s: ", text);
+        explain_converged(v, out + n, size - (size_t)n);
+        break;
+    case MAX_ITERATIONS:
+        explain_limit(v, out, size);
+        break;
+    case BROKE_DOWN:
+        explain_broken(v, out, size);
+        break;
+    case DIVERGED:
+        snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
+        break;
+    case STAGNATED:
+        snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
+                 how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
+        break;
+    case STOPPED:
+        snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
+        break;
+    case DRIFTED:
+        snprintf(out, size,
+                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` restarts from "
+                 "this x%s; or loosen tol",
+                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+        break;
+    default:
+        snprintf(out, size, "%s", text);
+    }
+    return n;
+}
+
+bool solve_end(struct solve *v, struct err *e)
+{
+    bool ok = solve_drain(v, e);
+    if (v->reason == RUNNING) v->reason = STOPPED;
+    ok = ok && fetch_x(v, e) && measure(v, e);
+    if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
+    if (ok) judge(v);
+    v->why_detail = explain(v, v->why, sizeof v->why);
+    solve_release(v);
+    return ok;
+}

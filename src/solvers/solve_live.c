@@ -1,0 +1,142 @@
+/* The live record of a solve: launches write it while they run, the host reads it into the history. */
+#include "machine/device.h"
+#include "base/mem.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "machine/vec_ops.h"
+
+#include <math.h>
+#include <time.h>
+
+/* Beyond this factor the true residual has separated from the recursive one. */
+static const double separation = 10;
+
+enum {
+    PROBE_EVERY = 200
+}; /* iterations between two computations of the true residual: at most half a percent of the work */
+
+bool live_new(struct solve *v, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    v->live.record =
+        ops->share(v->dev, LIVE_SIZE * (int64_t)sizeof *v->live.record, "the live record", &v->live.on_device, e);
+    v->scalars = v->live.record
+                     ? ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->scalars, "the scalars of the solver", e)
+                     : NULL;
+    return v->scalars != NULL;
+}
+
+static bool resize(double **list, int64_t room, struct err *e)
+{
+    double *more = mem_resize(*list, room, sizeof **list, "the history of residuals", e);
+    if (more) *list = more;
+    return more != NULL;
+}
+
+/* Room for `need` records. */
+static bool grow_history(struct solve *v, int64_t need, struct err *e)
+{
+    if (need <= v->history.room) return true;
+    int64_t room = need > 2 * v->history.room ? need + 64 : 2 * v->history.room;
+    if (!resize(&v->history.residual, room, e) || !resize(&v->history.alpha, room, e) ||
+        !resize(&v->history.beta, room, e))
+        return false;
+    if (!resize(&v->history.stamp, room, e)) return false;
+    v->history.room = room;
+    return true;
+}
+
+void live_free(struct solve *v)
+{
+    mem_free(v->history.residual);
+    mem_free(v->history.alpha);
+    mem_free(v->history.beta);
+    mem_free(v->history.stamp);
+    mem_free(v->history.truth);
+}
+
+void live_compare(struct solve *v, int64_t at, double truth, double recursive)
+{
+    if (v->history.separated_at <= v->base && at > v->base && truth > separation * recursive && truth > v->set.tol)
+        v->history.separated_at = at;
+}
+
+/* Append the true residual that was computed last. */
+static bool take_truth(struct solve *v, struct err *e)
+{
+    int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
+    if (at <= 0 || at > v->iterations || (n && at <= v->history.truth[n - 1].iteration)) return true;
+    if (n == v->history.truth_room) {
+        struct truth *more = mem_resize(v->history.truth, 2 * n + 64, sizeof *more, "the true residuals", e);
+        if (!more) return false;
+        v->history.truth = more;
+        v->history.truth_room = 2 * n + 64;
+    }
+    double residual = sqrt(v->live.record[LIVE_TRUE]) / v->b_norm;
+    v->history.truth[v->history.ntruth++] = (struct truth){at, residual};
+    live_compare(v, at, residual, v->history.residual[at]);
+    return true;
+}
+
+/* Records that were taken together are of iterations that ran without a wait between them. */
+static void take_time(struct solve *v, int64_t from, int64_t known)
+{
+    if (known <= from) return;
+    double us = v->history.stamp[known] - v->history.stamp[from];
+    v->time.free_us += us;
+    v->time.free_n += known - from;
+    v->time.rate_us = us / (double)(known - from);
+}
+
+bool live_take(struct solve *v, int64_t known, struct err *e)
+{
+    int64_t from = v->iterations + 1;
+    if (!grow_history(v, known + 1, e)) return false;
+    for (int64_t k = from; k <= known; k++) {
+        volatile double *slot = v->live.record + LIVE_RING + k % RECORDS * LIVE_SLOT;
+        if (k == 0) v->history.stamp0 = slot[LIVE_STAMP];
+        v->history.residual[k] = sqrt(slot[LIVE_RR]) / v->b_norm;
+        v->history.alpha[k] = slot[LIVE_ALPHA];
+        v->history.beta[k] = slot[LIVE_BETA];
+        v->history.stamp[k] = slot[LIVE_STAMP] - v->history.stamp0;
+    }
+    if (known < from) return take_truth(v, e);
+    take_time(v, from, known);
+    v->iterations = known;
+    v->residual = v->history.residual[known];
+    return take_truth(v, e);
+}
+
+bool live_read(struct solve *v, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    if (!v->time.error.code &&
+        ops->get(v->dev, v->host_scalars, v->scalars, SCALARS * (int64_t)sizeof *v->scalars, &v->time.error))
+        ops->sync(v->dev, &v->time.error);
+    if (v->time.error.code) return fail_at(e, v->time.error.code, v->time.error.where, "%s", v->time.error.text);
+    if (!live_take(v, (int64_t)v->host_scalars[S_ITER] - 1, e)) return false;
+    v->max_diff = v->host_scalars[S_MAXDIFF];
+    v->reason = (enum reason)v->host_scalars[S_DONE];
+    if (v->reason == RUNNING && v->iterations >= v->set.maxit) v->reason = MAX_ITERATIONS;
+    return true;
+}
+
+/* All records are complete except the last, whose kernel may still run. */
+bool live_poll(struct solve *v, int64_t until, struct err *e)
+{
+    static const struct timespec nap = {.tv_nsec = 20000};
+    while ((int64_t)v->live.record[LIVE_KNOWN] - 1 < until && v->live.record[LIVE_DONE] == RUNNING &&
+           !v->dev->ops->idle(v->dev))
+        nanosleep(&nap, NULL);
+    if (v->live.record[LIVE_DONE] != RUNNING || v->dev->ops->idle(v->dev)) return solve_drain(v, e);
+    return live_take(v, (int64_t)v->live.record[LIVE_KNOWN] - 1, e);
+}
+
+bool live_probe(struct solve *v, struct err *e)
+{
+    if (!v->vec[VEC_PROBE] || (!v->steps_left && v->schedule.queued - v->schedule.probed_at < PROBE_EVERY)) return true;
+    v->schedule.probed_at = v->schedule.queued;
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[VEC_PROBE], e)) return false;
+    v->ops.vec->probe(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_PROBE]);
+    return true;
+}

@@ -1,0 +1,19 @@
+/* The registry of solvers. */
+#include "solver.h"
+#include "base/registry.h"
+
+#define SOLVER(id) extern const struct solver solver_##id;
+#include "solvers.def"
+#undef SOLVER
+#define SOLVER(id) &solver_##id,
+const struct solver *const solvers[] = {
+#include "solvers.def"
+    NULL};
+#undef SOLVER
+
+const struct registry solver_registry = {.entries = solvers};
+
+const struct solver *solver_find(const char *name)
+{
+    return registry_find(&solver_registry, name);
+}

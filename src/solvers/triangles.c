@@ -1,0 +1,140 @@
+/* Solving with two sparse triangles: the host finds the levels, the device passes over them. */
+#include "triangles.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "level_schedule.h"
+#include "base/mem.h"
+#include "solve.h"
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+
+struct triangles {
+    struct level_schedule *lower, *upper;
+};
+
+enum { LOWER = 0, UPPER = 2 }; /* two pieces of memory each */
+
+bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
+{
+    int64_t missing = 0, first = 0;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        diag[i] = (int)csr_find(A, i, i);
+        if (diag[i] < 0) missing++, first = i;
+    }
+    if (!missing) return true;
+    return fail(e, E_NUMERIC,
+                "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %s; gmres and "
+                "bicgstab "
+                "without a preconditioner need none",
+                who, (long long)first, how_many(missing, "such row").text);
+}
+
+bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e)
+{
+    double most = real == T_F32 ? (double)FLT_MAX : DBL_MAX;
+    *inverse = 1 / pivot;
+    if (pivot == 0) return fail(e, E_NUMERIC, "%s: zero pivot in row %lld (counted from 0)", who, (long long)row);
+    if (!isfinite(pivot))
+        return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g", who, (long long)row, pivot);
+    if (fabs(*inverse) <= most) return true;
+    return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g, too small to divide by in %s", who,
+                (long long)row, pivot, type_name(real));
+}
+
+static struct entries lower_of(const struct factors *f)
+{
+    return (struct entries){f->A->rowptr, f->diag, 0, f->A->col, f->val};
+}
+
+static struct entries upper_of(const struct factors *f)
+{
+    return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
+}
+
+/* By levels; on cpu, which goes row by row, as they come. */
+static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
+                           struct err *e)
+{
+    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, down, e);
+    return order_by(o, v->n, level_of, levels_of(t, v->n, down, level_of), down, e);
+}
+
+static bool order_both(const struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
+                       struct err *e)
+{
+    struct entries L = lower_of(f), U = upper_of(f);
+    int *level_of = mem_new(v->n, sizeof *level_of, "the levels of rows", e);
+    bool ok =
+        level_of && order_triangle(v, &L, false, level_of, lower, e) && order_triangle(v, &U, true, level_of, upper, e);
+    mem_free(level_of);
+    return ok;
+}
+
+/* U's right sides are L's results, where L left them. */
+static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
+                     struct err *e)
+{
+    struct triangles *t = v->pre.host = mem_zero(1, sizeof *t, "two triangles", e);
+    struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower};
+    struct level_source U = {
+        .entries = upper_of(f), .position = upper->position, .at = lower->position, .dinv = f->upper};
+    if (!t) return false;
+    t->lower = level_schedule_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
+    t->upper = t->lower ? level_schedule_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
+    return t->upper != NULL;
+}
+
+bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
+{
+    struct order lower = {0}, upper = {0};
+    bool ok = order_both(v, f, &lower, &upper, e) && put_both(v, f, &lower, &upper, e);
+    v->pre.note[TRI_LEVELS_LOWER] = lower.nlevels;
+    v->pre.note[TRI_LEVELS_UPPER] = upper.nlevels;
+    order_free(&lower);
+    order_free(&upper);
+    return ok;
+}
+
+bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
+{
+    const struct pre_ops *ops = pre_ops_of(v->dev, v->real);
+    const struct triangles *t = v->pre.host;
+    (void)e;
+    ops->solve(v->dev, t->lower, v->scalars, r, NULL);
+    ops->solve(v->dev, t->upper, v->scalars, t->lower->y, z);
+    return true;
+}
+
+void triangles_drop(struct solve *v)
+{
+    struct triangles *t = v->pre.host;
+    if (!t) return;
+    mem_free(t->lower);
+    mem_free(t->upper);
+    mem_free(t);
+    v->pre.host = NULL;
+}
+
+double triangles_bytes(const struct solve *v)
+{
+    const struct triangles *t = v->pre.host;
+    double vectors = 2.0 * (double)type_size(v->real) * (double)v->n;
+    if (!t) return vectors;
+    return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
+}
+
+/* On cpu there are no levels. */
+void triangles_note(const struct solve *v, char *out, size_t size)
+{
+    char up[32];
+    size_t n = 0;
+    *out = 0;
+    if (v->dev->kind != DEV_CPU)
+        n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre.note[TRI_LEVELS_LOWER], "level").text,
+                             show_count(v->pre.note[TRI_LEVELS_UPPER], up, sizeof up));
+    if (v->pre.note[TRI_SHIFT] && n < size)
+        snprintf(out + n, size - n, "%s%.3g%% more on the diagonal", n ? ", " : "",
+                 (double)v->pre.note[TRI_SHIFT] * 1e-4);
+}

@@ -1,0 +1,102 @@
+/* The emulator's counts of every kernel beside those of the GPU: this program says the first and launches each kernel
+   once for a profiler to count, between two launches that mark it; compare_counts.py reads both.
+
+       bench_counts [f32] FILE... */
+#include "gpu/dev.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "session/matrix.h"
+#include "machine/microscope.h"
+#include "session/session.h"
+
+#include <string.h>
+
+static struct session session;
+
+static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M,
+                struct err *e)
+{
+    struct product *p = session_product(&session, m, k->format, NULL, real, false, e);
+    return p && (*M = session_mat(&session, p, d, e));
+}
+
+static bool launch(const struct kernel *k, const struct mat *M, void *x, void *y, struct err *e)
+{
+    struct launch L = {.A = M, .alpha = 1, .x = x, .y = y};
+    return kernel_launch(k, &L, e) && M->dev->ops->sync(M->dev, e);
+}
+
+/* Once to prepare it, and once between two marks. */
+static bool on_gpu(const struct kernel *k, const struct mat *M, struct err *e)
+{
+    struct device *d = M->dev;
+    const struct ceiling_ops *mark = device_maker_of(d)->ceilings;
+    int64_t size = (int64_t)type_size(M->of->real);
+    void *x = d->ops->alloc(d, M->of->cols * size, "x", e), *y = d->ops->alloc(d, M->of->rows * size, "y", e);
+    bool ok = x && y && launch(k, M, x, y, e);
+    mark->empty(d);
+    ok = ok && launch(k, M, x, y, e);
+    mark->empty(d);
+    d->ops->free(d, x);
+    d->ops->free(d, y);
+    return ok;
+}
+
+static void say(const char *what, struct tally t)
+{
+    printf(",\"%s_requests\":%lld,\"%s_sectors\":%lld", what, (long long)t.requests, what, (long long)t.sectors);
+}
+
+static bool on_emulator(const struct kernel *k, const struct mat *M, struct err *e)
+{
+    static struct counts c;
+    if (!count_kernel(k, M, 0, NULL, NULL, &c, e)) return false;
+    say("load", counts_of(&c, TOUCH_LOAD, -1, -1));
+    say("store", counts_of(&c, TOUCH_STORE, -1, -1));
+    say("atomic", counts_of(&c, TOUCH_ATOMIC, -1, -1));
+    say("texture", counts_of(&c, TOUCH_TEXTURE, -1, -1));
+    return true;
+}
+
+static void one(struct matrix *m, const struct kernel *k, enum type real, struct device *gpu)
+{
+    struct mat *M;
+    struct err e = {0};
+    if (!put(m, k, real, session_device(&session, "emu", &e), &M, &e)) {
+        fprintf(stderr, "%s %s: %s\n", m->name, k->name, e.text);
+        return;
+    }
+    printf("{\"matrix\":\"%s\",\"kernel\":\"%s\",\"precision\":\"%s\"", m->name, k->name, type_name(real));
+    bool ok = on_emulator(k, M, &e);
+    if (ok && gpu) ok = put(m, k, real, gpu, &M, &e) && on_gpu(k, M, &e);
+    printf(",\"ok\":%s}\n", ok ? "true" : "false");
+    fflush(stdout);
+    if (!ok) fprintf(stderr, "%s %s: %s\n", m->name, k->name, e.text);
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = {0};
+    enum type real = T_F64;
+    if (!session_new(&session, stdout, stderr, OUT_TEXT, &e)) return 1;
+    struct device *gpu = session_device(&session, "cuda:0", &e);
+    if (gpu) device_maker_of(gpu)->ceilings->empty(gpu);
+    for (int a = 1; a < argc; a++) {
+        char line[5000];
+        if (!strcmp(argv[a], "f32")) {
+            real = T_F32;
+            continue;
+        }
+        snprintf(line, sizeof line, "load %s", argv[a]);
+        if (!run_line(&session, line)) return 1;
+        for (int i = 0; kernels[i]; i++)
+            if (!kernels[i]->host && !kernels[i]->vendor) one(session.current, kernels[i], real, gpu);
+        snprintf(line, sizeof line, "drop %s", session.current->name);
+        if (!run_line(&session, line)) return 1;
+    }
+    session_free(&session);
+    devices_close();
+    return 0;
+}

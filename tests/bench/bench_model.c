@@ -1,0 +1,188 @@
+/* Predicted against measured time, of every kernel on generated matrices and those given: errors by kernel, and what
+   the advised kernel is worth beside the best.
+
+       bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx ...]
+
+   Measured here, on a GPU; or read from the lines of `bench` with --json that were saved elsewhere, by shape. */
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "session/command.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "microscope/modeled.h"
+#include "session/predicted.h"
+#include "session/session.h"
+#include "session/spmv.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAVED_MOST = 4000, KERNELS_MOST = 80, PAIRS_MOST = 4000 };
+
+static const char *const lines[] = {"gen poisson2d 1000 999", "gen poisson3d 100",       "gen fem 300",
+                                    "gen rmat 18 16",         "gen random 300000 10",    "gen circuit 300000 4",
+                                    "gen band 200000 12",     "gen brokendiag 200000 12"};
+
+struct saved {
+    int64_t rows, nnz;
+    char kernel[32];
+    bool single;
+    double us;
+};
+
+struct bench {
+    struct session s;
+    enum type real;
+    struct device *gpu; /* NULL: measured elsewhere */
+    struct saved *saved;
+    int nsaved;
+    struct pair {
+        int kernel;
+        double error;
+    } pair[PAIRS_MOST];
+    int npairs;
+    double shares, worst;
+    int matrices;
+    struct err err;
+};
+
+static void keep_line(struct bench *b, const cJSON *row)
+{
+    const cJSON *us = cJSON_GetObjectItem(row, "time_us"), *kernel = cJSON_GetObjectItem(row, "kernel");
+    const cJSON *precision = cJSON_GetObjectItem(row, "precision");
+    if (!cJSON_IsNumber(us) || !cJSON_IsString(kernel) || !cJSON_IsString(precision) || b->nsaved == SAVED_MOST) return;
+    struct saved *s = &b->saved[b->nsaved++];
+    s->rows = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "rows"));
+    s->nnz = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "nnz"));
+    s->us = us->valuedouble;
+    s->single = !strcmp(precision->valuestring, "fp32");
+    snprintf(s->kernel, sizeof s->kernel, "%s", kernel->valuestring);
+}
+
+static bool read_saved(struct bench *b, const char *path)
+{
+    static char line[65536];
+    FILE *f = fopen(path, "r");
+    b->saved = calloc(SAVED_MOST, sizeof *b->saved);
+    while (f && b->saved && fgets(line, sizeof line, f)) {
+        cJSON *row = cJSON_Parse(line);
+        if (row) keep_line(b, row);
+        cJSON_Delete(row);
+    }
+    if (f) fclose(f);
+    return f != NULL && b->nsaved > 0;
+}
+
+/* us; NaN: it was not measured. */
+static double measured(struct bench *b, struct matrix *m, const struct kernel *k)
+{
+    struct run r;
+    struct err unseen = {0};
+    struct spmv_request w = {.matrix = m, .dev = b->gpu, .real = b->real};
+    if (b->gpu) return spmv_measure(&b->s, &w, k, &r, &unseen) ? r.us : NAN;
+    for (int i = 0; i < b->nsaved; i++)
+        if (b->saved[i].rows == m->csr.rows && b->saved[i].nnz == m->csr.nnz && !strcmp(b->saved[i].kernel, k->name) &&
+            b->saved[i].single == (b->real == T_F32))
+            return b->saved[i].us;
+    return NAN;
+}
+
+static int kernel_number(const struct kernel *k)
+{
+    int i = 0;
+    while (kernels[i] != k) i++;
+    return i;
+}
+
+/* Every kernel of the current matrix, and which one is advised. */
+static bool one_matrix(struct bench *b, const char *line)
+{
+    struct machine g;
+    struct advice a;
+    struct err e = {0};
+    struct matrix *m;
+    double best = INFINITY, advised = NAN, errors = 0;
+    int first = b->npairs;
+    const struct kernel *fastest = NULL, *pick = NULL;
+    if (!run_line(&b->s, line) || !(m = session_matrix(&b->s, NULL, &e)) || !modeled_machine(&b->s, &g, &e))
+        return false;
+    double start = now_us();
+    if (!advice_of(&b->s, m, NULL, b->real, &g, &a, &e)) return fail(&b->err, e.code, "%s", e.text);
+    double took = now_us() - start;
+    for (int i = 0; i < a.n; i++) {
+        double us = measured(b, m, a.k[i].kernel);
+        if (isnan(us)) continue;
+        if (isnan(advised)) advised = us, pick = a.k[i].kernel;
+        if (us < best) best = us, fastest = a.k[i].kernel;
+        b->pair[b->npairs] = (struct pair){kernel_number(a.k[i].kernel), a.k[i].time.us / us - 1};
+        errors += fabs(b->pair[b->npairs++].error);
+    }
+    advice_free(&a);
+    if (!pick) return true;
+    double share = best / advised;
+    printf("%-34s mean error %5.1f%%  advised %-16s best %-16s share %5.1f%%   advice took %.1f s\n", line,
+           100 * errors / (b->npairs - first), pick->name, fastest->name, 100 * share, took / 1e6);
+    b->shares += share;
+    b->worst = fmin(b->worst, share);
+    b->matrices++;
+    return session_drop(&b->s, m);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* kernel -1: all. */
+static void say_errors(const struct bench *b, int kernel, const char *name)
+{
+    static double error[PAIRS_MOST];
+    double sum = 0, bias = 0;
+    int n = 0;
+    for (int i = 0; i < b->npairs; i++)
+        if (kernel < 0 || b->pair[i].kernel == kernel) {
+            error[n] = fabs(b->pair[i].error);
+            sum += error[n++];
+            bias += b->pair[i].error;
+        }
+    if (!n) return;
+    qsort(error, (size_t)n, sizeof *error, by_size);
+    printf("%-18s %4d  mean %6.1f%%  median %6.1f%%  worst %6.1f%%  bias %+6.1f%%\n", name, n, 100 * sum / n,
+           100 * error[n / 2], 100 * error[n - 1], 100 * bias / n);
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b = {.real = T_F64, .worst = 1};
+    const char *file = NULL;
+    char line[1024];
+    bool ok = session_new(&b.s, stderr, stderr, OUT_TEXT, &b.err);
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--f32")) b.real = T_F32;
+        if (!strcmp(argv[i], "--saved") && i + 1 < argc) file = argv[i + 1];
+    }
+    if (file && !read_saved(&b, file)) return fprintf(stderr, "%s has no lines of bench\n", file), 1;
+    if (!file && device_count(DEV_CUDA) == 0) return printf("no GPU here: nothing to hold the model against\n"), 0;
+    b.gpu = file ? NULL : device_open("cuda:0", &b.err);
+    for (int i = 0; ok && i < COUNT(lines); i++) ok = one_matrix(&b, lines[i]);
+    for (int i = 1; ok && i < argc; i++) {
+        bool value = !strcmp(argv[i], "--saved");
+        if (value) i++;
+        if (value || argv[i][0] == '-') continue;
+        snprintf(line, sizeof line, "load '%s'", argv[i]);
+        ok = one_matrix(&b, line);
+    }
+    if (!ok) fprintf(stderr, "%s\n", b.err.text);
+    for (int k = 0; kernels[k]; k++) say_errors(&b, k, kernels[k]->name);
+    say_errors(&b, -1, "all kernels");
+    if (b.matrices)
+        printf("the advised kernel reaches %.1f%% of the best on average, %.1f%% at worst, on %d matrices, %s\n",
+               100 * b.shares / b.matrices, 100 * b.worst, b.matrices, type_name(b.real));
+    session_free(&b.s);
+    devices_close();
+    free(b.saved);
+    return !ok;
+}

@@ -1,0 +1,146 @@
+/* Preconditioners: the time to make one and to apply it, beside what its bytes take at the bandwidth measured on the
+   device, and what it does for a solver. */
+#include "base/clock.h"
+#include "machine/device.h"
+#include "matrix/gen.h"
+#include "solvers/level_schedule.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "solvers/precond.h"
+#include "matrix/random.h"
+#include "session/session.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solve_state.h"
+#include "solvers/solver.h"
+#include "solvers/triangles.h"
+#include "machine/vec_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPS = 20 };
+
+static const struct {
+    const char *generator;
+    int64_t p[PARAMS_MAX];
+} problems[] = {{"poisson2d", {1000, 999}}, {"poisson3d", {100}}, {"fem", {300, 300}}};
+
+struct applied {
+    struct solve *v;
+    void *r, *z;
+};
+
+static bool go(void *ctx, struct err *e)
+{
+    struct applied *a = ctx;
+    return a->v->pre.method->apply(a->v, a->r, a->z, e);
+}
+
+/* The median, after a few that do not count. */
+static bool time_apply(struct solve *v, double *us, struct err *e)
+{
+    double all[REPS];
+    struct applied a = {v, v->vec[1], v->vec[VEC_Z]};
+    if (!solve_set(v, S_DONE, RUNNING, e) || !v->dev->ops->time(v->dev, go, &a, 3, all, e)) return false;
+    if (!v->dev->ops->time(v->dev, go, &a, REPS, all, e)) return false;
+    *us = times_median(REPS, all, NULL);
+    return true;
+}
+
+static void say(const struct solve *v, const char *how, double us)
+{
+    double gbs = v->dev->ceilings.read_gbs, bound = v->pre.method && gbs > 0 ? v->pre.method->bytes(v) / gbs * 1e-3 : 0;
+    bool levels = v->pre.method && (!strcmp(v->pre.method->name, "ilu0") || !strcmp(v->pre.method->name, "ic0"));
+    printf("%-10s %-7s %-8s%-9s %-4s %9.1f %10.2f %9.2f %8lld %8lld %10.1f %s\n", v->matrix.name, v->solver->name,
+           v->pre.method ? v->pre.method->name : "none", how, type_name(v->real), v->pre.us / 1000, us, bound,
+           levels ? (long long)v->pre.note[TRI_LEVELS_LOWER] : 0LL, (long long)v->iterations,
+           v->time.us_iteration * (double)v->iterations / 1000, reason_name(v->reason));
+    fflush(stdout);
+}
+
+/* Begin, time the application, then run to the end. */
+static bool bench_one(struct session *s, const struct solve_options *o, const char *how, struct err *e)
+{
+    double us = 0;
+    solve_free(s->solve);
+    s->solve = NULL;
+    if (!session_solve(&s->solve, s, s->current, o, e)) return false;
+    if (o->pre && !time_apply(s->solve, &us, e)) return false;
+    solve_free(s->solve);
+    s->solve = NULL;
+    if (!session_solve(&s->solve, s, s->current, o, e)) return false;
+    while (s->solve->reason == RUNNING)
+        if (!solve_slice(s->solve, 2e4, e)) return false;
+    say(s->solve, how, us);
+    return true;
+}
+
+/* What cannot be made is told and passed over. */
+static bool bench_told(struct session *s, const struct solve_options *o, const char *how)
+{
+    struct err e = {0};
+    if (bench_one(s, o, how, &e)) return true;
+    printf("%-10s %-7s %-8s %s\n", s->current->name, o->solver->name, o->pre ? o->pre->name : "none", e.text);
+    return e.code == E_NUMERIC;
+}
+
+static bool bench_matrix(struct session *s, struct device *d)
+{
+    static const enum type reals[] = {T_F64, T_F32};
+    static const char *const names[] = {"cg", "bicgstab"};
+    struct err e = {0};
+    int64_t n = s->current->csr.rows;
+    double *b = mem_new(n, sizeof *b, "b", &e);
+    bool ok = b != NULL;
+    uint64_t state = 1;
+    for (int64_t i = 0; ok && i < n; i++) b[i] = random_unit(&state);
+    for (int k = 0; ok && k < COUNT(names) * COUNT(reals); k++) {
+        struct solve_options o = {.dev = d, .b = b, .solver = solver_find(names[k / 2]), .real = reals[k % 2]};
+        o.tol = o.real == T_F64 ? 1e-8 : 1e-4;
+        o.maxit = 10000;
+        ok = bench_told(s, &o, "");
+        for (int i = 0; ok && preconds[i]; i++) {
+            o.pre = preconds[i];
+            ok = bench_told(s, &o, "");
+            if (!ok || preconds[i]->name[0] != 'i' || d->kind == DEV_CPU) continue;
+            level_schedule_hook(0);
+            ok = bench_told(s, &o, ", apart");
+            level_schedule_hook(-1);
+        }
+    }
+    mem_free(b);
+    return ok;
+}
+
+static bool bench_all(struct session *s, struct device *d, struct err *e)
+{
+    struct load_info info = {.file = "matrix"};
+    struct csr A = {0};
+    for (int i = 0; i < COUNT(problems); i++) {
+        snprintf(info.file, sizeof info.file, "%s", problems[i].generator);
+        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, e)) return false;
+        if (!session_add(s, NULL, &A, &info, e)) return false;
+        if (!bench_matrix(s, d)) return fail(e, E_DEVICE, "a preconditioner could not be timed");
+        session_drop(s, s->current);
+    }
+    return true;
+}
+
+int main(void)
+{
+    struct session s;
+    struct err e = {0};
+    struct device *d = device_open(device_count(DEV_CUDA) ? "cuda:0" : "cpu", &e);
+    bool ok = d && session_new(&s, stdout, stderr, OUT_TEXT, &e) && device_ceilings(d, NULL, &e);
+    if (ok) {
+        printf("%s: %s; reads %.0f GB/s\n", d->name, d->about, d->ceilings.read_gbs);
+        printf("apart: a launch for each level. ms to make it, us to apply it, the bound by bytes, levels; iterations "
+               "and ms of the solve\n");
+        ok = bench_all(&s, d, &e);
+        session_free(&s);
+    }
+    if (!ok) fprintf(stderr, "bench_precond: %s\n", e.text);
+    devices_close();
+    return !ok;
+}

@@ -1,0 +1,169 @@
+/* Dense LU on cuda:0: all that holds on cpu and emu, sizes that reach every level of the blocked method, and its own
+   product against cuBLAS's. */
+#include <stdio.h>
+
+#include "kits/lu_kit.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "lu/lu.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char device[] = "cuda:0";
+static const enum type reals[] = {T_F64, T_F32};
+
+static void both(void (*check)(const char *device, enum type real))
+{
+    for (int r = 0; r < COUNT(reals); r++) check(device, reals[r]);
+}
+
+static void small_sizes(const char *name, enum type real)
+{
+    static const int64_t sizes[] = {1, 2, 3, 31, 32, 33, 64, 65, 100, 255, 257, 513};
+    lu_check_sizes(name, real, sizes, COUNT(sizes));
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    both(small_sizes);
+}
+
+static void test_exact(void **state)
+{
+    (void)state;
+    both(lu_check_exact);
+}
+
+static void test_singular(void **state)
+{
+    (void)state;
+    both(lu_check_singular);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    both(lu_check_growth);
+}
+
+static void test_solutions(void **state)
+{
+    (void)state;
+    both(lu_check_solutions);
+}
+
+/* Narrow panels, few threads, looking ahead: as on the emulator. */
+static void test_levels(void **state)
+{
+    (void)state;
+    static const struct lu_hook hooks[] = {
+        {8, 32, 0, 1}, {16, 32, 60, 1}, {4, 64, 20, -1}, {64, 32, 0, 1}, {128, 32, 0, -1}, {2, 0, 1, 1},
+    };
+    static const int64_t sizes[] = {1, 33, 100, 300};
+    for (int i = 0; i < COUNT(hooks); i++)
+        for (int r = 0; r < COUNT(reals); r++) {
+            lu_hook = hooks[i];
+            lu_check_sizes(device, reals[r], sizes, COUNT(sizes));
+            lu_check_exact(device, reals[r]);
+            lu_check_singular(device, reals[r]);
+        }
+    lu_hook = (struct lu_hook){0};
+}
+
+/* Sizes at which the panel changes its shape, with the real widths: the backward error of a solve, and each run the
+   same bits, though the panel goes beside the update. */
+static void test_large(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {1025, 1500, 2050, 4100};
+    for (int i = 0; i < COUNT(sizes); i++)
+        for (int r = 0; r < COUNT(reals); r++) {
+            struct csr A;
+            struct err e = {0};
+            size_t bytes = (size_t)(sizes[i] * sizes[i]) * sizeof(double);
+            double *first = malloc(bytes), *again = malloc(bytes);
+            lu_random(&A, sizes[i], 3);
+            struct lu *v = lu_done(&A, lu_find("lu"), device_open(device, &e), reals[r]);
+            assert_true(lu_get(v, first, &e));
+            assert_true(lu_factor(v, &e) && lu_get(v, again, &e));
+            assert_memory_equal(first, again, bytes);
+            assert_true(lu_measure(v, &e));
+            assert_int_equal(v->singular, -1);
+            double eps = reals[r] == T_F64 ? 0x1p-52 : 0x1p-23;
+            if (!(v->backward <= 4 * sqrt((double)sizes[i]) * eps))
+                fail_msg("n = %lld: backward error %g", (long long)sizes[i], v->backward);
+            assert_true(v->growth > 1 && v->growth < 1000);
+            lu_free(v);
+            csr_free(&A);
+            free(first);
+            free(again);
+        }
+}
+
+/* cuSOLVER is there, and told apart from ours only by the last bits: the same pivots in fp64. */
+static void test_peer(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    struct device *d = device_open(device, &e);
+    if (!lu_version(lu_find("lu-cusolver"))) skip();
+    lu_random(&A, 700, 9);
+    struct lu *peer = lu_done(&A, lu_find("lu-cusolver"), d, T_F64);
+    for (int i = 0; lu_methods[i]; i++) {
+        if (lu_methods[i]->host || lu_methods[i]->vendor) continue;
+        struct lu *v = lu_done(&A, lu_methods[i], d, T_F64);
+        assert_memory_equal(v->swap, peer->swap, 700 * sizeof *v->swap);
+        lu_free(v);
+    }
+    lu_check_factors(peer);
+    lu_free(peer);
+    csr_free(&A);
+}
+
+/* The emulator ran the same source: the same pivots, element by element the same to rounding. */
+static void test_emulator(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    lu_random(&A, 150, 4);
+    for (int i = 0; lu_methods[i]; i++) {
+        if (lu_methods[i]->host || lu_methods[i]->vendor) continue;
+        struct lu *a = lu_done(&A, lu_methods[i], device_open("emu", &e), T_F64);
+        struct lu *b = lu_done(&A, lu_methods[i], device_open(device, &e), T_F64);
+        double *x = malloc(150 * 150 * sizeof *x), *y = malloc(150 * 150 * sizeof *y);
+        assert_memory_equal(a->swap, b->swap, 150 * sizeof *a->swap);
+        assert_true(lu_get(a, x, &e) && lu_get(b, y, &e));
+        for (int k = 0; k < 150 * 150; k++) assert_true(fabs(x[k] - y[k]) <= 1e-11 * (1 + fabs(x[k])));
+        lu_free(a);
+        lu_free(b);
+        free(x);
+        free(y);
+    }
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_exact),     cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_solutions), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_large),  cmocka_unit_test(test_peer),      cmocka_unit_test(test_emulator),
+    };
+    if (!device_count(DEV_CUDA)) {
+        printf("skip dense LU on a GPU: there is none\n");
+        return 0;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

@@ -1,0 +1,50 @@
+/* The preconditioners on cuda:0: all that holds on emu, and large matrices. */
+#include "machine/device.h"
+#include "kits/precond_kit.h"
+
+static const char device[] = "cuda:0";
+
+static void test_applied(void **state)
+{
+    (void)state;
+    check_preconds_applied(device, T_F64);
+    check_preconds_applied(device, T_F32);
+}
+
+static void test_launches(void **state)
+{
+    (void)state;
+    check_preconds_launches(device, T_F64);
+    check_preconds_launches(device, T_F32);
+    check_preconds_long_runs(device);
+    check_preconds_guard(device);
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    check_preconds_large(device);
+}
+
+static void test_gain(void **state)
+{
+    (void)state;
+    check_preconds_gain(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applied),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_gain),
+    };
+    if (!device_count(DEV_CUDA)) {
+        printf("skip the preconditioners on a GPU: there is none\n");
+        return 0;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

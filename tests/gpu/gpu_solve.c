@@ -1,0 +1,59 @@
+/* The solvers on cuda:0: all that holds on cpu and emu, and agreement with both. */
+#include "kits/solve_kit.h"
+#include "machine/device.h"
+
+static const char device[] = "cuda:0";
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    check_vectors(device, T_F64);
+    check_vectors(device, T_F32);
+    check_cg_sums(device, T_F64);
+    check_cg_sums(device, T_F32);
+}
+
+static void test_known_ends(void **state)
+{
+    (void)state;
+    check_known_ends(device, T_F64);
+    check_known_ends(device, T_F32);
+}
+
+static void test_frozen(void **state)
+{
+    (void)state;
+    check_frozen(device, T_F64);
+    check_frozen(device, T_F32);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    check_formats(device, T_F64);
+    check_formats(device, T_F32);
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    check_agreement("cpu", device, T_F64);
+    check_agreement("cpu", device, T_F32);
+    check_agreement("emu", device, T_F64);
+    check_agreement("emu", device, T_F32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_known_ends), cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_formats), cmocka_unit_test(test_agreement),
+    };
+    if (!device_count(DEV_CUDA)) {
+        printf("skip the solvers on a GPU: there is none\n");
+        return 0;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

@@ -1,0 +1,135 @@
+/* Golden screens: made-up measurements, a clock of ticks, and comparison with files. */
+#include <stdio.h>
+
+#include "golden_kit.h"
+#include "machine/bench.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "solvers/precond.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <locale.h>
+#include <math.h>
+#include <unistd.h>
+
+static double ticks;
+
+static double fixed_clock(void)
+{
+    return ticks += 100;
+}
+
+void golden_clock(bool fixed)
+{
+    ticks = 0;
+    now_replace(fixed ? fixed_clock : NULL);
+}
+
+void make_runs(struct session *s, bool timed)
+{
+    static const char *const names[] = {"csr-vector", "sell", "csr-scalar", "csr-openmp", "coo-atomic", "csr-serial"};
+    s->runs = mem_zero(COUNT(names), sizeof *s->runs, "runs", NULL);
+    assert_non_null(s->runs);
+    s->runs_of = s->current;
+    for (int i = 0; i < COUNT(names); i++) {
+        double us = timed ? 2.5 * (1 << 2 * i) : NAN;
+        s->runs[i] = (struct run){.kernel = kernel_find(names[i]),
+                                  .dev = device_open("cpu", NULL),
+                                  .real = i % 2 ? T_F32 : T_F64,
+                                  .us = us,
+                                  .spread_us = us / 50,
+                                  .gbs = 100 / us,
+                                  .gflops = 10 / us,
+                                  .share = i ? 0.4 / us : 0};
+        assert_non_null(s->runs[i].kernel);
+    }
+    s->nruns = COUNT(names);
+}
+
+void make_bound(struct solve *v)
+{
+    v->dev->ceilings = (struct ceilings){.measured = true, .read_gbs = 1234};
+    v->time.us_iteration = (v->solver->bytes(v->matrix.csr, 8, 0) + v->pre.method->bytes(v)) / (1234e3 / 3);
+}
+
+void make_parted(struct solve *v)
+{
+    for (int64_t i = 0; i < v->history.ntruth; i++)
+        v->history.truth[i].residual = fmax(v->history.truth[i].residual, 2e-5);
+    v->history.separated_at = 33;
+}
+
+/* ---- files ---- */
+
+static char *read_all(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) return NULL;
+    char *text = NULL, buffer[4096];
+    size_t size = 0, n;
+    FILE *to = open_memstream(&text, &size);
+    while (to && (n = fread(buffer, 1, sizeof buffer, f))) fwrite(buffer, 1, n, to);
+    fclose(f);
+    if (to) fclose(to);
+    return text;
+}
+
+static int line_of(const char **text, const char **line)
+{
+    *line = *text;
+    int n = (int)strcspn(*text, "\n");
+    *text += n + ((*text)[n] == '\n');
+    return n;
+}
+
+static void print_difference(const char *name, const char *expected, const char *found)
+{
+    for (int y = 1; *expected || *found; y++) {
+        const char *a, *b;
+        int n = line_of(&expected, &a), m = line_of(&found, &b);
+        if (n == m && !strncmp(a, b, (size_t)n)) continue;
+        print_message("%s:%d: -%.*s\n%s:%d: +%.*s\n", name, y, n, a, name, y, m, b);
+    }
+}
+
+static void write_golden(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+bool golden_same(const char *path, const char *found)
+{
+    const char *mode = getenv("WARPSPY_GOLDEN"), *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    if (mode && !strcmp(mode, "write")) write_golden(path, found);
+    char *expected = read_all(path);
+    bool same = expected && !strcmp(expected, found);
+    if (!expected)
+        print_message("%s is missing; WARPSPY_GOLDEN=write makes it\n", path);
+    else if (!same)
+        print_difference(name, expected, found);
+    free(expected);
+    return same;
+}
+
+int golden_run(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    setenv("INPUTRC", "/dev/null", 1);
+    char state[] = "/tmp/warpspy-golden-XXXXXX";
+    if (mkdtemp(state)) setenv("XDG_STATE_HOME", state, 1);
+    int failed = _cmocka_run_group_tests(name, tests, n, NULL, NULL);
+    static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
+    for (int i = 0; i < COUNT(made); i++) {
+        char path[80];
+        snprintf(path, sizeof path, "%s%s", state, made[i]);
+        remove(path);
+    }
+    return failed;
+}

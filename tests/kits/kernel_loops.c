@@ -1,0 +1,378 @@
+/* The loops of the kernel tests: one product after the other, each kernel that takes it, each check. */
+#include "kernel_loops.h"
+#include "collection.h"
+#include "shapes.h"
+#include "machine/bench.h"
+#include "matrix/csr.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/fmt_dia_adaptive.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "files/load_info.h"
+#include "machine/mat.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+/* Besides the usual parameters of each format: what tiles the warp, what does not, what exceeds it. */
+static const struct variant {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+} variants[] = {
+    {"coo", {0}},
+    {"csr", {0}},
+    {"csc", {0}},
+    {"ell", {0}},
+    {"sell", {32, 1024}},
+    {"sell", {32, 1}},
+    {"sell", {1, 1}},
+    {"sell", {7, 20}},
+    {"sell", {64, 64}},
+    {"hyb", {0}},
+    {"hyb", {1}},
+    {"hyb", {9}},
+    {"dia", {0}},
+    {"bsr", {1}},
+    {"bsr", {2}},
+    {"bsr", {3}},
+    {"bsr", {4}},
+    {"bsr", {5}},
+    {"bsr", {6}},
+    {"bsr", {8}},
+    {"bsr", {16}},
+    {"bsr", {31}},
+    {"bsr", {32}},
+    {"dense", {0}},
+    {"sc-csr", {0}},
+    {"sc-csr", {1}},
+    {"sc-csr", {2560}},
+    {"vab", {64}},
+    {"vab", {128}},
+    {"hdia", {1}},
+    {"hdia", {7}},
+    {"hdia", {32}},
+    {"brcsd1", {1}},
+    {"brcsd1", {64}},
+    {"brcsd2", {3}},
+    {"brcsd2", {32}},
+    {"dia-adaptive", {32, 64, 10, 25, ADAPTIVE_DIA}},
+    {"dia-adaptive", {32, 8, 10, 25, ADAPTIVE_BRCSD1}},
+    {"dia-adaptive", {5, 64, 10, 25, ADAPTIVE_BRCSD2}},
+    {"hdc", {1}},
+    {"hdc", {50}},
+    {"hdc", {100}},
+    {"drm", {1}},
+    {"drm", {7}},
+    {"drm", {32}},
+    {"drm", {1024}},
+};
+
+static const enum type reals[] = {T_F32, T_F64};
+
+static const struct {
+    double alpha, beta;
+} factors[] = {{1.5, -0.5}, {1, 0}, {0, 2}};
+
+/* A product on a device, and the name it has in messages. */
+struct subject {
+    const struct csr *A;
+    struct stored S;
+    struct mat M;
+    char name[160];
+};
+
+/* What is done with every kernel that takes a subject, where, and for subjects of how many slots at most. */
+struct loop {
+    struct device *d;
+    int64_t slots;
+    void (*go)(struct subject *s, const struct kernel *k);
+};
+
+/* False where the product is too large for the loop, or the format refuses the matrix. */
+static bool subject_new(struct subject *s, const char *name, const struct csr *A, const struct variant *v,
+                        enum type real, const struct loop *l)
+{
+    struct err e = {0};
+    struct plan p;
+    const struct format *f = format_find(v->format);
+    *s = (struct subject){.A = A};
+    if (!format_plan(A, f, v->param, real, &p, &e)) fail_msg("%s as %s: %s", name, v->format, e.text);
+    if (p.slots > l->slots) return false;
+    if (!format_pack(A, f, v->param, real, false, &s->S, &e)) {
+        if (e.code != E_LIMIT) fail_msg("%s as %s: %s", name, v->format, e.text);
+        return false;
+    }
+    snprintf(s->name, sizeof s->name, "%s, %s %lld %lld, %s", name, v->format, (long long)s->S.param[0],
+             (long long)s->S.param[1], type_name(real));
+    if (!mat_put(&s->M, &s->S, l->d, &e)) fail_msg("%s: %s", s->name, e.text);
+    return true;
+}
+
+/* WARPSPY_NO_VENDOR leaves the libraries out: a race checker reports what their kernels do on purpose. */
+static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
+{
+    if (k->vendor && getenv("WARPSPY_NO_VENDOR")) return false;
+    return kernel_runs_on(k, l->d) && k->format == s->S.format && (!k->fits || k->fits(&s->S, NULL));
+}
+
+static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,
+                        const struct loop *l)
+{
+    struct subject s;
+    if (!subject_new(&s, name, A, v, real, l)) return;
+    for (int i = 0; kernels[i]; i++)
+        if (takes(kernels[i], &s, l)) l->go(&s, kernels[i]);
+    mat_free(&s.M);
+    stored_free(&s.S);
+}
+
+static void each_variant(const char *name, const struct csr *A, const struct loop *l)
+{
+    for (int v = 0; v < COUNT(variants); v++)
+        for (int r = 0; r < COUNT(reals); r++) each_kernel(name, A, &variants[v], reals[r], l);
+}
+
+static const struct shape more_shapes[] = {
+    {.name = "1000 rows", .rows = 1000, .cols = 1000, .entries = 3000, .long_row = -1},
+    {.name = "8 x 8, full", .rows = 8, .cols = 8, .entries = 1500, .long_row = -1},
+    {.name = "last row and column", .rows = 65, .cols = 97, .entries = 30, .long_row = 64},
+    {0},
+};
+
+/* Every third value an explicit zero. */
+static void with_zeros(const struct loop *l)
+{
+    struct csr A = shape_csr(&more_shapes[2], 12);
+    for (int64_t k = 0; k < A.nnz; k += 3) A.val[k] = 0;
+    each_variant("explicit zeros", &A, l);
+    csr_free(&A);
+}
+
+static void each_shape(const struct shape *list, const struct loop *l)
+{
+    for (const struct shape *s = list; s->name; s++) {
+        if (s->complex_values) continue;
+        struct csr A = shape_csr(s, 11);
+        each_variant(s->name, &A, l);
+        csr_free(&A);
+    }
+}
+
+/* Square matrices of diagonals: in rows first .. last-1 each of the offsets from .. to is full. */
+static const struct banded {
+    const char *name;
+    int64_t rows;
+    struct {
+        int64_t first, last, from, to;
+    } part[4];
+} bands[] = {
+    {"rows of four lengths", 125, {{0, 30, 0, 2}, {30, 60, -5, 4}, {60, 90, -30, -11}, {90, 121, -60, -21}}},
+    {"diagonals that end", 200, {{0, 200, 0, 0}, {0, 130, 70, 70}, {130, 200, -130, -130}, {0, 150, 1, 1}}},
+    {"one heavy segment", 3000, {{0, 32, 0, 79}, {32, 3000, 0, 0}, {1000, 1500, -1000, -1000}}},
+};
+
+static struct csr banded_csr(const struct banded *b)
+{
+    enum { MOST = 6400 };
+    static int row[MOST], col[MOST];
+    static double val[MOST];
+    struct err e = {0};
+    struct csr A;
+    int n = 0;
+    for (int p = 0; p < COUNT(b->part); p++)
+        for (int64_t i = b->part[p].first; i < b->part[p].last; i++)
+            for (int64_t off = b->part[p].from; off <= b->part[p].to; off++) {
+                assert_true(n < MOST);
+                row[n] = (int)i;
+                col[n] = (int)(i + off);
+                val[n] = (n % 127 - 63.5) / 4;
+                n++;
+            }
+    if (!csr_from_triplets(&A, b->rows, b->rows, n, row, col, val, NULL, NULL, &e)) fail_msg("%s: %s", b->name, e.text);
+    return A;
+}
+
+static void each_band(const struct loop *l)
+{
+    for (int k = 0; k < COUNT(bands); k++) {
+        struct csr A = banded_csr(&bands[k]);
+        each_variant(bands[k].name, &A, l);
+        csr_free(&A);
+    }
+}
+
+static void all_shapes(const struct loop *l)
+{
+    each_shape(shapes, l);
+    each_shape(more_shapes, l);
+    each_band(l);
+    with_zeros(l);
+}
+
+static void answer(struct subject *s, const struct kernel *k, int f, uint64_t seed, double *y)
+{
+    struct err e = {0};
+    struct verdict v;
+    if (!bench_check(k, s->A, &s->M, factors[f].alpha, factors[f].beta, seed, y, &v, &e))
+        fail_msg("%s on %s, %s: %s %s", k->name, s->M.dev->name, s->name, e.where, e.text);
+    if (!v.ok)
+        fail_msg("%s on %s, %s, alpha %g, beta %g: row %lld is off by %g times its bound", k->name, s->M.dev->name,
+                 s->name, factors[f].alpha, factors[f].beta, (long long)v.row, v.worst);
+}
+
+static void hold_to_reference(struct subject *s, const struct kernel *k)
+{
+    for (int f = 0; f < COUNT(factors); f++) answer(s, k, f, 100 + (uint64_t)f, NULL);
+}
+
+void check_shapes(struct device *d, int64_t slots)
+{
+    all_shapes(&(struct loop){d, slots, hold_to_reference});
+}
+
+/* ---- exact arithmetic ---- */
+
+static void *put_double(struct device *d, const double *v, int64_t n)
+{
+    struct err e = {0};
+    void *p = d->ops->alloc(d, n * 8, "a vector", &e);
+    if (!p || !d->ops->put(d, p, v, n * 8, &e)) fail_msg("%s", e.text);
+    return p;
+}
+
+static double *small_integers(int64_t n, int64_t step)
+{
+    double *v = mem_new(n, sizeof *v, "small integers", NULL);
+    for (int64_t i = 0; i < n; i++) v[i] = (double)(i * step % 17 - 8);
+    return v;
+}
+
+/* The values are multiples of 1/8, x and y small integers: no sum is ever rounded, in whatever order it is made. */
+static void hold_to_bits(struct subject *s, const struct kernel *k)
+{
+    struct err e = {0};
+    struct device *d = s->M.dev;
+    int64_t m = s->A->rows;
+    if (s->S.real != T_F64) return;
+    double *x = small_integers(s->A->cols, 7), *y = small_integers(m, 5), *ref = small_integers(m, 5);
+    struct launch L = {.A = &s->M, .alpha = 2, .beta = -1, .threads = 3};
+    void *dx = put_double(d, x, s->A->cols), *dy = put_double(d, y, m);
+    L.x = dx;
+    L.y = dy;
+    reference_spmv(s->A, L.alpha, x, L.beta, ref, T_F64, NULL);
+    if (!kernel_launch(k, &L, &e) || !d->ops->sync(d, &e) || !d->ops->get(d, y, dy, m * 8, &e))
+        fail_msg("%s on %s, %s: %s %s", k->name, d->name, s->name, e.where, e.text);
+    for (int64_t i = 0; i < m; i++)
+        if (y[i] != ref[i])
+            fail_msg("%s on %s, %s: y[%lld] is %.17g, not %.17g", k->name, d->name, s->name, (long long)i, y[i],
+                     ref[i]);
+    d->ops->free(d, dx);
+    d->ops->free(d, dy);
+    mem_free(x);
+    mem_free(y);
+    mem_free(ref);
+}
+
+void check_exact(struct device *d, int64_t slots)
+{
+    all_shapes(&(struct loop){d, slots, hold_to_bits});
+}
+
+/* ---- the same every time ---- */
+
+static void (*between)(int round);
+
+static void hold_to_itself(struct subject *s, const struct kernel *k)
+{
+    enum { ROUNDS = 3 };
+    if (!k->deterministic) return;
+    size_t bytes = (size_t)s->A->rows * sizeof(double);
+    double *first = mem_new(s->A->rows, sizeof *first, "a result", NULL);
+    double *next = mem_new(s->A->rows, sizeof *next, "another", NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (between) between(round);
+        answer(s, k, 0, 5, round ? next : first);
+        if (round && memcmp(first, next, bytes))
+            fail_msg("%s on %s, %s: not the same twice", k->name, s->M.dev->name, s->name);
+    }
+    if (between) between(0);
+    mem_free(first);
+    mem_free(next);
+}
+
+void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round))
+{
+    between = disturb;
+    all_shapes(&(struct loop){d, slots, hold_to_itself});
+}
+
+/* ---- real matrices ---- */
+
+static void hold_file(struct subject *s, const struct kernel *k)
+{
+    answer(s, k, 0, 3, NULL);
+}
+
+/* All formats by their usual parameters; the precisions take turns. */
+static void each_format(const char *name, const struct csr *A, int turn, const struct loop *l)
+{
+    for (int f = 0; formats[f]; f++) {
+        struct variant usual = {.format = formats[f]->name};
+        for (int i = 0; formats[f]->params[i].name; i++) usual.param[i] = formats[f]->params[i].usual;
+        each_kernel(name, A, &usual, reals[(turn + f) % COUNT(reals)], l);
+    }
+}
+
+/* Whether the matrix was taken: it is real and has at most `most` nonzeros. */
+static bool check_file(const char *dir, const char *name, int64_t most, int turn, const struct loop *l)
+{
+    struct csr A = {0};
+    struct load_info info;
+    struct err e = {0};
+    struct stat st;
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (stat(path, &st) || st.st_size / 16 > most) return false; /* an entry takes less than 16 bytes packed */
+    if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", e.where, e.text);
+    bool taken = !A.imag && A.nnz <= most;
+    if (taken) each_format(name, &A, turn, l);
+    csr_free(&A);
+    return taken;
+}
+
+void check_files(struct device *d, int64_t most, int64_t slots)
+{
+    const char *dir = collection_folder("the kernels on the collection");
+    if (!dir) return;
+    struct loop l = {d, slots, hold_file};
+    DIR *list = opendir(dir);
+    int taken = 0;
+    for (struct dirent *f; list && (f = readdir(list));)
+        if (strstr(f->d_name, ".mtx")) taken += check_file(dir, f->d_name, most, taken, &l);
+    if (list) closedir(list);
+    assert_true(taken > 0);
+    print_message("%d matrices on %s\n", taken, d->name);
+}
+
+struct device *open_or_fail(const char *name)
+{
+    struct err e = {0};
+    struct device *d = device_open(name, &e);
+    if (!d) fail_msg("%s", e.text);
+    return d;
+}
+
+int close_devices(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}

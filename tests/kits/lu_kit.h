@@ -1,0 +1,31 @@
+/* Checks of dense LU that hold on every device: see lu_kit.c. */
+#ifndef LU_KIT_H
+#define LU_KIT_H
+
+#include <stdint.h>
+
+#include "base/array.h"
+
+struct csr;
+struct device;
+struct lu_method;
+
+/* Dense matrices as CSR, with every entry: random in [-1, 1); Wilkinson's, whose growth is 2^(n-1). */
+void lu_random(struct csr *A, int64_t n, uint64_t seed);
+void lu_wilkinson(struct csr *A, int64_t n);
+/* P^-1 L U with L and U of few bits, whose pivots are unique and powers of two: any method must find them exactly, in
+   fp32 too. lu: L and U as lu_get has them; row: the row of A in row i of L U; zero: U(zero, zero) is 0, or -1. */
+void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu, int *row);
+/* Factor, or fail the test. */
+struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real);
+/* P A = L U element by element within n eps |L| |U|, |L| <= 1, P a permutation. */
+void lu_check_factors(struct lu *v);
+
+/* For every method that runs on the device: */
+void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count);
+void lu_check_exact(const char *device, enum type real);
+void lu_check_singular(const char *device, enum type real);
+void lu_check_growth(const char *device, enum type real);
+void lu_check_solutions(const char *device, enum type real);
+
+#endif

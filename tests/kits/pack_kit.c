@@ -1,0 +1,221 @@
+/* Conversions on a device held against the host's, with memory that is known to be dirty. */
+#include <stdio.h>
+
+#include "pack_kit.h"
+#include "shapes.h"
+#include "sym_kit.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/packer.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Beside the usual parameters of each format. */
+static const struct {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+} variants[] = {
+    {"ell", {40}},
+    {"sell", {32, 1}},
+    {"sell", {4, 16}},
+    {"sell", {33, 100}},
+    {"sell", {1, 7}},
+    {"sell", {64, 8192}},
+    {"hyb", {1}},
+    {"hyb", {3}},
+    {"hyb", {200}},
+    {"bsr", {1}},
+    {"bsr", {2}},
+    {"bsr", {3}},
+    {"bsr", {32}},
+    {"vab", {64}},
+    {"vab", {1024}},
+    {"hdia", {1}},
+    {"hdia", {2}},
+    {"hdia", {33}},
+    {"hdia", {500}},
+    {"sc-csr", {0}},
+    {"sc-csr", {1}},
+    {"sc-csr", {20}},
+    {"brcsd1", {1}},
+    {"brcsd1", {7}},
+    {"brcsd2", {1}},
+    {"brcsd2", {2}},
+    {"brcsd2", {100}},
+    {"hdc", {1}},
+    {"hdc", {20}},
+    {"hdc", {100}},
+    {"drm", {1}},
+    {"drm", {2}},
+    {"drm", {100}},
+    {"dia-adaptive", {2, 1, 10, 25, 0}},
+    {"dia-adaptive", {32, 64, 10, 25, 1}},
+    {"dia-adaptive", {32, 64, 10, 25, 2}},
+    {"dia-adaptive", {32, 64, 10, 25, 3}},
+};
+
+void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d)
+{
+    struct err e = {0};
+    if (!format_pack(A, format_find("csr"), NULL, real, true, &c->S, &e) || !mat_put(&c->M, &c->S, d, &e))
+        fail_msg("csr on %s: %s", d->name, e.text);
+}
+
+void on_device_free(struct on_device *c)
+{
+    mat_free(&c->M);
+    stored_free(&c->S);
+}
+
+/* Write nonsense over the result, so that what a second run leaves out is seen. */
+static void soil(struct packing *p)
+{
+    for (int k = 0; k < p->S.narrays; k++) {
+        int64_t bytes = p->S.a[k].n * (int64_t)type_size(p->S.a[k].type);
+        void *dirt = malloc((size_t)bytes + 1);
+        assert_non_null(dirt);
+        memset(dirt, 0xa5, (size_t)bytes);
+        assert_true(p->dev->ops->put(p->dev, p->out[k], dirt, bytes, NULL));
+        free(dirt);
+    }
+}
+
+static void compare(const char *what, const struct stored *S, const struct stored *want)
+{
+    assert_memory_equal(S->param, want->param, sizeof S->param);
+    assert_int_equal(S->narrays, want->narrays);
+    for (int k = 0; k < S->narrays; k++) {
+        const struct array *a = &S->a[k], *b = &want->a[k];
+        size_t size = type_size(b->type);
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->type, b->type);
+        if (a->n != b->n)
+            fail_msg("%s: %lld slots in %s, %lld expected", what, (long long)a->n, b->name, (long long)b->n);
+        for (int64_t i = 0; memcmp(a->data, b->data, (size_t)b->n * size) && i < b->n; i++)
+            if (memcmp((char *)a->data + (size_t)i * size, (char *)b->data + (size_t)i * size, size))
+                fail_msg("%s: %s[%lld] is %g, %g expected", what, b->name, (long long)i, array_real(a, i),
+                         array_real(b, i));
+    }
+}
+
+/* What the host refuses is refused here, in the same words but for the memory there is. */
+static void check_refusal(const char *what, const struct err *host, const struct err *here)
+{
+    if (strstr(host->text, "memory are free") && (here->code == E_LIMIT || here->code == E_MEMORY)) return;
+    if (here->code != host->code) fail_msg("%s: `%s` on the host, `%s` here", what, host->text, here->text);
+    assert_string_equal(here->text, host->text);
+}
+
+static void check_one(const char *what, const struct csr *A, const struct on_device *c, const struct format *f,
+                      const int64_t *param, bool force)
+{
+    struct stored want, S = {0};
+    struct packing *p;
+    struct mat M;
+    struct err host = {0}, here = {0};
+    char name[160];
+    snprintf(name, sizeof name, "%s as %s %lld %lld, %s on %s", what, f->name, param ? (long long)param[0] : -1,
+             param ? (long long)param[1] : -1, type_name(c->S.real), c->M.dev->name);
+    bool fits = format_pack(A, f, param, c->S.real, force, &want, &host);
+    bool packed = packing_begin(&p, f, &c->M, param, force, &here);
+    if (!fits) return check_refusal(name, &host, &here);
+    if (!packed) fail_msg("%s: %s", name, here.text);
+    soil(p);
+    if (!packing_again(p, &here) || !packing_take(p, &S, &M, &here) || !mat_get(&M, &S, &here))
+        fail_msg("%s: %s", name, here.text);
+    packing_free(p);
+    compare(name, &S, &want);
+    mat_free(&M);
+    stored_free(&S);
+    stored_free(&want);
+}
+
+void pack_check(const char *what, const struct csr *A, const char *device)
+{
+    struct device *d = device_open(device, NULL);
+    assert_non_null(d);
+    for (int real = T_F32; real <= T_F64; real++) {
+        struct on_device c;
+        on_device_put(&c, A, (enum type)real, d);
+        for (int i = 0; formats[i]; i++) {
+            if (!packer_find(formats[i], d)) continue;
+            bool small = A->nnz < 100000; /* else what explodes is only planned */
+            check_one(what, A, &c, formats[i], NULL, false);
+            if (small) check_one(what, A, &c, formats[i], NULL, true);
+            for (int k = 0; k < COUNT(variants); k++)
+                if (!strcmp(variants[k].format, formats[i]->name))
+                    check_one(what, A, &c, formats[i], variants[k].param, small);
+        }
+        on_device_free(&c);
+    }
+}
+
+/* Values that a copy by way of arithmetic would change. */
+static void check_values(const char *device)
+{
+    static const int row[] = {0, 0, 1, 1, 2, 2}, col[] = {0, 2, 0, 1, 1, 2};
+    const double val[] = {NAN, -0.0, INFINITY, 0, 1e300, 5e-324};
+    struct csr A;
+    assert_true(csr_from_triplets(&A, 3, 3, 6, row, col, val, NULL, NULL, NULL));
+    pack_check("odd values", &A, device);
+    csr_free(&A);
+}
+
+void pack_check_shapes(const char *device)
+{
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 1);
+        if (!s->complex_values) pack_check(s->name, &A, device);
+        csr_free(&A);
+    }
+    check_values(device);
+}
+
+void pack_check_tiles(const char *device)
+{
+    static const struct {
+        const char *generator;
+        int64_t a, b;
+    } made[] = {{"poisson2d", 40, 33}, {"band", 700, 3}, {"random", 500, 7}, {"rmat", 9, 6}, {"dense", 63, 0}};
+    for (int i = 0; i < COUNT(made); i++) {
+        struct csr A = sym_made(made[i].generator, made[i].a, made[i].b);
+        pack_check(made[i].generator, &A, device);
+        csr_free(&A);
+    }
+}
+
+void pack_check_refused(const char *device)
+{
+    struct device *d = device_open(device, NULL);
+    struct csr A = sym_made("random", 300, 9);
+    struct on_device c;
+    on_device_put(&c, &A, T_F64, d);
+    static const struct {
+        const char *format;
+        int64_t param[PARAMS_MAX];
+    } refused[] = {{"ell", {2}}, {"sell", {0, 1}}, {"hyb", {-1}}, {"bsr", {33}}, {"vab", {65}}, {"hdia", {0}}};
+    for (int i = 0; i < COUNT(refused); i++) {
+        const struct format *f = format_find(refused[i].format);
+        struct packing *p;
+        struct err host = {0}, here = {0};
+        struct stored S;
+        if (!packer_find(f, d)) continue;
+        assert_false(format_pack(&A, f, refused[i].param, T_F64, false, &S, &host));
+        assert_false(packing_begin(&p, f, &c.M, refused[i].param, false, &here));
+        assert_int_equal(here.code, host.code);
+        assert_string_equal(here.text, host.text);
+        assert_null(p);
+    }
+    struct packing *p;
+    struct err e = {0};
+    assert_false(packing_begin(&p, format_find("csr"), &c.M, NULL, false, &e));
+    assert_int_equal(e.code, E_UNSUPPORTED);
+    on_device_free(&c);
+    csr_free(&A);
+}

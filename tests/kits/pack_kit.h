@@ -1,0 +1,27 @@
+/* What holds of conversions on every device that has packers: the arrays are those of the host, bit for bit. */
+#ifndef PACK_KIT_H
+#define PACK_KIT_H
+
+#include "base/array.h"
+#include "machine/mat.h"
+#include "formats/stored.h"
+
+struct csr;
+struct device;
+
+/* A's arrays in the format csr on a device; to be freed. */
+struct on_device {
+    struct stored S;
+    struct mat M;
+};
+void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d);
+void on_device_free(struct on_device *c);
+
+/* All packers, precisions and several parameters. */
+void pack_check(const char *what, const struct csr *A, const char *device);
+/* All shapes, and matrices whose rows the tiles cut. */
+void pack_check_shapes(const char *device);
+void pack_check_tiles(const char *device);
+void pack_check_refused(const char *device);
+
+#endif

@@ -1,0 +1,1041 @@
+/* Solves with known ends, and what must hold of any solve on any device. */
+#include "solve_kit.h"
+#include "machine/bicg_ops.h"
+#include "machine/cg_ops.h"
+#include "machine/device.h"
+#include "matrix/gen.h"
+#include "machine/gmres_ops.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "solvers/precond.h"
+#include "matrix/random.h"
+#include "matrix/reference.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+#include "machine/vec_ops.h"
+#include "formats/format.h"
+
+/* ---- problems ---- */
+
+#define DENSE(n, ...) .problem = {n, n, .a = (const double[]){__VA_ARGS__}}
+#define GRID(nx, ny) .problem = {.generator = "poisson2d", .p = {nx, ny}}
+#define CONVECTION(nx, ny) .problem = {.upwind = {nx, ny}}
+#define B(...)            \
+    .b = (const double[]) \
+    {                     \
+        __VA_ARGS__       \
+    }
+
+const struct known_end known_ends[] = {
+    {.name = "a diagonal matrix is solved by one sweep",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, 0, 0, 0, 0, 4, 0, 0, 0, 0, -8, 0, 0, 0, 0, 0.5)},
+    {.name = "three eigenvalues take cg three steps",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(4, 2, 0, 0, 0, 0, 4, 0, 0, 0, 0, 8, 0, 0, 0, 0, 2)},
+    {.name = "one unknown, jacobi", .solver = "jacobi", .reason = CONVERGED, .iterations = 1, DENSE(1, 4)},
+    {.name = "one unknown, cg", .solver = "cg", .reason = CONVERGED, .iterations = 1, DENSE(1, 4)},
+    {.name = "no unknown, jacobi", .solver = "jacobi", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "no unknown, cg", .solver = "cg", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "b = 0",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 0,
+     .why = "b = 0",
+     DENSE(2, 2, 1, 1, 3),
+     B(0, 0)},
+    {.name = "cg on a grid", .solver = "cg", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "jacobi on a grid", .solver = "jacobi", .reason = CONVERGED, .iterations = -1, GRID(9, 8)},
+    {.name = "convection and diffusion",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     DENSE(5, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3, -.5, 0, 0, 0, -2, 3)},
+    {.name = "a consistent singular system",
+     .solver = "cg",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "an inconsistent singular system",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "not positive definite: p'Ap = 0.00e+00 at iteration 1",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "an indefinite matrix",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "not positive definite: p'Ap = -2.00e+00 at iteration 1",
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 1)},
+    {.name = "indefinite later on",
+     .solver = "cg",
+     .reason = BROKE_DOWN,
+     .iterations = 1,
+     .why = "at iteration 2",
+     DENSE(2, 4, 0, 0, -1),
+     B(1, 1)},
+    {.name = "jacobi diverges",
+     .solver = "jacobi",
+     .reason = DIVERGED,
+     .iterations = 8,
+     .why = "1e5 times the first",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "force goes on",
+     .solver = "jacobi",
+     .reason = MAX_ITERATIONS,
+     .iterations = 12,
+     .maxit = 12,
+     .force = true,
+     .why = "limit of 12 iterations",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "jacobi stands still",
+     .solver = "jacobi",
+     .reason = STAGNATED,
+     .iterations = 1000,
+     .why = "1% gained",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "the limit of iterations",
+     .solver = "cg",
+     .reason = MAX_ITERATIONS,
+     .iterations = 5,
+     .maxit = 5,
+     .why = "limit of 5 iterations",
+     GRID(23, 17)},
+    {.name = "no iteration allowed",
+     .solver = "jacobi",
+     .reason = MAX_ITERATIONS,
+     .iterations = 0,
+     .maxit = -1,
+     GRID(3, 3)},
+    {.name = "the change as the stop rule",
+     .solver = "jacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     .eps = 1e-3,
+     .tol = -1,
+     .why = "max |x' - x|",
+     GRID(9, 8)},
+    {.name = "a recursive residual that drifts",
+     .solver = "cg",
+     .reason = DRIFTED,
+     .iterations = -1,
+     .tol = 1e-30,
+     .why = "the true one is",
+     .f64_only = true,
+     GRID(23, 17)},
+    {.name = "a zero on the diagonal",
+     .solver = "jacobi",
+     .error = "row 1 (counted from 0) has no entry there; 2 such rows",
+     DENSE(3, 1, 0, 0, 2, 0, 1, 0, 1, 0)},
+    {.name = "NaN in A", .solver = "cg", .error = "nan in row 1, column 0", DENSE(2, 1, 2, NAN, 1)},
+    {.name = "NaN in A, forced",
+     .solver = "cg",
+     .force = true,
+     .reason = NOT_A_NUMBER,
+     .iterations = 0,
+     .why = "not a number",
+     DENSE(2, 1, 2, NAN, 1),
+     B(1, 1)},
+    {.name = "infinity in b", .solver = "jacobi", .error = "b has inf in row 1", DENSE(2, 1, 0, 0, 1), B(1, INFINITY)},
+    {.name = "half a weight, half the way",
+     .solver = "wjacobi",
+     .omega = 0.5,
+     .tol = 0.2,
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(2, 2, 0, 0, -4),
+     B(2, 4)},
+    {.name = "wjacobi damps what jacobi cannot",
+     .solver = "wjacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "wjacobi, zero on the diagonal",
+     .solver = "wjacobi",
+     .error = "wjacobi divides by the diagonal, and row 0",
+     DENSE(2, 0, 1, 1, 0)},
+    {.name = "omega for cg", .solver = "cg", .omega = 0.5, .error = "cg has no omega", GRID(3, 3)},
+    {.name = "omega of 2", .solver = "wjacobi", .omega = 2, .error = "below 2, found 2", GRID(3, 3)},
+    {.name = "gs, diagonal",
+     .solver = "gs",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, 0, 0, 0, 0, 4, 0, 0, 0, 0, -8, 0, 0, 0, 0, 0.5)},
+    {.name = "gs, lower triangle: each row has all it needs",
+     .solver = "gs",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(3, 2, 0, 0, 1, 4, 0, -1, 3, 8)},
+    {.name = "one unknown, gs", .solver = "gs", .reason = CONVERGED, .iterations = 1, DENSE(1, 4)},
+    {.name = "no unknown, gs", .solver = "gs", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "gs on a grid", .solver = "gs", .reason = CONVERGED, .iterations = -1, GRID(9, 8)},
+    {.name = "gs, convection", .solver = "gs", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "gs, singular but consistent: one sweep does",
+     .solver = "gs",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "gs, inconsistent",
+     .solver = "gs",
+     .reason = STAGNATED,
+     .iterations = 1000,
+     .why = "1% gained",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "gs diverges",
+     .solver = "gs",
+     .reason = DIVERGED,
+     .iterations = 4,
+     .why = "Gauss-Seidel converges surely",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "gs, forced on",
+     .solver = "gs",
+     .reason = MAX_ITERATIONS,
+     .iterations = 12,
+     .maxit = 12,
+     .force = true,
+     .why = "limit of 12 iterations",
+     DENSE(2, 1, 5, 5, 1)},
+    {.name = "gs, zero on the diagonal",
+     .solver = "gs",
+     .error = "gs divides by the diagonal, and row 1 (counted from 0) has no entry there; 2 such rows",
+     DENSE(3, 1, 0, 0, 2, 0, 1, 0, 1, 0)},
+    {.name = "gs, NaN in A, forced",
+     .solver = "gs",
+     .force = true,
+     .reason = NOT_A_NUMBER,
+     .iterations = 0,
+     .why = "not a number",
+     DENSE(2, 1, 2, NAN, 1),
+     B(1, 1)},
+    {.name = "gs, the change as the stop rule",
+     .solver = "gs",
+     .reason = CONVERGED,
+     .iterations = -1,
+     .eps = 1e-3,
+     .tol = -1,
+     .why = "max |x' - x|",
+     GRID(9, 8)},
+    {.name = "gs, no iteration allowed",
+     .solver = "gs",
+     .reason = MAX_ITERATIONS,
+     .iterations = 0,
+     .maxit = -1,
+     GRID(3, 3)},
+    {.name = "omega for gs", .solver = "gs", .omega = 0.5, .error = "gs has no omega", GRID(3, 3)},
+    {.name = "sor, half a weight, half the way",
+     .solver = "sor",
+     .omega = 0.5,
+     .tol = 0.2,
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(2, 2, 0, 0, -4),
+     B(2, 4)},
+    {.name = "sor on a grid", .solver = "sor", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "sor with the omega of the grid",
+     .solver = "sor",
+     .omega = 1.7,
+     .reason = CONVERGED,
+     .iterations = -1,
+     GRID(23, 17)},
+    {.name = "omega of 2, sor", .solver = "sor", .omega = 2, .error = "below 2, found 2", GRID(3, 3)},
+    {.name = "bicgstab, diagonal", .solver = "bicgstab", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
+    {.name = "one unknown, bicgstab", .solver = "bicgstab", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
+    {.name = "bicgstab on a grid", .solver = "bicgstab", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "bicgstab, convection", .solver = "bicgstab", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "bicgstab, indefinite",
+     .solver = "bicgstab",
+     .reason = CONVERGED,
+     .iterations = 2,
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "r0.A r0 = 0",
+     .solver = "bicgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "r0.Ap = 0.00e+00 is 0 but for rounding",
+     DENSE(2, 0, 1, -1, 0),
+     B(1, 1)},
+    {.name = "bicgstab, singular",
+     .solver = "bicgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "broke down",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "qmrcgstab, diagonal", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
+    {.name = "one unknown, qmrcgstab", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
+    {.name = "no unknown, qmrcgstab", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "qmrcgstab on a grid", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "qmrcgstab, convection", .solver = "qmrcgstab", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "qmrcgstab, indefinite",
+     .solver = "qmrcgstab",
+     .reason = CONVERGED,
+     .iterations = 2,
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "qmrcgstab, r0.A r0 = 0",
+     .solver = "qmrcgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "r0.Ap = 0.00e+00 is 0 but for rounding",
+     DENSE(2, 0, 1, -1, 0),
+     B(1, 1)},
+    {.name = "qmrcgstab, inconsistent",
+     .solver = "qmrcgstab",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "broke down",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "gmres, diagonal", .solver = "gmres", .reason = CONVERGED, .iterations = 2, DENSE(2, 2, 0, 0, 4)},
+    {.name = "one unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 1, DENSE(1, -4)},
+    {.name = "no unknown, gmres", .solver = "gmres", .reason = CONVERGED, .iterations = 0, DENSE(0, 0)},
+    {.name = "gmres on a grid", .solver = "gmres", .reason = CONVERGED, .iterations = -1, GRID(23, 17)},
+    {.name = "gmres, convection", .solver = "gmres", .reason = CONVERGED, .iterations = -1, CONVECTION(14, 12)},
+    {.name = "gmres, in cycles of 7",
+     .solver = "gmres",
+     .m = 7,
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "gmres in one cycle, more than there are rows",
+     .solver = "gmres",
+     .m = 99,
+     .reason = CONVERGED,
+     .iterations = 3,
+     DENSE(3, 1, 0, 2, 0, 5, 1, 3, 0, 1)},
+    {.name = "gmres gains nothing, then all",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 4,
+     DENSE(4, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
+     B(1, 0, 0, 0)},
+    {.name = "in shorter cycles it never does",
+     .solver = "gmres",
+     .m = 3,
+     .reason = STAGNATED,
+     .iterations = 100,
+     DENSE(4, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0),
+     B(1, 0, 0, 0)},
+    {.name = "gmres, indefinite",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 2,
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "gmres, singular but consistent",
+     .solver = "gmres",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(2, 1, -1, -1, 1),
+     B(1, -1)},
+    {.name = "gmres, inconsistent",
+     .solver = "gmres",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "the matrix is singular",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
+    {.name = "gmres, inconsistent later",
+     .solver = "gmres",
+     .reason = BROKE_DOWN,
+     .iterations = 1,
+     .why = "the matrix is singular",
+     DENSE(2, 2, 0, 0, 0),
+     B(1, 1)},
+    {.name = "gmres, stopped within a cycle",
+     .solver = "gmres",
+     .maxit = 9,
+     .m = 20,
+     .reason = MAX_ITERATIONS,
+     .iterations = 9,
+     GRID(23, 17)},
+    {.name = "m for cg", .solver = "cg", .m = 5, .error = "cg does not restart", GRID(3, 3)},
+    {.name = "m too large", .solver = "gmres", .m = 501, .error = "from 1 to 500, found 501", GRID(3, 3)},
+    {.name = "m below 1", .solver = "gmres", .m = -1, .error = "from 1 to 500, found -1", GRID(3, 3)},
+    {.name = "cg, ilu0 of a tridiagonal matrix is all of it",
+     .solver = "cg",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "bicgstab, ilu0 of a tridiagonal matrix is all of it",
+     .solver = "bicgstab",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "qmrcgstab, ilu0 of a tridiagonal matrix is all of it",
+     .solver = "qmrcgstab",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "gmres, ilu0 of a tridiagonal matrix is all of it",
+     .solver = "gmres",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "cg, ic0 of a tridiagonal matrix is all of it",
+     .solver = "cg",
+     .precond = "ic0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "cg, a block that is the matrix",
+     .solver = "cg",
+     .precond = "bjacobi",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(4, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2, -1, 0, 0, -1, 2)},
+    {.name = "cg, jacobi of a diagonal matrix",
+     .solver = "cg",
+     .precond = "jacobi",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(3, 2, 0, 0, 0, 4, 0, 0, 0, 8)},
+    {.name = "one unknown, bicgstab with ilu0",
+     .solver = "bicgstab",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = 1,
+     DENSE(1, -4)},
+    {.name = "cg with ilu0 on a grid",
+     .solver = "cg",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     GRID(23, 17)},
+    {.name = "cg with ic0 on a grid",
+     .solver = "cg",
+     .precond = "ic0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     GRID(23, 17)},
+    {.name = "cg with blocks of 5 on a grid",
+     .solver = "cg",
+     .precond = "bjacobi",
+     .block = 5,
+     .reason = CONVERGED,
+     .iterations = -1,
+     GRID(23, 17)},
+    {.name = "bicgstab with ilu0, convection",
+     .solver = "bicgstab",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "qmrcgstab with ilu0, convection",
+     .solver = "qmrcgstab",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "gmres with ilu0, convection",
+     .solver = "gmres",
+     .precond = "ilu0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "gmres with blocks, convection",
+     .solver = "gmres",
+     .precond = "bjacobi",
+     .reason = CONVERGED,
+     .iterations = -1,
+     CONVECTION(14, 12)},
+    {.name = "ic0 whose pivots need more on the diagonal",
+     .solver = "cg",
+     .precond = "ic0",
+     .reason = CONVERGED,
+     .iterations = -1,
+     DENSE(4, 3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3)},
+    {.name = "cg with a preconditioner that is not positive definite",
+     .solver = "cg",
+     .precond = "ilu0",
+     .reason = BROKE_DOWN,
+     .iterations = 0,
+     .why = "preconditioner ilu0 is not positive definite",
+     DENSE(2, 1, 0, 0, -3),
+     B(1, 2)},
+    {.name = "ilu0, zero pivot",
+     .solver = "gmres",
+     .precond = "ilu0",
+     .error = "ilu0: zero pivot in row 1",
+     DENSE(2, 1, 1, 1, 1)},
+    {.name = "ic0, not symmetric",
+     .solver = "gmres",
+     .precond = "ic0",
+     .error = "ic0 needs a symmetric matrix",
+     DENSE(2, 1, 1, 0, 1)},
+    {.name = "bjacobi, singular block",
+     .solver = "gmres",
+     .precond = "bjacobi",
+     .error = "rows 0 to 1 (counted from 0) is singular",
+     DENSE(2, 1, 1, 1, 1)},
+    {.name = "blocks of 33",
+     .solver = "gmres",
+     .precond = "bjacobi",
+     .block = 33,
+     .error = "1 to 32 rows, found 33",
+     GRID(3, 3)},
+    {.name = "gs with a preconditioner",
+     .solver = "gs",
+     .precond = "ilu0",
+     .error = "gs takes no preconditioner",
+     GRID(3, 3)},
+    {.name = "sor with a preconditioner",
+     .solver = "sor",
+     .precond = "ilu0",
+     .error = "sor takes no preconditioner",
+     GRID(3, 3)},
+    {.name = "jacobi with a preconditioner",
+     .solver = "jacobi",
+     .precond = "ilu0",
+     .error = "jacobi takes no preconditioner",
+     GRID(3, 3)},
+    {.name = "not square",
+     .solver = "cg",
+     .error = "2 rows and 3 columns",
+     .problem = {2, 3, .a = (const double[]){1, 2, 3, 4, 5, 6}}},
+    {.name = "eps for cg", .solver = "cg", .eps = 1e-3, .error = "give tol", GRID(3, 3)},
+    {.name = "numbers whose squares are none", .solver = "cg", .error = "scale the system", DENSE(1, 1), B(1e200)},
+    {0},
+};
+
+/* ---- a session with one matrix ---- */
+
+static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
+{
+    int row[64], col[64], n = 0;
+    double val[64];
+    for (int i = 0; i < p->rows * p->cols; i++) {
+        if (p->a[i] == 0) continue;
+        row[n] = i / p->cols;
+        col[n] = i % p->cols;
+        val[n++] = p->a[i];
+    }
+    return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
+}
+
+/* Upwind convection of 20 and 5 across an nx by ny grid, and diffusion of 1: not symmetric, diagonally dominant. */
+static bool make_upwind(const int *size, struct csr *A, struct err *e)
+{
+    static const double to_west = -21, to_east = -1, to_south = -6, to_north = -1, own = 29;
+    int nx = size[0], n = 0, rows = nx * size[1], row[1024], col[1024];
+    double val[1024];
+    for (int i = 0; i < rows; i++) {
+        const struct {
+            bool inside;
+            int col;
+            double val;
+        } near[] = {{i >= nx, i - nx, to_south},
+                    {i % nx > 0, i - 1, to_west},
+                    {true, i, own},
+                    {i % nx < nx - 1, i + 1, to_east},
+                    {i + nx < rows, i + nx, to_north}};
+        for (int k = 0; k < COUNT(near); k++) {
+            if (!near[k].inside) continue;
+            row[n] = i;
+            col[n] = near[k].col;
+            val[n++] = near[k].val;
+        }
+    }
+    return csr_from_triplets(A, rows, rows, n, row, col, val, NULL, NULL, e);
+}
+
+static bool make_problem(const struct problem *p, struct csr *A, struct err *e)
+{
+    if (p->generator) return generator_find(p->generator)->make(p->p, 1, NULL, A, e);
+    return p->upwind[0] ? make_upwind(p->upwind, A, e) : make_dense(p, A, e);
+}
+
+void bed_make(struct bed *bed, const struct problem *p)
+{
+    struct err e = {0};
+    struct csr A = {0};
+    struct load_info info = {.file = "case"};
+    bed->data = tmpfile();
+    bed->messages = tmpfile();
+    assert_true(session_new(&bed->s, bed->data, bed->messages, OUT_TEXT, &e));
+    if (!make_problem(p, &A, &e)) fail_msg("%s", e.text);
+    assert_true(session_add(&bed->s, NULL, &A, &info, &e));
+}
+
+void bed_free(struct bed *bed)
+{
+    session_free(&bed->s);
+    fclose(bed->data);
+    fclose(bed->messages);
+}
+
+/* A * ones where no b is given; free it. */
+static double *right_side(const struct csr *A, const double *b)
+{
+    double *ones = mem_new(A->cols, sizeof *ones, "ones", NULL), *out = mem_new(A->rows, sizeof *out, "b", NULL);
+    for (int64_t i = 0; i < A->cols; i++) ones[i] = 1;
+    if (b)
+        memcpy(out, b, (size_t)A->rows * sizeof *b);
+    else
+        reference_spmv(A, 1, ones, 0, out, T_F64, NULL);
+    mem_free(ones);
+    return out;
+}
+
+static bool try_begin(struct bed *bed, struct solve_options o, const char *device, struct err *e)
+{
+    const struct csr *A = &bed->s.current->csr;
+    double *b = right_side(A, o.b);
+    o.known_ones = !o.b;
+    o.b = b;
+    o.dev = device_open(device, e);
+    bool ok = o.dev && session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    mem_free(b);
+    return ok;
+}
+
+void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us)
+{
+    struct err e = {0};
+    solve_free(bed->s.solve);
+    bed->s.solve = NULL;
+    if (!try_begin(bed, o, device, &e)) fail_msg("%s", e.text);
+    while (bed->s.solve->reason == RUNNING)
+        if (!solve_slice(bed->s.solve, us, &e)) fail_msg("%s", e.text);
+    if (!solve_end(bed->s.solve, &e)) fail_msg("%s", e.text);
+}
+
+/* ---- known ends ---- */
+
+static struct solve_options options_of(const struct known_end *k, enum type real)
+{
+    double usual = real == T_F32 ? 1e-5 : 1e-9;
+    return (struct solve_options){
+        .solver = solver_find(k->solver),
+        .real = real,
+        .b = k->b,
+        .tol = k->tol > 0   ? k->tol
+               : k->tol < 0 ? 0
+                            : usual,
+        .eps = k->eps,
+        .maxit = k->maxit > 0   ? k->maxit
+                 : k->maxit < 0 ? 0
+                                : 5000,
+        .force = k->force,
+        .omega = k->omega,
+        .m = k->m,
+        .pre = k->precond ? precond_find(k->precond) : NULL,
+        .pre_block = k->block,
+    };
+}
+
+static void check_end(const struct known_end *k, const struct solve *v, enum type real)
+{
+    double close = real == T_F32 ? 1e-3 : 1e-6;
+    if (v->reason != k->reason) fail_msg("%s: ended with: %s", k->name, v->why);
+    if (k->iterations >= 0 && v->iterations != k->iterations)
+        fail_msg("%s: %lld iterations", k->name, (long long)v->iterations);
+    if (k->why && !strstr(v->why, k->why)) fail_msg("%s: %s", k->name, v->why);
+    if (v->reason == MAX_ITERATIONS && isfinite(v->result.residual_true))
+        assert_true(fabs(v->result.residual_true - v->residual) <= close * v->residual);
+    if (k->reason != CONVERGED) return;
+    if (v->result.known && k->eps == 0 && !(v->result.error_known < close))
+        fail_msg("%s: error %g", k->name, v->result.error_known);
+    assert_true(v->result.residual_true <= 2 * v->set.tol || k->eps > 0);
+    assert_true(v->history.residual[v->iterations] == v->residual);
+}
+
+static void check_known_end(const struct known_end *k, const char *device, enum type real)
+{
+    struct bed bed;
+    struct err e = {0};
+    struct solve_options o = options_of(k, real);
+    bed_make(&bed, &k->problem);
+    if (k->error) {
+        if (try_begin(&bed, o, device, &e)) fail_msg("%s: not refused", k->name);
+        if (!strstr(e.text, k->error)) fail_msg("%s: %s", k->name, e.text);
+    } else {
+        bed_solve(&bed, o, device, 2e4);
+        check_end(k, bed.s.solve, real);
+    }
+    bed_free(&bed);
+}
+
+void check_known_ends(const char *device, enum type real)
+{
+    for (const struct known_end *k = known_ends; k->name; k++)
+        if (real == T_F64 || !k->f64_only) check_known_end(k, device, real);
+}
+
+/* ---- what must hold of any solve ---- */
+
+static double *copy_of(const double *x, int64_t n)
+{
+    double *y = mem_new(n, sizeof *y, "a copy", NULL);
+    memcpy(y, x, (size_t)n * sizeof *y);
+    return y;
+}
+
+static void check_same_bits(struct bed *bed, const struct solve_options *o, const char *device)
+{
+    static const double slices[] = {0, 1e9, 1e9, 200};
+    const struct solve *v;
+    bed_solve(bed, *o, device, slices[0]);
+    v = bed->s.solve;
+    double *x = copy_of(v->result.x, v->n), *hist = copy_of(v->history.residual, v->iterations + 1);
+    int64_t iterations = v->iterations;
+    assert_int_equal(v->reason, CONVERGED);
+    assert_int_equal(v->schedule.queued, iterations);
+    for (int i = 1; i < COUNT(slices); i++) {
+        bed_solve(bed, *o, device, slices[i]);
+        v = bed->s.solve;
+        assert_int_equal(v->iterations, iterations);
+        assert_memory_equal(v->result.x, x, (size_t)v->n * sizeof *x);
+        assert_memory_equal(v->history.residual, hist, (size_t)(iterations + 1) * sizeof *hist);
+        if (i == 1) assert_true(v->schedule.queued > iterations);
+    }
+    mem_free(x);
+    mem_free(hist);
+}
+
+void check_frozen(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {9, 7}};
+    struct solve_options o = {.real = real, .tol = 1e-4, .maxit = 100000};
+    for (int i = 0; solvers[i]; i++) {
+        struct bed bed;
+        bed_make(&bed, &grid);
+        o.solver = solvers[i];
+        check_same_bits(&bed, &o, device);
+        bed_free(&bed);
+    }
+}
+
+void check_formats(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};
+    struct solve_options o = {.real = real, .tol = 1e-5, .maxit = 1000, .solver = solver_find("cg")};
+    struct bed bed;
+    int done = 0;
+    bed_make(&bed, &grid);
+    for (int i = 0; formats[i]; i++) {
+        o.format = formats[i];
+        if (!kernel_usual(formats[i], NULL, device_open(device, NULL))) continue;
+        bed_solve(&bed, o, device, 2e4);
+        assert_int_equal(bed.s.solve->reason, CONVERGED);
+        assert_string_equal(bed.s.solve->matrix.mat->of->format->name, formats[i]->name);
+        done++;
+    }
+    assert_true(done > 0);
+    bed_free(&bed);
+}
+
+/* How many iterations two devices agree for: those that divide by sums drift apart by their rounding. */
+static int64_t agreeing(const struct solver *s)
+{
+    static const struct {
+        const char *name;
+        int64_t iterations;
+    } few[] = {{"bicgstab", 12}, {"qmrcgstab", 12}};
+    for (int i = 0; i < COUNT(few); i++)
+        if (!strcmp(few[i].name, s->name)) return few[i].iterations;
+    return 40;
+}
+
+/* Gauss-Seidel goes through the rows in another order on cpu. */
+static bool comparable(const struct solver *s, const char *one, const char *other)
+{
+    return !strcmp(one, "cpu") == !strcmp(other, "cpu") || (strcmp(s->name, "gs") != 0 && strcmp(s->name, "sor") != 0);
+}
+
+/* After so many iterations, whatever the rule: the devices differ in the order of their sums alone. */
+void check_agreement(const char *one, const char *other, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {41, 33}};
+    double close = real == T_F32 ? 1e-4 : 1e-12;
+    struct solve_options o = {.real = real};
+    for (int i = 0; solvers[i]; i++) {
+        struct bed bed;
+        o.solver = solvers[i];
+        if (!comparable(o.solver, one, other)) continue;
+        o.maxit = agreeing(o.solver);
+        bed_make(&bed, &grid);
+        bed_solve(&bed, o, one, 1e9);
+        double *x = copy_of(bed.s.solve->result.x, bed.s.solve->n);
+        bed_solve(&bed, o, other, 1e9);
+        assert_int_equal(bed.s.solve->iterations, o.maxit);
+        for (int64_t k = 0; k < bed.s.solve->n; k++) assert_true(fabs(bed.s.solve->result.x[k] - x[k]) < close);
+        mem_free(x);
+        bed_free(&bed);
+    }
+}
+
+/* ---- vector operations ---- */
+
+struct vectors {
+    struct device *d;
+    const struct vec_ops *ops;
+    enum type real;
+    int64_t n;
+    double *host[3]; /* a, b, and what came back */
+    void *dev[3];
+    double *s;
+};
+
+static void put(struct vectors *t, int k)
+{
+    float *f = mem_new(t->n, sizeof *f, "floats", NULL);
+    for (int64_t i = 0; i < t->n; i++) f[i] = (float)t->host[k][i];
+    const void *from = t->real == T_F32 ? (const void *)f : t->host[k];
+    assert_true(t->d->ops->put(t->d, t->dev[k], from, t->n * (int64_t)type_size(t->real), NULL));
+    mem_free(f);
+}
+
+static void get(struct vectors *t, int k)
+{
+    double *to = t->host[2];
+    assert_true(t->d->ops->get(t->d, to, t->dev[k], t->n * (int64_t)type_size(t->real), NULL));
+    assert_true(t->d->ops->sync(t->d, NULL));
+    for (int64_t i = t->n - 1; i >= 0 && t->real == T_F32; i--) to[i] = (double)((const float *)to)[i];
+}
+
+static void vectors_make(struct vectors *t, const char *device, enum type real, int64_t n)
+{
+    struct err e = {0};
+    uint64_t state = 5;
+    t->d = device_open(device, &e);
+    if (!t->d) fail_msg("%s", e.text);
+    t->ops = vec_ops_of(t->d, real);
+    t->real = real;
+    t->n = n;
+    for (int k = 0; k < 3; k++) {
+        t->host[k] = mem_new(n, sizeof(double), "a vector", &e);
+        t->dev[k] = t->d->ops->alloc(t->d, n * (int64_t)sizeof(double), "a vector", &e);
+        for (int64_t i = 0; i < n; i++) t->host[k][i] = (double)(float)random_unit(&state);
+        put(t, k);
+    }
+    double s[VEC_WORK] = {[S_FREE] = 3, [S_ALPHA] = 0.5};
+    t->s = t->d->ops->alloc(t->d, sizeof s, "scalars", &e);
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, &e));
+}
+
+static void vectors_free(struct vectors *t)
+{
+    for (int k = 0; k < 3; k++) {
+        mem_free(t->host[k]);
+        t->d->ops->free(t->d, t->dev[k]);
+    }
+    t->d->ops->free(t->d, t->s);
+}
+
+static double scalar(struct vectors *t, int k)
+{
+    double s[SCALARS];
+    assert_true(t->d->ops->get(t->d, s, t->s, sizeof s, NULL) && t->d->ops->sync(t->d, NULL));
+    return s[k];
+}
+
+enum operation { COPY, AXPY, XPBY, MUL, OPERATIONS };
+
+static double expected(enum operation op, double a, double b)
+{
+    return op == COPY ? a : op == AXPY ? b - 3 * a : op == XPBY ? a + 3 * b : a * b;
+}
+
+static void launch(struct vectors *t, enum operation op)
+{
+    if (op == COPY) t->ops->copy(t->d, t->n, t->dev[0], t->dev[2]);
+    if (op == AXPY) t->ops->axpy(t->d, t->n, t->s, S_FREE, -1, t->dev[0], t->dev[1]);
+    if (op == XPBY) t->ops->xpby(t->d, t->n, t->s, t->dev[0], S_FREE, t->dev[1]);
+    if (op == MUL) t->ops->mul(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[2]);
+}
+
+static void check_operation(struct vectors *t, enum operation op)
+{
+    double eps = t->real == T_F32 ? 1e-6 : 1e-15;
+    put(t, 1);
+    launch(t, op);
+    get(t, op == AXPY || op == XPBY ? 1 : 2);
+    for (int64_t i = 0; i < t->n; i++)
+        assert_true(fabs(t->host[2][i] - expected(op, t->host[0][i], t->host[1][i])) <= 4 * eps);
+}
+
+/* Sums in double, so that even of floats they agree with the host's. */
+static void check_dot(struct vectors *t)
+{
+    double sum = 0, size = 0;
+    put(t, 1);
+    for (int64_t i = 0; i < t->n; i++) {
+        sum += t->host[0][i] * t->host[1][i];
+        size += fabs(t->host[0][i] * t->host[1][i]);
+    }
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
+    double first = scalar(t, S_FREE + 1);
+    assert_true(fabs(first - sum) <= 1e-14 * size);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
+    assert_true(scalar(t, S_FREE + 1) == first);
+    t->ops->div(t->d, t->s, S_FREE + 2, S_FREE + 1, S_ALPHA);
+    assert_true(scalar(t, S_FREE + 2) == first / 0.5);
+}
+
+static void check_bicg_guard(struct vectors *t)
+{
+    const struct bicg_ops *ops = bicg_ops_of(t->d, t->real);
+    void *a = t->dev[0], *b = t->dev[1];
+    ops->begin(t->d, t->n, t->s, a, a, b, b, b);
+    ops->alpha(t->d, t->n, t->s, a, a);
+    ops->half(t->d, t->n, t->s, a, b);
+    ops->omega(t->d, t->n, t->s, a, a);
+    ops->update(t->d, t->n, t->s, a, a, a, b, b);
+    ops->direction(t->d, t->n, t->s, a, a, b);
+    ops->qmr_begin(t->d, t->n, t->s, a, b, b, b);
+    ops->qmr_residual(t->d, t->n, t->s, a, a, b);
+    ops->qmr_update(t->d, t->n, t->s, a, a, a, b, b, b, b, b);
+}
+
+static void check_cg_guard(struct vectors *t)
+{
+    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    void *a = t->dev[0], *b = t->dev[1];
+    ops->dots(t->d, t->n, t->s, a, a, a);
+    ops->step(t->d, t->n, t->s, a, b, b, b);
+    ops->update(t->d, t->n, t->s, a, a, b, b);
+    ops->rho(t->d, t->n, t->s, a, a);
+    ops->direction(t->d, t->n, t->s, a, b);
+}
+
+/* One step of cg from r and p, with q = p in the place of A p: what it left in the scalars. */
+static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful, double out[SCALARS])
+{
+    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    double s[VEC_WORK] = {[S_CAREFUL] = careful, [S_ONE] = 1};
+    put(t, 0);
+    put(t, 1);
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL));
+    t->ops->copy(t->d, t->n, p, t->dev[2]);
+    t->ops->dot(t->d, t->n, t->s, r, r, S_RR);
+    ops->dots(t->d, t->n, t->s, p, t->dev[2], r);
+    ops->step(t->d, t->n, t->s, t->dev[2], r, p, x);
+    assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
+}
+
+/* Where r.q is not p.q, a step of cg sees that the residual is not what it foretold; from then on it foretells right.
+ */
+static void check_cg_careful(struct vectors *t)
+{
+    double s[SCALARS], rr = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    void *x = t->d->ops->alloc(t->d, t->n * (int64_t)sizeof(double), "x", NULL);
+    for (int64_t i = 0; i < t->n; i++) rr += t->host[0][i] * t->host[0][i];
+    t->ops->copy(t->d, t->n, t->dev[0], x);
+    cg_step(t, t->dev[0], t->dev[1], x, 0, s);
+    assert_true(s[S_CAREFUL] == 1 && s[S_RQ] == 0);
+    cg_step(t, t->dev[0], t->dev[1], x, 1, s);
+    assert_true(s[S_CAREFUL] == 1 && fabs(s[S_BETA] * rr - s[S_RR]) <= eps * (rr + s[S_RR]));
+    t->d->ops->free(t->d, x);
+}
+
+static void check_gmres_guard(struct vectors *t)
+{
+    const struct gmres_ops *ops = gmres_ops_of(t->d, t->real);
+    void *a = t->dev[0], *b = t->dev[1];
+    double *w = t->d->ops->alloc(t->d, GMRES_WORK(2) * (int64_t)sizeof *w, "a work space", NULL);
+    ops->dots(t->d, t->n, t->s, w, 2, 0, 1, GM_H, false, a, a);
+    ops->subtract(t->d, t->n, t->s, w, 2, 0, 1, GM_H, a, b);
+    ops->column(t->d, t->s, w, 2, 1, true);
+    ops->solve(t->d, t->s, w, 2);
+    ops->add(t->d, t->n, t->s, w, 2, a, b);
+    ops->residual(t->d, t->n, t->s, w, 2, a, b);
+    ops->scale(t->d, t->n, t->s, a, b);
+    assert_true(t->d->ops->sync(t->d, NULL));
+    t->d->ops->free(t->d, w);
+}
+
+/* Once done is set nothing is written any more. */
+static void check_guard(struct vectors *t)
+{
+    double done = CONVERGED;
+    put(t, 1);
+    assert_true(t->d->ops->put(t->d, t->s + S_DONE, &done, sizeof done, NULL));
+    double before = scalar(t, S_FREE + 1);
+    launch(t, AXPY);
+    launch(t, XPBY);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[0], S_FREE + 1);
+    t->ops->probe(t->d, t->n, t->s, t->dev[0], t->dev[1]);
+    t->ops->jacobi(t->d, t->n, t->s, t->dev[0], t->dev[0], t->dev[0], t->dev[0], t->dev[1]);
+    t->ops->record(t->d, t->s);
+    check_cg_guard(t);
+    check_bicg_guard(t);
+    check_gmres_guard(t);
+    assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0 &&
+                scalar(t, S_COLUMNS) == 0 && scalar(t, S_PQ) == 0 && scalar(t, S_TRUE) == 0);
+    get(t, 1);
+    for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
+}
+
+/* A kernel that leaves the sums of cg beside y = A x: they are those of the vectors; r is read if it must be. */
+static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
+{
+    struct stored S = {0};
+    struct mat M = {0};
+    struct err e = {0};
+    double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    if (!format_pack(A, k->format, k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
+        fail_msg("%s: %s", k->name, e.text);
+    struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
+    assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL) && kernel_launch(k, &L, &e));
+    get(t, 2);
+    for (int64_t i = 0; i < t->n; i++) {
+        pq += t->host[0][i] * t->host[2][i];
+        rq += t->host[1][i] * t->host[2][i];
+        qq += t->host[2][i] * t->host[2][i];
+    }
+    if (!(fabs(scalar(t, S_PQ) - pq) <= eps * qq) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * qq) ||
+        !(fabs(scalar(t, S_QQ) - qq) <= eps * qq))
+        fail_msg("%s on %s: the sums of cg are wrong", k->name, t->d->name);
+    mat_free(&M);
+    stored_free(&S);
+}
+
+void check_cg_sums(const char *device, enum type real)
+{
+    struct csr A = {0};
+    struct vectors t;
+    int64_t p[PARAMS_MAX] = {37, 23};
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, NULL));
+    vectors_make(&t, device, real, A.rows);
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i]->sums_f64 && kernel_runs_on(kernels[i], t.d))
+            for (int careful = 0; careful < 2; careful++) check_sums_of(kernels[i], &A, &t, careful);
+    vectors_free(&t);
+    csr_free(&A);
+}
+
+void check_vectors(const char *device, enum type real)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
+    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest one is for machines, not for their model */
+    for (int i = 0; i < COUNT(sizes) - last; i++) {
+        struct vectors t;
+        vectors_make(&t, device, real, sizes[i]);
+        for (enum operation op = 0; op < OPERATIONS; op++) check_operation(&t, op);
+        check_dot(&t);
+        check_guard(&t);
+        if (sizes[i] > 0) check_cg_careful(&t);
+        vectors_free(&t);
+    }
+}

@@ -1,0 +1,252 @@
+/* What holds of symmetrization on every device, beside a slow and plain reference. */
+#include <stdio.h>
+
+#include "sym_kit.h"
+#include "shapes.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "matrix/gen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+struct entry {
+    int64_t row, col;
+    bool mirrored;
+    double v;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    if (x->col != y->col) return x->col < y->col ? -1 : 1;
+    return x->mirrored - y->mirrored;
+}
+
+static double joined(enum sym_mode mode, double own, double other)
+{
+    switch (mode) {
+    case SYM_AVERAGE:
+        return (own + other) / 2;
+    case SYM_SUM:
+        return own + other;
+    case SYM_MAX:
+        return own > other ? own : other;
+    default:
+        return own;
+    }
+}
+
+struct csr sym_reference(const struct csr *A, enum sym_mode mode)
+{
+    struct csr S;
+    int64_t n = 0, at = 0;
+    struct entry *x = malloc((size_t)(2 * A->nnz + 1) * sizeof *x);
+    assert_non_null(x);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            x[n++] = (struct entry){i, A->col[k], false, A->val[k]};
+            x[n++] = (struct entry){A->col[k], i, true, A->val[k]};
+        }
+    qsort(x, (size_t)n, sizeof *x, by_place);
+    assert_true(csr_new(&S, A->rows, A->cols, n, false, NULL));
+    for (int64_t k = 0; k < n; k++) {
+        bool both = k + 1 < n && x[k].row == x[k + 1].row && x[k].col == x[k + 1].col;
+        S.col[at] = (int)x[k].col;
+        S.val[at++] = both ? joined(mode, x[k].v, x[k + 1].v) : mode == SYM_AVERAGE ? x[k].v / 2 : x[k].v;
+        S.rowptr[x[k].row + 1]++;
+        k += both;
+    }
+    for (int64_t i = 0; i < S.rows; i++) S.rowptr[i + 1] += S.rowptr[i];
+    S.nnz = at;
+    free(x);
+    return S;
+}
+
+struct csr sym_made(const char *generator, int64_t a, int64_t b)
+{
+    struct csr A = {0};
+    int64_t param[PARAMS_MAX] = {a, b};
+    assert_true(generator_find(generator)->make(param, 1, NULL, &A, NULL));
+    return A;
+}
+
+static void check_transpose(const char *what, const struct csr *A, struct device *d)
+{
+    struct csr T, ours;
+    struct err e = {0};
+    assert_true(csr_transpose(&T, A, NULL));
+    if (!sym_transpose(&ours, A, d, NULL, &e)) fail_msg("%s transposed on %s: %s", what, d->name, e.text);
+    if (!csr_equal(&ours, &T)) fail_msg("%s on %s: the transpose is wrong", what, d->name);
+    csr_free(&T);
+    csr_free(&ours);
+}
+
+void sym_check(const char *what, const struct csr *A, const char *device)
+{
+    struct sym_options o = {.dev = device_open(device, NULL)};
+    assert_non_null(o.dev);
+    check_transpose(what, A, o.dev);
+    for (int mode = 0; mode < SYM_MODES; mode++) {
+        struct csr want = sym_reference(A, (enum sym_mode)mode);
+        o.mode = (enum sym_mode)mode;
+        for (int i = 0; sym_methods[i]; i++)
+            for (int whole = 0; whole < 2; whole++) {
+                struct csr S;
+                struct err e = {0};
+                o.method = sym_methods[i];
+                o.whole = whole;
+                if (!symmetrize(&S, A, &o, &e) || !csr_check(&S, &e))
+                    fail_msg("%s, %s %s on %s: %s", what, o.method->name, sym_modes[mode].name, device, e.text);
+                if (!csr_equal(&S, &want))
+                    fail_msg("%s, %s %s on %s%s: not as the reference", what, o.method->name, sym_modes[mode].name,
+                             device, whole ? ", whole" : "");
+                csr_free(&S);
+            }
+        csr_free(&want);
+    }
+}
+
+static void check_made(const char *generator, int64_t a, int64_t b, const char *device)
+{
+    struct csr A = sym_made(generator, a, b);
+    char what[64];
+    snprintf(what, sizeof what, "%s %lld %lld", generator, (long long)a, (long long)b);
+    sym_check(what, &A, device);
+    csr_free(&A);
+}
+
+void sym_check_shapes(const char *device)
+{
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 1);
+        if (!s->complex_values && s->rows == s->cols) sym_check(s->name, &A, device);
+        if (!s->complex_values) check_transpose(s->name, &A, device_open(device, NULL));
+        csr_free(&A);
+    }
+    check_made("poisson2d", 12, 9, device);
+    check_made("band", 40, 3, device);
+    check_made("random", 33, 3, device);
+    check_made("random", 300, 5, device);
+}
+
+/* Row 7, column 3 and the diagonal are full. */
+static struct csr cross(int64_t rows)
+{
+    struct csr A;
+    int64_t n = 3 * rows, at = 0;
+    int *row = malloc((size_t)n * sizeof *row), *col = malloc((size_t)n * sizeof *col);
+    double *val = malloc((size_t)n * sizeof *val);
+    assert_true(row && col && val);
+    for (int64_t i = 0; i < rows; i++) {
+        row[at] = 7, col[at] = (int)i, val[at++] = (double)i + 0.5;
+        row[at] = (int)i, col[at] = 3, val[at++] = -(double)i;
+        row[at] = col[at] = (int)i, val[at++] = 4;
+    }
+    assert_true(csr_from_triplets(&A, rows, rows, at, row, col, val, NULL, NULL, NULL));
+    free(row);
+    free(col);
+    free(val);
+    return A;
+}
+
+void sym_check_tiles(const char *device)
+{
+    /* Pairs of full rows are cut at the tiles' ends where the rows' lengths bring that about. */
+    for (int64_t n = 60; n <= 66; n++) check_made("dense", n, 0, device);
+    check_made("random", 1500, 7, device);
+    check_made("rmat", 11, 6, device);
+    check_made("circuit", 2500, 4, device);
+    struct csr A = cross(5000);
+    sym_check("cross", &A, device);
+    csr_free(&A);
+    /* Thousands of rows and columns with nothing in them. */
+    static const int row[] = {5, 9000, 9000}, col[] = {8990, 2, 8990};
+    static const double val[] = {1, 2, 3};
+    assert_true(csr_from_triplets(&A, 9001, 9001, 3, row, col, val, NULL, NULL, NULL));
+    sym_check("three far apart", &A, device);
+    csr_free(&A);
+}
+
+/* ---- values that arithmetic is peculiar about ---- */
+
+static void check_pair(const char *device, enum sym_mode mode, double own, double other, double want)
+{
+    static const int row[] = {0, 1}, col[] = {1, 0};
+    double val[] = {own, other};
+    struct csr A;
+    assert_true(csr_from_triplets(&A, 2, 2, 2, row, col, val, NULL, NULL, NULL));
+    struct sym_options o = {.dev = device_open(device, NULL), .mode = mode};
+    for (int i = 0; sym_methods[i]; i++) {
+        struct csr S;
+        o.method = sym_methods[i];
+        assert_true(symmetrize(&S, &A, &o, NULL));
+        assert_int_equal(S.nnz, 2);
+        if (memcmp(&S.val[0], &want, sizeof want))
+            fail_msg("%s %s on %s: %a and %a gave %a, not %a", o.method->name, sym_modes[mode].name, device, own, other,
+                     S.val[0], want);
+        csr_free(&S);
+    }
+    csr_free(&A);
+}
+
+void sym_check_values(const char *device)
+{
+    const double big = 0x1.8p1023, small = 0x3p-1074;
+    double odd, usual;
+    uint64_t bits = 0xfff8000000001234ull;
+    memcpy(&odd, &bits, sizeof odd);
+    bits = 0x7ff8000000000000ull;
+    memcpy(&usual, &bits, sizeof usual);
+    check_pair(device, SYM_AVERAGE, big, big * 0.5, 0x1.2p1023);
+    check_pair(device, SYM_AVERAGE, small, small * 2, 0x4p-1074);
+    check_pair(device, SYM_AVERAGE, INFINITY, -INFINITY, usual);
+    check_pair(device, SYM_SUM, big, big * 0.5, INFINITY);
+    check_pair(device, SYM_SUM, odd, 1, usual);
+    check_pair(device, SYM_SUM, 1, odd, usual);
+    check_pair(device, SYM_SUM, odd, odd, usual);
+    check_pair(device, SYM_MAX, odd, 1, usual);
+    check_pair(device, SYM_MAX, -0.0, 0, 0.0);
+    check_pair(device, SYM_MAX, 0, -0.0, 0.0);
+    check_pair(device, SYM_MAX, -0.0, -1, -0.0);
+    check_pair(device, SYM_MAX, -3, -2, -2);
+    check_pair(device, SYM_UNION, odd, 1, odd);
+    check_pair(device, SYM_UNION, -0.0, 0, -0.0);
+}
+
+/* ---- the fingerprint ---- */
+
+static void check_verdict(const char *device, const struct csr *A, enum sym_mode mode, bool pattern, bool values,
+                          bool copied)
+{
+    struct sym_options o = {.dev = device_open(device, NULL), .mode = mode};
+    struct sym *v;
+    assert_true(sym_begin(&v, A, &o, NULL));
+    assert_int_equal(v->pattern_symmetric, pattern);
+    assert_int_equal(v->value_symmetric, values);
+    assert_int_equal(v->copied, copied);
+    sym_free(v);
+}
+
+void sym_check_verdicts(const char *device)
+{
+    struct csr A = sym_made("poisson2d", 60, 50);
+    for (int mode = 0; mode < SYM_MODES; mode++) check_verdict(device, &A, (enum sym_mode)mode, true, true, true);
+    A.val[csr_find(&A, 1000, 1001)] = -1.25;
+    check_verdict(device, &A, SYM_UNION, true, false, true);
+    check_verdict(device, &A, SYM_MAX, true, false, false);
+    A.val[csr_find(&A, 1001, 1000)] = -1.25;
+    check_verdict(device, &A, SYM_AVERAGE, true, true, true);
+    /* The same two values, changed about: no sum of values alone would tell. */
+    A.val[csr_find(&A, 2000, 2001)] = -2;
+    A.val[csr_find(&A, 2500, 2499)] = -2;
+    check_verdict(device, &A, SYM_AVERAGE, true, false, false);
+    csr_free(&A);
+    A = sym_made("random", 500, 4);
+    check_verdict(device, &A, SYM_UNION, false, false, false);
+    csr_free(&A);
+}

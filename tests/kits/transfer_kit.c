@@ -1,0 +1,74 @@
+/* Copies of the host that pretend to be a GPU's. */
+#include "transfer_kit.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+struct transfer_kit transfer_kit;
+
+void transfer_kit_reset(void)
+{
+    transfer_kit = (struct transfer_kit){0};
+}
+
+static bool passes(const char *what, struct err *e)
+{
+    if (!transfer_kit.fail_in || --transfer_kit.fail_in) return true;
+    return fail(e, E_DEVICE, "%s fails, as it was told to", what);
+}
+
+static void *pin(struct device *d, int64_t bytes, struct err *e)
+{
+    (void)d;
+    void *p = passes("pin", e) ? mem_new(bytes, 1, "page-locked memory", e) : NULL;
+    transfer_kit.pins += p != NULL;
+    return p;
+}
+
+static void unpin(struct device *d, void *p)
+{
+    (void)d;
+    transfer_kit.pins--;
+    mem_free(p);
+}
+
+/* A stream is the place where its copies are counted. */
+static void *stream(struct device *d, struct err *e)
+{
+    (void)d;
+    return passes("stream", e) ? &transfer_kit.used[transfer_kit.streams++] : NULL;
+}
+
+static void close_stream(struct device *d, void *s)
+{
+    (void)d, (void)s;
+    transfer_kit.streams--;
+}
+
+static bool copy(struct device *d, void *s, void *to, const void *from, int64_t bytes, bool back, struct err *e)
+{
+    (void)d, (void)back;
+    if (!passes("copy", e)) return false;
+    memcpy(to, from, (size_t)bytes);
+    if (transfer_kit.corrupt_in && !--transfer_kit.corrupt_in) ((char *)to)[bytes / 2] ^= 1;
+    transfer_kit.copies++;
+    ++*(int64_t *)s;
+    return true;
+}
+
+static bool wait(struct device *d, void *s, struct err *e)
+{
+    (void)d, (void)s;
+    transfer_kit.waits++;
+    return passes("wait", e);
+}
+
+const struct transfer_ops host_transfer = {
+    .pin = pin,
+    .unpin = unpin,
+    .stream = stream,
+    .close = close_stream,
+    .copy = copy,
+    .wait = wait,
+};

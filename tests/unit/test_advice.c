@@ -1,0 +1,216 @@
+/* What the program says in words: of one thing and of many, of what is over, and what to do next where nothing goes. */
+#include "kits/dev_fake.h"
+#include "kits/talk.h"
+#include "session/matrix.h"
+#include "solvers/solver.h"
+#include "base/text.h"
+
+#include <unistd.h>
+
+static void how_many_there_are(void **state)
+{
+    static const struct {
+        int64_t n;
+        const char *noun, *says;
+    } cases[] = {{0, "row", "0 rows"},
+                 {1, "row", "1 row"},
+                 {1234567, "row", "1,234,567 rows"},
+                 {1, "entry", "1 entry"},
+                 {2, "entry", "2 entries"},
+                 {2, "matrix", "2 matrices"},
+                 {3, "explicit zero", "3 explicit zeros"},
+                 {2, "pass", "2 passes"},
+                 {2, "key", "2 keys"}};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) assert_string_equal(how_many(cases[i].n, cases[i].noun).text, cases[i].says);
+}
+
+/* What is said of a matrix of one row, and of a kind. */
+static void one_is_one(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 1 as one"));
+    talk_says(&t, "check one", "one: 1 x 1, 1 nonzero, real");
+    talk_says(&t, "convert csr of one", "0 of 1 slot padding");
+    talk_says(&t, "lu all one on cpu", "one, 1 row, dense");
+    talk_says(&t, "bench one on emu using coo", "one, 1 nonzero, fp64");
+    talk_close(&t);
+}
+
+static void help_knows_what_commands_can_name(void **state)
+{
+    static const char *const topics[][2] = {
+        {"rcm", "ordering"}, {"union", "symmetrize mode"}, {"sym", "symmetrize method"}, {"precision", "option"},
+        {"emu", "device"},   {"rank", "line of `check`"},  {"ic0", "preconditioner"},    {"poisson2d", "generator"}};
+    struct talk t;
+    char line[64];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(topics); i++) {
+        snprintf(line, sizeof line, "help %s", topics[i][0]);
+        talk_says(&t, line, topics[i][1]);
+    }
+    for (int i = 0; solvers[i]; i++) {
+        snprintf(line, sizeof line, "help %s", solvers[i]->name);
+        talk_says(&t, line, solvers[i]->needs);
+        assert_non_null(strstr(t.out, solvers[i]->when));
+        assert_non_null(strstr(t.out, solvers[i]->cost));
+        assert_non_null(strstr(t.out, solvers[i]->source));
+    }
+    assert_true(talk_line(&t, "gen poisson2d 4 as P"));
+    talk_says(&t, "help cg", "per iteration, in fp64");
+    talk_says(&t, "help reorder", "  rcm          reverse Cuthill-McKee");
+    talk_refuses(&t, "help nothing", "`nothing` after `help` is not a command, or something that a command names");
+    talk_close(&t);
+}
+
+static void what_is_over_is_said_to_be(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6 as P"));
+    talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts a paused one");
+    assert_true(talk_line(&t, "race cg gmres on cpu"));
+    talk_refuses(&t, "stop", "the race on P is over");
+    talk_refuses(&t, "continue", "the race on P is over");
+    assert_true(talk_line(&t, "solve cg on cpu"));
+    talk_refuses(&t, "continue", "`change` resumes the one that ended");
+    talk_close(&t);
+}
+
+static void complex_matrices_are_told_what_works(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
+    talk_says(&t, "check", "scale, cut, compare and save it, but not multiply");
+    static const char *const not_said[] = {"Jacobi", "cg", "ell fits", "bsr would", "ILU"};
+    for (int i = 0; i < COUNT(not_said); i++)
+        if (strstr(t.out, not_said[i])) fail_msg("%s in %s", not_said[i], t.out);
+    talk_close(&t);
+}
+
+static void zeros_can_be_dropped(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/odd.mtx as Z"));
+    talk_says(&t, "check only valid", "`prune`");
+    assert_true(talk_line(&t, "prune"));
+    const struct csr *A = &t.s.current->csr;
+    assert_string_equal(t.s.current->name, "Z-pruned");
+    assert_int_equal(A->nnz, 6); /* of 7: NaN and inf stay */
+    assert_int_equal(csr_find(A, 1, 1), -1);
+    assert_true(csr_check(A, NULL));
+    assert_true(talk_line(&t, "prune Z below 4 as B"));
+    assert_int_equal(t.s.current->csr.nnz, 4); /* 5, inf, -inf, NaN */
+    talk_refuses(&t, "prune Z below -1", "expected 0 or more after `below`");
+    talk_close(&t);
+}
+
+static void put(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    fclose(f);
+}
+
+static void singular_matrices_are_told_what_next(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    static const char swaps[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 1\n";
+    char path[64], line[96];
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    snprintf(line, sizeof line, "gen poisson2d 6 as P; load %s as S", path);
+    put(path, swaps, sizeof swaps - 1);
+    assert_true(talk_line(&t, line));
+    remove(path);
+    talk_refuses(&t, "solve jacobi S on cpu", "gmres and bicgstab without a preconditioner need no diagonal");
+    talk_refuses(&t, "solve gmres S on cpu precond ilu0", "gmres and bicgstab without a preconditioner need none");
+    assert_true(talk_line(&t, "extract 0 4 18 22 P as O")); /* no entry at all */
+    talk_refuses(&t, "solve jacobi O on cpu b ones", "that row is empty, so A is singular");
+    talk_says(&t, "solve cg O on cpu b ones", "row 0 is empty, so A is singular");
+    assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
+    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg needs more: use gmres");
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; scale by rows as T"));
+    talk_says(&t, "solve cg T on cpu b random seed 3", "A is not symmetric, as cg needs it: take bicgstab or gmres");
+    talk_close(&t);
+}
+
+static void files_of_other_kinds_are_named(void **state)
+{
+    /* a 2 x 1 matrix called A of doubles, as MATLAB 4 wrote it, in both byte orders */
+    static const char level4[2][38] = {{0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'A', 0},
+                                       {0, 0, 3, (char)0xe8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 'A', 0}};
+    struct talk t;
+    char path[64], line[96];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.bin", (int)getpid());
+    snprintf(line, sizeof line, "load %s", path);
+    for (int i = 0; i < 2; i++) {
+        put(path, level4[i], sizeof level4[i]);
+        talk_refuses(&t, line, "found one of level 4; in MATLAB or Octave, load it and `save -v7 NEW.mat`");
+    }
+    put(path, "\x93NUMPY\1\0v\0{'descr': '<f8'", 26);
+    talk_refuses(&t, line, "found one array of NumPy (.npy); in Python, scipy.sparse.save_npz(");
+    remove(path);
+    talk_close(&t);
+}
+
+static void made_on_the_device_in_use(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen band 20 as A; device emu"));
+    talk_says(&t, "transpose A", "\"device\":\"emu\"");
+    talk_says(&t, "symmetrize A", "\"device\":\"emu\"");
+    talk_says(&t, "transpose A on cpu", "\"device\":\"cpu\"");
+    talk_close(&t);
+}
+
+static void or_on_cpu_where_that_has_no_room(void **state)
+{
+    struct talk t;
+    struct fake f;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(fake_open(&f, "small", "emu", 100, NULL));
+    assert_true(talk_line(&t, "gen band 20 as A"));
+    t.s.dev = &f.dev;
+    static const char *const lines[][2] = {{"transpose A", "transpose A on small"},
+                                           {"symmetrize A", "symmetrize A on small"}};
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_says(&t, lines[i][0], "\"device\":\"cpu\"");
+        assert_non_null(strstr(t.err, "; using cpu"));
+        talk_refuses(&t, lines[i][1], "");
+    }
+    talk_close(&t);
+    devices_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(how_many_there_are),
+        cmocka_unit_test(one_is_one),
+        cmocka_unit_test(help_knows_what_commands_can_name),
+        cmocka_unit_test(what_is_over_is_said_to_be),
+        cmocka_unit_test(complex_matrices_are_told_what_works),
+        cmocka_unit_test(zeros_can_be_dropped),
+        cmocka_unit_test(singular_matrices_are_told_what_next),
+        cmocka_unit_test(files_of_other_kinds_are_named),
+        cmocka_unit_test(made_on_the_device_in_use),
+        cmocka_unit_test(or_on_cpu_where_that_has_no_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+/* The report card: against what scipy finds in known matrices, against matrices made for one line each, its width and
+   height, Ctrl-C, and failing allocations. */
+#include "kits/collection.h"
+#include "kits/talk.h"
+#include "card/card.h"
+#include "matrix/gen.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+/* ---- the table of scipy ---- */
+
+enum { KEYS_MOST = 80, LINE_MOST = 4096 };
+
+/* The line that has a key, or NULL. */
+static const struct card_line *line_of(const char *key)
+{
+    for (int i = 0; card_lines[i]; i++)
+        for (int k = 0; card_lines[i]->keys[k].name; k++)
+            if (!strcmp(card_lines[i]->keys[k].name, key)) return card_lines[i];
+    return NULL;
+}
+
+/* The conditions are estimates from below, near the truth as a rule; the others but for rounding, of sums as large as
+   the norm. */
+static bool agrees(const char *key, double found, double expected, double norm)
+{
+    if (!strcmp(key, "condition_1")) return found <= expected * 1.001 && found >= expected / 4;
+    if (!strcmp(key, "skew")) return fabs(found - expected) <= 1e-12;
+    if (!strcmp(key, "rows_low") || !strcmp(key, "rows_high")) return fabs(found - expected) <= 1e-13 * norm;
+    return fabs(found - expected) <= 1e-11 * fabs(expected);
+}
+
+static int compare_key(const struct card *c, const char *name, const char *key, const char *cell)
+{
+    const struct card_line *l = line_of(key);
+    double expected = strtod(cell, NULL), found = NAN, norm = 0;
+    card_value(c, "norms", "norm_inf", &norm);
+    if (!strcmp(key, "rows") || !strcmp(key, "cols") || !strcmp(key, "nnz")) {
+        int64_t size = !strcmp(key, "nnz") ? c->A->nnz : !strcmp(key, "rows") ? c->A->rows : c->A->cols;
+        if (size == (int64_t)expected) return 0;
+    } else if (!l) {
+        fail_msg("no line has the key %s of the table", key);
+    } else if (!strcmp(cell, "-") || (card_value(c, l->name, key, &found) && agrees(key, found, expected, norm))) {
+        return 0;
+    }
+    print_error("%s: %s: expected %s, found %.17g\n", name, key, cell, found);
+    return 1;
+}
+
+/* Fields of a line of the table; the line is cut up. */
+static int fields_of(char *line, char **field)
+{
+    int n = 0;
+    for (char *p = strtok(line, "\t\n"); p && n < KEYS_MOST; p = strtok(NULL, "\t\n")) field[n++] = p;
+    return n;
+}
+
+static int compare_row(const char *folder, char *const *key, char *const *field, int n)
+{
+    char path[512];
+    struct csr A = {0};
+    struct load_info info = {0};
+    struct card c = {0};
+    struct err e = {0};
+    int wrong = 0;
+    snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, field[0]);
+    if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+    assert_true(card_make(&c, &A, &info, false, NULL, NULL, &e));
+    for (int i = 0; i < c.n; i++) {
+        if (c.row[i].state == CARD_FOUND || c.row[i].state == CARD_UNFIT) continue;
+        print_error("%s: %s: %s\n", field[0], c.row[i].line->name, c.row[i].text);
+        wrong++;
+    }
+    for (int i = 1; i < n; i++) wrong += compare_key(&c, field[0], key[i], field[i]);
+    for (int i = 0; i < c.n; i++) {
+        if (strlen(c.row[i].text) <= 69) continue;
+        print_error("%s: %s: wider than a line: %s\n", field[0], c.row[i].line->name, c.row[i].text);
+        wrong++;
+    }
+    card_free(&c);
+    csr_free(&A);
+    return wrong;
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    static char head[LINE_MOST], line[LINE_MOST];
+    char *key[KEYS_MOST], *field[KEYS_MOST];
+    int matrices = 0, wrong = 0;
+    const char *folder = collection_folder("the card beside scipy's numbers");
+    if (!folder) skip();
+    FILE *f = fopen("tests/kits/card_table.tsv", "r");
+    assert_non_null(f);
+    assert_non_null(fgets(head, sizeof head, f));
+    int n = fields_of(head, key);
+    for (; fgets(line, sizeof line, f); matrices++) {
+        assert_int_equal(fields_of(line, field), n);
+        wrong += compare_row(folder, key, field, n);
+    }
+    fclose(f);
+    assert_true(matrices > 200);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- matrices made by hand ---- */
+
+struct entry {
+    int row, col;
+    double val;
+};
+
+static void make(struct csr *A, int64_t rows, int64_t cols, int n, const struct entry *entry)
+{
+    int row[32], col[32];
+    double val[32];
+    struct err e = {0};
+    assert_true(n <= 32);
+    for (int i = 0; i < n; i++) {
+        row[i] = entry[i].row;
+        col[i] = entry[i].col;
+        val[i] = entry[i].val;
+    }
+    assert_true(csr_from_triplets(A, rows, cols, n, row, col, val, NULL, NULL, &e));
+}
+
+static void check_value(const struct card *c, const char *line, const char *key, double expected)
+{
+    double found;
+    if (!card_value(c, line, key, &found)) fail_msg("%s: %s is not known", line, key);
+    if (!(fabs(found - expected) <= 1e-12 * fabs(expected)))
+        fail_msg("%s: %s: expected %.17g, found %.17g", line, key, expected, found);
+}
+
+static void check_text(const struct card *c, const char *line, const char *part)
+{
+    const struct card_row *r = card_row(c, line);
+    if (!strstr(r->text, part)) fail_msg("%s: expected `%s`, found `%s`", line, part, r->text);
+}
+
+static void card_of(struct card *c, const struct csr *A)
+{
+    struct err e = {0};
+    assert_true(card_make(c, A, NULL, true, NULL, NULL, &e));
+}
+
+static void test_found(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    /*  4  . -1  .    row 1 has nothing on the diagonal, and the NaN
+        .  . NaN .    one stored zero, at (2, 3)
+       -1  .  3  0    of four entries off the diagonal two are each other's mirror image
+        .  .  . -2 */
+    make(&A, 4, 4, 7,
+         (struct entry[]){{0, 0, 4}, {0, 2, -1}, {1, 2, NAN}, {2, 0, -1}, {2, 2, 3}, {2, 3, 0}, {3, 3, -2}});
+    card_of(&c, &A);
+    check_value(&c, "valid", "nonfinite", 1);
+    check_value(&c, "valid", "nonfinite_row", 1);
+    check_value(&c, "valid", "nonfinite_col", 2);
+    check_value(&c, "valid", "explicit_zero_row", 2);
+    check_value(&c, "valid", "explicit_zero_col", 3);
+    check_value(&c, "diagonal", "zero_diagonal", 1);
+    check_value(&c, "diagonal", "zero_diagonal_row", 1);
+    check_value(&c, "diagonal", "negative_diagonal", 1);
+    check_text(&c, "diagonal", "1 missing or 0, first in row 1: Jacobi, GS and SOR cannot run");
+    check_value(&c, "pattern", "mirrored", 0.5);
+    check_text(&c, "values", "NaN or inf");
+    check_text(&c, "condition", "NaN or inf");
+    check_text(&c, "gershgorin", "NaN or inf");
+    assert_false(card_value(&c, "norms", "norm_1", &(double){0}));
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 2, 2, 2, (struct entry[]){{0, 0, 1}, {1, 1, NAN}});
+    card_of(&c, &A);
+    check_text(&c, "gershgorin", "NaN or inf");
+    check_text(&c, "definite", "NaN or inf");
+    check_text(&c, "dominance", "NaN or inf");
+    check_text(&c, "signs", "NaN or inf");
+    card_free(&c);
+    A.val[1] = INFINITY; /* symmetric, and Cholesky would succeed */
+    card_of(&c, &A);
+    check_text(&c, "definite", "NaN or inf");
+    check_text(&c, "condition", "NaN or inf");
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* Upper triangular, of irreducible blocks of 2, 1 and 1. */
+static void test_parts(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    make(&A, 4, 4, 7, (struct entry[]){{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 2}, {1, 2, 1}, {2, 2, 1}, {3, 3, 1}});
+    card_of(&c, &A);
+    check_value(&c, "parts", "square_blocks", 3);
+    check_value(&c, "parts", "square_largest", 2);
+    check_value(&c, "strong", "strong_components", 3);
+    check_value(&c, "weak", "weak_components", 2);
+    card_free(&c);
+    csr_free(&A);
+    /* wide 1 x 2, square 1, tall 2 x 1 */
+    make(&A, 4, 4, 5, (struct entry[]){{0, 0, 1}, {0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 3, 1}});
+    card_of(&c, &A);
+    check_value(&c, "rank", "structural_rank", 3);
+    check_value(&c, "parts", "wide_rows", 1);
+    check_value(&c, "parts", "wide_cols", 2);
+    check_value(&c, "parts", "square_size", 1);
+    check_value(&c, "parts", "tall_rows", 2);
+    check_value(&c, "parts", "tall_cols", 1);
+    check_text(&c, "condition", "infinite");
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* What follows from dominance needs a strict row; what is said of square matrices is not said of others. */
+static void test_claims(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "dominance", "weak in all rows: singular perhaps");
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 2}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "dominance", "strict in 1 row, weak in 1: Jacobi if irreducible");
+    card_free(&c);
+    csr_free(&A);
+    for (int strict = 0; strict < 2;
+         strict++) { /* ILU(0) of a dominant matrix does not break down, whatever its signs */
+        make(&A, 2, 2, 4, (struct entry[]){{0, 0, -2 - strict}, {0, 1, 2}, {1, 0, 1}, {1, 1, 2}});
+        card_of(&c, &A);
+        check_text(&c, "signs", strict ? "1 diagonal entries not positive: no M-matrix" : ", ILU(0) may fail");
+        assert_int_equal(!strstr(card_row(&c, "signs")->text, "ILU"), strict);
+        card_free(&c);
+        csr_free(&A);
+    }
+    make(&A, 100, 99, 4, (struct entry[]){{0, 98, 2}, {99, 0, 1}, {3, 4, 1}, {4, 5, NAN}});
+    card_of(&c, &A);
+    check_text(&c, "band", "reads of x are scattered");
+    check_text(&c, "norms", "not known: the matrix has NaN or inf");
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 1, 2, 2, (struct entry[]){{0, 0, 2}, {0, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "rank", "structurally full: values alone could make the rank less");
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* Of a matrix without rows or columns nothing is claimed. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    for (int cols = 0; cols < 2; cols++) {
+        struct csr A;
+        struct card c;
+        make(&A, 0, 5 * cols, 0, NULL);
+        card_of(&c, &A);
+        check_text(&c, "valid", "no rows or no columns");
+        for (int i = 1; i < c.n; i++) assert_int_equal(c.row[i].state, CARD_UNFIT);
+        card_free(&c);
+        csr_free(&A);
+    }
+}
+
+/* Each proof, and its opposite. */
+static void test_definite(void **state)
+{
+    (void)state;
+    static const struct {
+        struct entry entry[4];
+        int n;
+        const char *proof;
+        double positive;
+    } cases[] = {
+        {{{0, 0, 2}, {1, 1, -3}}, 2, "diagonal", 0},
+        {{{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 2}}, 4, "gershgorin", 1},
+        {{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 2}}, 4, "dominance", 1},
+        {{{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 1}}, 4, "cholesky", 0},
+        {{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 5}}, 4, "cholesky", 1},
+        {{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 3}}, 4, "cholesky", 0},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct csr A;
+        struct card c;
+        make(&A, 2, 2, cases[i].n, cases[i].entry);
+        card_of(&c, &A);
+        check_value(&c, "definite", "positive_definite", cases[i].positive);
+        assert_string_equal(card_row(&c, "definite")->value[1].text, cases[i].proof);
+        card_free(&c);
+        csr_free(&A);
+    }
+}
+
+/* Too large to factor: cg finds p'Ap <= 0, or nothing. */
+static void test_ritz(void **state)
+{
+    (void)state;
+    double usual = card_flops_most;
+    card_flops_most = 0;
+    for (int last = 3; last <= 5; last += 2) {
+        struct csr A;
+        struct card c;
+        double found;
+        make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, last}});
+        card_of(&c, &A);
+        if (last == 3) {
+            check_value(&c, "definite", "positive_definite", 0);
+            assert_string_equal(card_row(&c, "definite")->value[1].text, "ritz");
+        } else {
+            assert_false(card_value(&c, "definite", "positive_definite", &found));
+            check_text(&c, "definite", "not proved: too large to factor");
+        }
+        card_free(&c);
+        csr_free(&A);
+    }
+    card_flops_most = usual;
+}
+
+/* nnz(L) with CHOLMOD's own counts, and the 1-norm condition of a matrix whose inverse is known. */
+static void test_factors(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    struct err e = {0};
+    struct card_cholesky l;
+    double fill;
+    int64_t p[PARAMS_MAX] = {17, 13};
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    card_of(&c, &A);
+    assert_true(card_value(&c, "fill", "fill_nnz", &fill) && card_cholesky(&c, &l, &e));
+    assert_true(fill == l.nnz && l.positive && fill > (double)A.nnz / 2);
+    double pi = acos(-1), low = 4 - 2 * cos(pi / 18) - 2 * cos(pi / 14), high = 4 + 2 * cos(pi / 18) + 2 * cos(pi / 14);
+    double found;
+    assert_true(card_value(&c, "condition", "condition_2", &found));
+    assert_true(fabs(found - high / low) < 1e-4 * high / low);
+    card_free(&c);
+    csr_free(&A);
+    /* [1 2; 3 4]: norm 6, inverse's norm 3.5 */
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}});
+    card_of(&c, &A);
+    check_value(&c, "condition", "condition_1", 21);
+    card_free(&c);
+    csr_free(&A);
+}
+
+static void test_no_library(void **state)
+{
+    (void)state;
+    const char *name = card_cholmod_name;
+    struct csr A;
+    struct card c;
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 2}, {1, 1, 5}});
+    card_cholmod_name = "libnothing.so.0";
+    card_of(&c, &A);
+    card_cholmod_name = name;
+    assert_int_equal(card_row(&c, "definite")->state, CARD_FAILED);
+    check_text(&c, "definite", "Cholesky needs libnothing.so.0, which is not installed here");
+    assert_int_equal(card_row(&c, "condition")->state, CARD_FOUND);
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* ---- Ctrl-C and memory ---- */
+
+struct stopper {
+    struct watch watch;
+    const char *at;
+};
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)done;
+    (void)total;
+    return strcmp(what, ((struct stopper *)w)->at) != 0;
+}
+
+static void test_stopped(void **state)
+{
+    (void)state;
+    static const char *const at[] = {"values",
+                                     "symmetry",
+                                     "blocks",
+                                     "matching rows and columns",
+                                     "strong components",
+                                     "weak components",
+                                     "ordering by AMD",
+                                     "Cholesky by CHOLMOD",
+                                     "condition by LU"};
+    struct csr A;
+    struct err e = {0};
+    int64_t p[PARAMS_MAX] = {90, 90};
+    int stopped = 0;
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* no easy proof that it is definite */
+    for (int i = 0; i < COUNT(at); i++) {
+        struct stopper s = {{.tick = stop_at}, at[i]};
+        struct card c;
+        assert_true(card_make(&c, &A, NULL, true, NULL, &s.watch, &e));
+        bool past = false;
+        for (int k = 0; k < c.n; k++) {
+            if (past) assert_int_equal(c.row[k].state, CARD_LEFT);
+            past = past || c.row[k].state == CARD_STOPPED;
+            if (!past) assert_int_equal(c.row[k].state, CARD_FOUND);
+        }
+        stopped += c.stopped;
+        assert_int_equal(c.stopped, past);
+        card_free(&c);
+    }
+    csr_free(&A);
+    assert_int_equal(stopped, COUNT(at));
+}
+
+/* Whatever allocation fails, the others' lines are found and the one says why. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct err e = {0};
+    int64_t p[PARAMS_MAX] = {6, 6};
+    bool failed = true;
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    for (int n = 1; failed; n++) {
+        struct card c;
+        struct err why = {0};
+        mem_fail_at(n);
+        bool ok = card_make(&c, &A, NULL, true, NULL, NULL, &why);
+        mem_fail_at(0);
+        failed = !ok;
+        for (int i = 0; ok && i < c.n; i++) {
+            failed = failed || c.row[i].state == CARD_FAILED;
+            if (c.row[i].state == CARD_FAILED && !strstr(c.row[i].text, "memory")) fail_msg("%s", c.row[i].text);
+        }
+        if (!ok) assert_int_equal(why.code, E_MEMORY);
+        card_free(&c);
+        assert_true(n < 1000);
+    }
+    csr_free(&A);
+}
+
+/* ---- the command ---- */
+
+static void check_screen(const char *text)
+{
+    int lines = 0;
+    for (const char *p = text; *p; lines++) {
+        int n = (int)strcspn(p, "\n");
+        if (n > 80) fail_msg("wider than 80 columns: %.*s", n, p);
+        p += n + (p[n] == '\n');
+    }
+    if (lines > 23) fail_msg("%d lines are more than a screen:\n%s", lines, text);
+}
+
+/* A card fits a screen whatever the matrix, with room for the prompt. */
+static void test_screen(void **state)
+{
+    (void)state;
+    static const char *const make_them[] = {"gen poisson2d 20",
+                                            "gen poisson2d 1",
+                                            "gen rmat 12",
+                                            "gen random 900 3 300",
+                                            "gen brokendiag 500",
+                                            "gen poisson3d 40 50 60",
+                                            "gen circuit 3000",
+                                            "load tests/golden/complex.mtx as Z",
+                                            "load tests/golden/empty.mtx as E",
+                                            "load tests/golden/singular.mtx as S"};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(make_them); i++) {
+        if (!talk_line(&t, make_them[i])) fail_msg("%s", t.err);
+        assert_true(talk_line(&t, "check"));
+        check_screen(t.out);
+    }
+    talk_close(&t);
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson3d 30"));
+    assert_true(talk_line(&t, "check"));
+    assert_non_null(strstr(t.out, "not run: rank parts strong weak fill definite condition; `check all` runs them"));
+    assert_null(strstr(t.out, "\nrank"));
+    assert_true(talk_line(&t, "check only weak"));
+    assert_non_null(strstr(t.out, "weak       connected"));
+    assert_null(strstr(t.out, "norms"));
+    assert_false(talk_line(&t, "check only wek"));
+    assert_non_null(strstr(t.err, "the card has no line `wek`"));
+    assert_true(talk_line(&t, "check lines"));
+    for (int i = 0; card_lines[i]; i++) assert_non_null(strstr(t.out, card_lines[i]->about));
+    assert_true(talk_line(&t, "gen random 6 2 9 as wide; check wide only definite"));
+    assert_non_null(strstr(t.out, "only for square matrices"));
+    talk_close(&t);
+}
+
+/* Keys are told apart, and each line can be explained. */
+static void test_lines(void **state)
+{
+    (void)state;
+    for (int i = 0; card_lines[i]; i++) {
+        const struct card_line *l = card_lines[i];
+        assert_true(l->run && *l->about && strlen(l->name) <= 10 && card_find(l->name) == l);
+        for (int k = 0; l->keys[k].name; k++)
+            if (line_of(l->keys[k].name) != l)
+                fail_msg("%s and another line share the key %s", l->name, l->keys[k].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_found),      cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_nothing), cmocka_unit_test(test_definite),   cmocka_unit_test(test_ritz),
+        cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library), cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),     cmocka_unit_test(test_command),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_claims),
+    };
+    return cmocka_run_group_tests_name("card", tests, NULL, NULL);
+}

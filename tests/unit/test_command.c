@@ -1,0 +1,664 @@
+/* Lines, grammars, errors, completion and output: what is understood, and what is said. */
+#include "kits/talk.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "session/grammar.h"
+#include "session/matrix.h"
+#include "base/suggest.h"
+#include "base/table.h"
+
+#include <locale.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- words ---- */
+
+static const struct {
+    const char *line, *words, *rest; /* words joined by |, a * behind one that was quoted */
+    const char *error;
+} splits[] = {
+    {"", "", "", NULL},
+    {"  load\ta.mtx  ", "load|a.mtx", "", NULL},
+    {"stats;spy", "stats", "spy", NULL},
+    {"stats ; spy", "stats", " spy", NULL},
+    {";;", "", ";", NULL},
+    {"load a#b # c; d", "load|a#b", "", NULL},
+    {"# all; of it", "", "", NULL},
+    {"load \"a b;c\" d", "load|a b;c*|d", "", NULL},
+    {"load 'a \\ \"b'", "load|a \\ \"b*", "", NULL},
+    {"load \"a\\\"b\\\\c\\d\"", "load|a\"b\\c\\d*", "", NULL},
+    {"load a\\ b\\;c \\#d", "load|a b;c*|#d*", "", NULL},
+    {"load a'b c'd\"e\"", "load|ab cde*", "", NULL},
+    {"load ''", "load|*", "", NULL},
+    {"load ~/m.mtx ~x a~/b", "load|/home/me/m.mtx|~x|a~/b", "", NULL},
+    {"load \\", "load|\\", "", NULL},
+    {"load 'a", "", "", "expected a closing ' before the end of the line"},
+    {"load \"a; b", "", "", "expected a closing \" before the end of the line"},
+};
+
+static void show_words(const struct words *w, char *out, size_t size)
+{
+    size_t n = 0;
+    out[0] = 0;
+    for (int i = 0; i < w->n; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s", i ? "|" : "", w->w[i].text, w->w[i].quoted ? "*" : "");
+}
+
+static void lines_are_cut_into_words(void **state)
+{
+    static struct words w;
+    char shown[256];
+    (void)state;
+    setenv("HOME", "/home/me", 1);
+    for (int i = 0; i < COUNT(splits); i++) {
+        struct err e = {0};
+        const char *rest = splits[i].line;
+        assert_int_equal(words_split(&w, &rest, &e), !splits[i].error);
+        assert_string_equal(e.text, splits[i].error ? splits[i].error : "");
+        if (splits[i].error) continue;
+        show_words(&w, shown, sizeof shown);
+        assert_string_equal(shown, splits[i].words);
+        assert_string_equal(rest, splits[i].rest);
+    }
+}
+
+static void too_many_words_are_refused(void **state)
+{
+    static struct words w;
+    static char line[2 * (WORDS_MAX + 1) + 1];
+    struct err e = {0};
+    (void)state;
+    for (int i = 0; i <= WORDS_MAX; i++) memcpy(line + 2 * i, "a ", 2);
+    const char *rest = line;
+    assert_false(words_split(&w, &rest, &e));
+    assert_string_equal(e.text, "expected at most 256 words in a command");
+}
+
+/* ---- suggestions ---- */
+
+static void the_nearest_word_is_suggested(void **state)
+{
+    static const struct {
+        const char *typed, *best;
+    } cases[] = {{"stat", "stats"}, {"lsit", "list"},        {"sp", ""},   {"spvm", "spmv"}, {"xxxxx", ""},
+                 {"", ""},          {"continu", "continue"}, {"list", ""}, {"LIST", "list"}, {"Spvm", "spmv"}};
+    static const char *const offered[] = {"stats", "list", "spmv", "continue", "ell"};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct suggest s = suggest_for(cases[i].typed);
+        for (int k = 0; k < COUNT(offered); k++) suggest_offer(&s, offered[k]);
+        assert_string_equal(s.best, cases[i].best);
+    }
+}
+
+/* ---- grammars ---- */
+
+static void every_command_is_well_formed(void **state)
+{
+    (void)state;
+    for (int i = 0; commands[i]; i++) {
+        struct grammar g;
+        const struct command *c = commands[i];
+        assert_true(grammar_parse(c->grammar, &g));
+        assert_ptr_equal(command_find(c->name), c);
+        assert_true(*command_group(c) && *c->about && c->run);
+        if (!strstr(c->help, c->name)) fail_msg("the help of %s ends without an example of it", c->name);
+        for (int a = 0; a < g.n; a++)
+            for (int b = 0; b < a; b++) assert_false(g.item[a].word[0] && !strcmp(g.item[a].word, g.item[b].word));
+    }
+}
+
+static void malformed_grammars_are_told(void **state)
+{
+    static const char *const bad[] = {"[MATRIX", "NOKIND", "[on NOKIND]", "averyveryverylongword"};
+    struct grammar g;
+    (void)state;
+    for (int i = 0; i < COUNT(bad); i++) assert_false(grammar_parse(bad[i], &g));
+}
+
+static struct talk *with_matrices(struct talk *t)
+{
+    talk_open(t, OUT_TEXT);
+    assert_true(talk_line(t, "gen poisson2d 3 as A; gen poisson2d 4 as Bus"));
+    return t;
+}
+
+static const struct {
+    const char *grammar, *line, *args; /* args: key=value in the order they were matched */
+} parses[] = {
+    {"", "x", ""},
+    {"[MATRIX] [on DEVICE]", "x", ""},
+    {"[MATRIX] [on DEVICE]", "x A", "matrix=A "},
+    {"[MATRIX] [on DEVICE]", "x on cpu", "on=cpu "},
+    {"[MATRIX] [on DEVICE]", "x on emu A", "on=emu matrix=A "},
+    {"[MATRIX] [MATRIX]", "x A Bus", "matrix=A matrix2=Bus "},
+    {"FILE [MATRIX]", "x A Bus", "file=A matrix=Bus "},
+    {"FILE... [as NAME]", "x a b as C", "file=a file=b as=C "},
+    {"FILE... [as NAME]", "x 'as' as C", "file=as as=C "},
+    {"[MATRIX] [N]", "x 3", "n=3 "},
+    {"[MATRIX] [N]", "x A 3", "matrix=A n=3 "},
+    {"MATRIX to MATRIX", "x A to Bus", "matrix=A to=to matrix2=Bus "},
+    {"[f32|f64] [force]", "x force f32", "force=force f32=f32 "},
+    {"FORMAT [PARAMS] [of MATRIX]", "x ell width 3 of A", "format=ell params=width params=3 of=A "},
+    {"FORMAT [PARAMS] [of MATRIX]", "x ell 3", "format=ell params=3 "},
+    {"FORMAT [PARAMS] [of MATRIX]", "x of A ell", "of=A format=ell "},
+    {"GENERATOR [PARAMS] [seed N]", "x random n 5 7 seed 2", "generator=random params=n params=5 params=7 seed=2 "},
+    {"[tol R] [maxit N]", "x maxit 5 tol 1e-8", "maxit=5 tol=1e-8 "},
+    {"WORD TEXT", "x a b  'c d' on", "word=a text=b c d on "},
+};
+
+static void words_become_arguments(void **state)
+{
+    struct talk t;
+    static struct words w;
+    static struct args a;
+    (void)state;
+    with_matrices(&t);
+    for (int i = 0; i < COUNT(parses); i++) {
+        struct command c = {.name = "x", .grammar = parses[i].grammar};
+        const char *line = parses[i].line;
+        struct err e = {0};
+        char shown[256] = "";
+        assert_true(words_split(&w, &line, &e));
+        if (!args_match(&a, &t.s, &c, &w, &e)) fail_msg("%s: %s", parses[i].line, e.text);
+        for (int k = 0; k < a.n; k++) {
+            size_t n = strlen(shown);
+            snprintf(shown + n, sizeof shown - n, "%s=%s ", a.v[k].key, a.v[k].value);
+        }
+        assert_string_equal(shown, parses[i].args);
+    }
+    talk_close(&t);
+}
+
+static const struct {
+    const char *line, *said;
+} errors[] = {
+    {"stat", "stat: there is no such command; did you mean `stats`?\n"},
+    {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists them\n"},
+    {"list A", "list: `A` after `list` is too much\n"},
+    {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
+    {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
+    {"load", "load: a file is missing after `load`\n"},
+    {"load a as 'x y'", "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
+    {"load a b as C", "load: expected one file before `as C`, found 2\n"},
+    {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
+    {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
+    {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
+    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is not `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
+                  " (did you mean `Bus`?)\n"},
+    {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
+    {"spmv f64 f32", "spmv: `f32` cannot be given with what was given before it\n"},
+    {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
+    {"spmv reps -1", "spmv: expected 0 to 1000000 after `reps`, found -1\n"},
+    {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
+    {"gen poisson2d 3 3 3", "gen: `3` is one parameter too many\n"},
+    {"gen poisson2d nx",
+     "gen: nx (points in a line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},
+    {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},
+    {"gen random n 1,000", "gen: n (rows) must be an integer from 0 to 2147483647, not `1,000`\n"},
+    {"gen random n many", "gen: n (rows) must be an integer from 0 to 2147483647, not `many`\n"},
+    {"gen random 3.5", "gen: n (rows) must be an integer from 0 to 2147483647, not `3.5`\n"},
+    {"gen random 99999999999999999999",
+     "gen: n (rows) must be an integer from 0 to 2147483647, not `99999999999999999999`\n"},
+    {"gen band 10 2 fill 50%", "gen: fill (per cent of the places beside the "
+                               "diagonal that are filled) must be an integer from 0 to 100, not `50%`\n"},
+    {"gen random 10 n 20", "gen: `n` is given twice\n"},
+    {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
+    {"layout sell c 2 of A",
+     "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: f32, f64, view\n"},
+    {"drop", "drop: drop which matrices? name them, or `all`; `list` shows them\n"},
+    {"load \"a", "warpspy: expected a closing \" before the end of the line\n"},
+    {"!exit 3", "!: the shell command ended with status 3\n"},
+    {"source /nowhere/at/all", "source: /nowhere/at/all: cannot open: No such file or directory\n"},
+    {"convert csr force force", "convert: `force` is given twice\n"},
+    {"st\033[2Jats", "st\\x1b[2Jats: there is no such command; `help` lists them\n"},
+    {"use '\033]0;x\007'", "use: `\\x1b]0;x\\x07` after `use` is not a matrix; one of A, Bus\n"},
+};
+
+static void errors_say_what_was_expected(void **state)
+{
+    struct talk t;
+    (void)state;
+    if (device_count(DEV_CUDA)) {
+        print_message("skip: the devices listed in messages are those of a machine without a GPU\n");
+        return;
+    }
+    with_matrices(&t);
+    for (int i = 0; i < COUNT(errors); i++) {
+        assert_false(talk_line(&t, errors[i].line));
+        assert_string_equal(t.err, errors[i].said);
+        assert_string_equal(t.out, "");
+    }
+    talk_close(&t);
+}
+
+static void without_a_matrix_the_way_to_one_is_said(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_false(talk_line(&t, "stats"));
+    assert_string_equal(t.err, "stats: no matrix is loaded; use `load FILE` or `gen poisson2d 100`\n");
+    assert_false(talk_line(&t, "use X"));
+    assert_non_null(strstr(t.err, "none is loaded"));
+    talk_close(&t);
+}
+
+/* ---- lines and scripts ---- */
+
+static void a_line_stops_at_its_first_failure(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 2 as A; gen poisson2d 2 as B # gen poisson2d 2 as C"));
+    assert_false(talk_line(&t, "drop B; drop B; drop A"));
+    assert_ptr_equal(t.s.matrices, t.s.current);
+    assert_string_equal(t.s.current->name, "A");
+    assert_true(talk_line(&t, "gen poisson2d 2 as B; drop all"));
+    assert_null(t.s.matrices);
+    assert_true(talk_line(&t, "gen poisson2d 2 as A; exit; drop A"));
+    assert_true(t.s.quit && t.s.matrices);
+    talk_close(&t);
+}
+
+/* Run text as a script; what it said, to be compared. */
+static bool script(struct talk *t, const char *text, size_t n, bool stop)
+{
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    fwrite(text, 1, n, f);
+    rewind(f);
+    talk_forget(t);
+    bool ok = run_stream(&t->s, f, "s.ws", stop);
+    talk_heard(t);
+    fclose(f);
+    return ok;
+}
+
+static void scripts_say_where_they_failed(void **state)
+{
+    static const char text[] = "\xef\xbb\xbfgen poisson2d 2 as A\r\n\r\n# remark\nfoo\nuse Z\ndrop A";
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_false(script(&t, text, sizeof text - 1, true));
+    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists them\n");
+    assert_non_null(t.s.matrices);
+    assert_true(talk_line(&t, "drop A"));
+    assert_false(script(&t, text, sizeof text - 1, false));
+    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists them\n"
+                               "use: s.ws:5: `Z` after `use` is not a matrix; one of A\n");
+    assert_null(t.s.matrices);
+    assert_null(t.s.script);
+    talk_close(&t);
+}
+
+static void lines_are_bounded(void **state)
+{
+    static char text[LINE_LIMIT + 20];
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    memset(text, 'a', sizeof text);
+    memcpy(text + LINE_LIMIT + 1, "\nversion\n", 9);
+    assert_false(script(&t, text, LINE_LIMIT + 10, false));
+    assert_string_equal(t.err, "warpspy: s.ws:1: expected a line of at most 16384 bytes; split it\n");
+    assert_non_null(strstr(t.out, WARPSPY_VERSION));
+    text[LINE_LIMIT + 1] = 0;
+    assert_false(talk_line(&t, text));
+    assert_string_equal(t.err, "warpspy: expected a line of at most 16384 bytes; split it\n");
+    memset(text, ' ', LINE_LIMIT - 7);
+    memcpy(text + LINE_LIMIT - 7, "version", 8);
+    assert_true(talk_line(&t, text));
+    assert_false(script(&t, "vers\0ion\nversion\n", 17, false));
+    assert_string_equal(t.err, "warpspy: s.ws:1: expected text, found a NUL byte\n");
+    talk_close(&t);
+}
+
+static void scripts_do_not_nest_for_ever(void **state)
+{
+    char path[] = "/tmp/warpspy-test-XXXXXX", line[64];
+    struct talk t;
+    (void)state;
+    int fd = mkstemp(path);
+    snprintf(line, sizeof line, "source %s\n", path);
+    assert_true(fd >= 0 && write(fd, line, strlen(line)) > 0);
+    talk_open(&t, OUT_TEXT);
+    assert_false(talk_line(&t, line));
+    assert_non_null(strstr(t.err, ":1: more than 16 scripts source one another"));
+    assert_int_equal(t.s.depth, 0);
+    talk_close(&t);
+    close(fd);
+    unlink(path);
+}
+
+/* ---- completion ---- */
+
+struct given {
+    char text[1024];
+};
+
+static void give(void *user, const char *word)
+{
+    struct given *g = user;
+    size_t n = strlen(g->text);
+    snprintf(g->text + n, sizeof g->text - n, "%s ", word);
+}
+
+static const struct {
+    const char *line, *given;
+} completions[] = {
+    {"sta", "stats "},
+    {"  sta", "stats "},
+    {"list; sta", "stats "},
+    {"list ;sta", "stats "},
+    {"use ", "A Bus "},
+    {"use B", "Bus "},
+    {"use A ", ""},
+    {"drop A B", "Bus "},
+    {"spmv A o", "on "},
+    {"spmv on e", "emu "},
+    {"spmv on emu o", ""},
+    {"spmv A kernel csr-v", "csr-vector "},
+    {"spmv on cpu using ell kernel ", "ell-serial ell-openmp "},
+    {"spmv kernel csr-vector using el", "ell "},
+    {"spmv f32 f", "force "},
+    {"spmv using ell w", "width "},
+    {"spmv nosuch k", "kernel "},
+    {"convert hy", "hyb "},
+    {"convert hyb wi", "width "},
+    {"convert hyb width 3 of B", "Bus "},
+    {"gen poisson2d n", "nx ny "},
+    {"gen rm", "rmat "},
+    {"help csr-se", "csr-serial "},
+    {"device c", "cpu "},
+    {"nosuch x", ""},
+    {"use 'B", "Bus "},
+    {"!sta", ""},
+    {"list; !sta", ""},
+    {"list # sta", ""},
+};
+
+static void completion_follows_the_grammar(void **state)
+{
+    struct talk t;
+    (void)state;
+    with_matrices(&t);
+    for (int i = 0; i < COUNT(completions); i++) {
+        struct given g = {""};
+        if (device_count(DEV_CUDA) && strstr(completions[i].line, "device")) continue;
+        complete(&t.s, completions[i].line, strlen(completions[i].line), give, &g);
+        if (strcmp(g.text, completions[i].given)) fail_msg("%s: gives %s", completions[i].line, g.text);
+    }
+    struct given g = {""};
+    complete(&t.s, "spmv on emu", 8, give, &g);
+    assert_string_equal(g.text, "cpu emu ");
+    talk_close(&t);
+}
+
+static void touch(const char *dir, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static void given_files(struct talk *t, const char *dir, const char *typed, const char *expected)
+{
+    char line[512], whole[512];
+    struct given g = {""};
+    snprintf(line, sizeof line, "load %s%s", dir, typed);
+    complete(&t->s, line, strlen(line), give, &g);
+    snprintf(whole, sizeof whole, *expected ? "%s%s " : "", dir, expected);
+    assert_string_equal(g.text, whole);
+}
+
+static void files_complete_with_escapes(void **state)
+{
+    char dir[64] = "/tmp/warpspy-test-XXXXXX", sub[80], command[96];
+    struct talk t;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(sub, sizeof sub, "%s/sub", dir);
+    assert_int_equal(mkdir(sub, 0700), 0);
+    touch(dir, "one.mtx");
+    touch(dir, "two words;x.mtx");
+    touch(dir, ".hidden");
+    touch(dir, "evil\033[2J");
+    strcat(dir, "/");
+    talk_open(&t, OUT_TEXT);
+    given_files(&t, dir, "o", "one.mtx");
+    given_files(&t, dir, "tw", "two\\ words\\;x.mtx");
+    given_files(&t, dir, "s", "sub/");
+    given_files(&t, dir, ".h", ".hidden");
+    given_files(&t, dir, "ev", "");
+    talk_close(&t);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- output ---- */
+
+static void fill_row(struct out *o, const char *name, int64_t n, double x)
+{
+    out_row(o);
+    out_str(o, "name", "name", name);
+    out_int(o, "n", "count", n);
+    out_num(o, "x", "x", x, "%.2f");
+    out_bool(o, "good", "good", n > 0);
+    out_bytes(o, "size", "size", n);
+    out_int(o, "hidden", NULL, 7);
+    out_nums(o, "list", 2, (double[]){1, 0.0 / 0.0});
+}
+
+static const char *filled(struct talk *t, enum out_mode mode)
+{
+    struct err e = {0};
+    talk_open(t, mode);
+    out_begin(t->s.out, "cmd");
+    fill_row(t->s.out, "\xe8\xa1\x8c", 1234567, 0.5); /* one character, two columns */
+    fill_row(t->s.out, "a,\"b\"\033", 0, 0.0 / 0.0);
+    assert_true(out_end(t->s.out, &e));
+    talk_heard(t);
+    return t->out;
+}
+
+static void tables_are_aligned(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_string_equal(filled(&t, OUT_TEXT), "name           count     x  good     size\n"
+                                              "\xe8\xa1\x8c         1,234,567  0.50  yes   1.23 MB\n"
+                                              "a,\"b\"\\x1b          0     -  no        0 B\n");
+    talk_close(&t);
+}
+
+/* Print by `print` in so many columns; to be freed. */
+static char *printed(const struct table *t, void (*print)(const struct table *, FILE *, int), int width)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    print(t, f, width);
+    fclose(f);
+    return text;
+}
+
+static void tables_fit_a_terminal(void **state)
+{
+    static const struct {
+        void (*print)(const struct table *, FILE *, int);
+        int width;
+        const char *text;
+    } cases[] = {
+        {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
+        {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
+        {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix...   5\n"},
+        {table_text, 27, "kernel  work\ncsr     one row of the m...\nhidden for want of room: us\n"},
+        {table_text, 10, "kernel\ncsr\nhidden for\nwant of\nroom:\nwork, us\n"},
+        {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
+    };
+    struct table t = {0};
+    (void)state;
+    table_row(&t);
+    assert_true(table_add(&t, "k", "kernel", "csr", false, false, NULL));
+    assert_true(table_add(&t, "w", "work", "one row of the matrix per warp", false, false, NULL));
+    assert_true(table_add(&t, "u", "us", "5", true, false, NULL));
+    for (int i = 0; i < COUNT(cases); i++) {
+        char *text = printed(&t, cases[i].print, cases[i].width);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+    table_clear(&t);
+}
+
+/* The column that the table is for stays, cut to what is left; those before it go. */
+static void a_column_is_kept(void **state)
+{
+    struct table t = {.kept = "source"};
+    (void)state;
+    table_row(&t);
+    assert_true(table_add(&t, "l", "line", "k.cu:1", false, false, NULL));
+    assert_true(table_add(&t, "n", "sectors", "5", true, false, NULL));
+    assert_true(table_add(&t, "e", "each", "1", true, false, NULL));
+    assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
+    char *text = printed(&t, table_text, 35);
+    assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of...\n"
+                              "hidden for want of room: each\n");
+    free(text);
+    text = printed(&t, table_text, 12);
+    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum ...\nhidden for\nwant of\nroom:\nsectors,\neach\n");
+    free(text);
+    table_clear(&t);
+}
+
+static void help_names_kernels_and_sources(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "help ell"));
+    assert_non_null(strstr(t.out, "\nkernels  ell ell-serial ell-openmp\n"));
+    assert_true(talk_line(&t, "help sources"));
+    assert_non_null(strstr(t.out, "Huazhong"));
+    assert_false(talk_line(&t, "help CSR"));
+    assert_non_null(strstr(t.err, "did you mean `csr`?"));
+    talk_close(&t);
+}
+
+static void times_have_units(void **state)
+{
+    static const struct {
+        double us;
+        const char *said;
+    } cases[] = {{0.5, "time  0.50 us\n"},
+                 {9999, "time  9999.00 us\n"},
+                 {12345, "time  12.35 ms\n"},
+                 {2.5e6, "time  2.50 s\n"},
+                 {NAN, "time  -\n"}};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_forget(&t);
+        out_record(t.s.out);
+        out_time(t.s.out, "us", "time", cases[i].us);
+        assert_true(out_end(t.s.out, NULL));
+        talk_heard(&t);
+        assert_string_equal(t.out, cases[i].said);
+    }
+    talk_close(&t);
+}
+
+static void csv_is_quoted(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_string_equal(filled(&t, OUT_CSV), "name,n,x,good,size,hidden\n"
+                                             "\xe8\xa1\x8c,1234567,0.5,true,1234567,7\n"
+                                             "\"a,\"\"b\"\"\\x1b\",0,,false,0,7\n");
+    talk_close(&t);
+}
+
+static void json_is_one_object_a_line(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_string_equal(
+        filled(&t, OUT_JSON),
+        "{\"command\":\"cmd\",\"ok\":true,\"name\":\"\xe8\xa1\x8c\",\"n\":1234567,\"x\":0.5,\"good\":true,"
+        "\"size\":1234567,\"hidden\":7,\"list\":[1,null]}\n"
+        "{\"command\":\"cmd\",\"ok\":true,\"name\":\"a,\\\"b\\\"\\\\x1b\",\"n\":0,\"x\":null,"
+        "\"good\":false,\"size\":0,\"hidden\":7,\"list\":[1,null]}\n");
+    talk_close(&t);
+}
+
+/* Text of several lines keeps them where the format can say so. */
+static void lines_stay_lines(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "help version"));
+    assert_non_null(strstr(t.out, "\"help\":\"    version\""));
+    assert_true(talk_line(&t, "help use"));
+    assert_non_null(strstr(t.out, "is named.\\n    use A\"}\n"));
+    talk_close(&t);
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "help use"));
+    assert_non_null(strstr(t.out, ",\"Commands work on the current matrix when none is named.\n    use A\"\n"));
+    talk_close(&t);
+}
+
+static void a_failed_write_is_told_once_and_ends_the_session(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    out_free(t.s.out);
+    t.s.out = out_new(full, t.messages, OUT_TEXT, NULL);
+    assert_false(talk_line(&t, "version; version"));
+    assert_string_equal(t.err, "version: standard output: cannot write: No space left on device\n");
+    assert_true(t.s.quit);
+    talk_close(&t);
+    fclose(full);
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_cut_into_words),
+        cmocka_unit_test(too_many_words_are_refused),
+        cmocka_unit_test(the_nearest_word_is_suggested),
+        cmocka_unit_test(every_command_is_well_formed),
+        cmocka_unit_test(malformed_grammars_are_told),
+        cmocka_unit_test(words_become_arguments),
+        cmocka_unit_test(errors_say_what_was_expected),
+        cmocka_unit_test(without_a_matrix_the_way_to_one_is_said),
+        cmocka_unit_test(a_line_stops_at_its_first_failure),
+        cmocka_unit_test(scripts_say_where_they_failed),
+        cmocka_unit_test(lines_are_bounded),
+        cmocka_unit_test(scripts_do_not_nest_for_ever),
+        cmocka_unit_test(completion_follows_the_grammar),
+        cmocka_unit_test(files_complete_with_escapes),
+        cmocka_unit_test(tables_are_aligned),
+        cmocka_unit_test(tables_fit_a_terminal),
+        cmocka_unit_test(a_column_is_kept),
+        cmocka_unit_test(help_names_kernels_and_sources),
+        cmocka_unit_test(times_have_units),
+        cmocka_unit_test(csv_is_quoted),
+        cmocka_unit_test(json_is_one_object_a_line),
+        cmocka_unit_test(lines_stay_lines),
+        cmocka_unit_test(a_failed_write_is_told_once_and_ends_the_session),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

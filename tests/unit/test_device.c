@@ -1,0 +1,359 @@
+/* Devices by name, their memory and clocks, the ceilings, the bench; and that every failing call ends in a clear error
+   with nothing left behind. */
+#include "kits/dev_fake.h"
+#include "kits/shapes.h"
+#include "gpu/dev.h"
+#include "machine/bench.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "base/watch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { BUDGET = 4000000 };
+
+static struct fake fake;
+
+static int fresh(void **state)
+{
+    struct err e = {0};
+    const char *base = *state ? *state : "emu";
+    if (fake_open(&fake, "fake", base, BUDGET, &e)) return 0;
+    print_error("%s\n", e.text);
+    return 1;
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    devices_close();
+    return fake.nblocks;
+}
+
+/* ---- names ---- */
+
+static void test_open(void **state)
+{
+    static const char *const names[] = {"cpu", "emu", "fake"};
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        struct err e = {0};
+        struct device *d = device_open(names[i], &e);
+        assert_non_null(d);
+        assert_string_equal(d->name, names[i]);
+        assert_ptr_equal(device_open(names[i], &e), d);
+        assert_true(*d->about && d->units > 0 && !d->lost);
+    }
+    assert_int_equal(device_count(DEV_CPU), 1);
+    assert_int_equal(device_count(DEV_EMU), 1);
+    assert_false(device_register(&fake.dev));
+    assert_non_null(device_default());
+}
+
+static const struct {
+    const char *name, *text;
+} refused[] = {
+    {"gpu", "no device is called 'gpu'; this machine has cpu, emu"},
+    {"", "no device is called ''"},
+    {"cpu:0", "no device is called 'cpu:0'"},
+    {"cpu0", "no device is called 'cpu0'"},
+    {"cuda:", "no device is called 'cuda:'"},
+    {"cuda:x", "no device is called 'cuda:x'"},
+    {"cuda:1x", "no device is called 'cuda:1x'"},
+    {"cuda:-1", "no device is called 'cuda:-1'"},
+    {"\033[2J", "no device is called '\\x1b[2J'"},
+    {"cuda:99999999999999999999", "cpu"}, /* beyond what there is, or no CUDA at all */
+#ifndef HAVE_CUDA
+    {"cuda", "this build has no CUDA; build with the toolkit"},
+    {"cuda:3", "this build has no CUDA; build with the toolkit"},
+#endif
+};
+
+static void test_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(refused); i++) {
+        struct err e = {0};
+        assert_null(device_open(refused[i].name, &e));
+        if (!strstr(e.text, refused[i].text)) fail_msg("'%s': %s", refused[i].name, e.text);
+    }
+}
+
+/* ---- memory ---- */
+
+static void test_memory(void **state)
+{
+    static const char *const names[] = {"cpu", "emu"};
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        struct err e = {0};
+        int64_t left, total;
+        double in[] = {1, 2, 3}, out[3] = {0};
+        struct device *d = device_open(names[i], &e);
+        void *p = d->ops->alloc(d, sizeof in, "three numbers", &e), *none = d->ops->alloc(d, 0, "nothing", &e);
+        assert_true(p && none && (uintptr_t)p % 256 == 0);
+        assert_true(d->ops->put(d, p, in, sizeof in, &e) && d->ops->get(d, out, p, sizeof out, &e));
+        assert_memory_equal(in, out, sizeof in);
+        assert_true(d->ops->memory(d, &left, &total, &e) && left > 0 && left <= total);
+        d->ops->free(d, p);
+        d->ops->free(d, none);
+    }
+}
+
+/* ---- ceilings ---- */
+
+static void test_ceilings(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    const struct ceilings *c = &fake.dev.ceilings;
+    if (!device_ceilings(&fake.dev, NULL, &e)) fail_msg("%s", e.text);
+    assert_true(c->measured && c->read_gbs > 0 && c->copy_gbs > 0 && c->cache_gbs > 0 && c->gather_gps > 0);
+    assert_true(c->launch_us > 0 && c->launch_us < 1e6);
+    assert_int_equal(fake.nblocks, 0);
+    assert_false(device_ceilings(device_open("emu", &e), NULL, &e));
+    assert_non_null(strstr(e.text, "models accesses, not time"));
+}
+
+/* The kernels that measure a GPU, on the emulator: every element is read as often as is said. */
+static void test_ceiling_kernels(void **state)
+{
+    enum { N = 2048, LANES = 768, PASSES = 3 };
+    static const struct ceiling_ops *const all[] = {&emu_kernel_ceilings, &host_ceilings};
+    (void)state;
+    struct err e = {0};
+    struct device *d = device_open("emu", &e);
+    double *x = mem_new(N, 8, "x", &e), *y = mem_new(N, 8, "y", &e), *sums = mem_new(LANES, 8, "sums", &e);
+    for (int k = 0; k < COUNT(all); k++) {
+        double read = 0, gathered = 0;
+        all[k]->fill(d, N, 0.5, x);
+        x[N - 1] = 8.5;
+        all[k]->copy(d, N, x, y);
+        all[k]->empty(d);
+        all[k]->read(d, N, PASSES, x, LANES, sums);
+        assert_true(d->ops->sync(d, &e));
+        for (int i = 0; i < LANES; i++) read += sums[i];
+        assert_memory_equal(x, y, N * sizeof *x);
+        assert_true(read == PASSES * (N * 0.5 + 8));
+        all[k]->fill(d, N, 1, x);
+        all[k]->gather(d, N, 1000, x, LANES, sums);
+        assert_true(d->ops->sync(d, &e));
+        for (int i = 0; i < LANES; i++) gathered += sums[i];
+        assert_true(gathered == 1000);
+    }
+    mem_free(x);
+    mem_free(y);
+    mem_free(sums);
+}
+
+/* ---- the bench, and what may go wrong in it ---- */
+
+static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
+
+/* The simplest kernel of a format: whatever else is added, it stays the first. */
+static const struct kernel *simplest(const struct format *f, const struct device *d)
+{
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_runs_on(kernels[i], d) && kernels[i]->format == f) return kernels[i];
+    return NULL;
+}
+
+/* Pack, put and bench; nothing is left behind, whatever happens. */
+static bool bench_once(const char *format, int reps, struct watch *w, struct run *r, struct err *e)
+{
+    struct csr A = shape_csr(&grid, 4);
+    struct stored S = {0};
+    struct mat M = {0};
+    const struct format *f = format_find(format);
+    bool put = format_pack(&A, f, NULL, T_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e);
+    if (!put) assert_int_equal(fake.nblocks, 0);
+    bool ok = put && bench_kernel(simplest(f, &fake.dev), &A, &M, reps, w, r, e);
+    mat_free(&M);
+    stored_free(&S);
+    csr_free(&A);
+    return ok;
+}
+
+static void test_bench(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct run r;
+    struct csr A = shape_csr(&grid, 4);
+    fake.dev.ceilings = (struct ceilings){.measured = true, .read_gbs = 10};
+    if (!bench_once("csr", 0, NULL, &r, &e)) fail_msg("%s", e.text);
+    assert_int_equal(r.bytes, A.nnz * 12 + 91 * 4 + (80 + 90) * 8);
+    assert_true(r.reps >= 5 && r.us > 0 && r.spread_us >= 0 && r.first_us > 0 && r.error.ok);
+    assert_float_equal(r.gbs, (double)r.bytes / r.us / 1e3, 1e-9);
+    assert_float_equal(r.gflops, 2 * (double)A.nnz / r.us / 1e3, 1e-9);
+    assert_float_equal(r.share, r.gbs / 10, 1e-9);
+    assert_string_equal(r.kernel->name, "csr-serial");
+    assert_true(bench_once("ell", 7, NULL, &r, &e) && r.reps == 7);
+    csr_free(&A);
+}
+
+/* The arrays, x and y once each; y twice when it is read as well. ELL's padding is not read, BSR's is. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct csr A = shape_csr(&grid, 4);
+    struct stored S;
+    const struct kernel *coo = kernel_find("coo-serial"), *ell = kernel_find("ell-serial"),
+                        *bsr = kernel_find("bsr-serial");
+    assert_true(format_pack(&A, format_find("coo"), NULL, T_F32, false, &S, NULL));
+    assert_int_equal(kernel_bytes(coo, &S, 0), 12 * A.nnz + 4 * (80 + 90));
+    assert_int_equal(kernel_bytes(coo, &S, -1), 12 * A.nnz + 4 * (80 + 2 * 90));
+    stored_free(&S);
+    assert_true(format_pack(&A, format_find("ell"), NULL, T_F64, false, &S, NULL));
+    assert_true(stored_slots(&S) > A.nnz);
+    assert_int_equal(kernel_bytes(ell, &S, 0), 12 * A.nnz + 8 * (80 + 90));
+    stored_free(&S);
+    assert_true(format_pack(&A, format_find("bsr"), NULL, T_F64, false, &S, NULL));
+    assert_int_equal(kernel_bytes(bsr, &S, 0), stored_bytes(&S) + 8 * (80 + 90));
+    stored_free(&S);
+    csr_free(&A);
+}
+
+static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    return ++*(int *)w->user < 3;
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct run r;
+    int ticks = 0;
+    struct watch w = {.tick = stop, .user = &ticks};
+    assert_false(bench_once("csr", 1000, &w, &r, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_int_equal(ticks, 3);
+    assert_int_equal(fake.nblocks, 0);
+}
+
+static void test_wrong_result(void **state)
+{
+    (void)state;
+    for (int which = 1; which <= 2; which++) {
+        struct err e = {0};
+        struct run r;
+        fake.corrupt_in = which;
+        assert_false(bench_once("csr", 0, NULL, &r, &e));
+        assert_int_equal(e.code, E_NUMERIC);
+        assert_non_null(strstr(e.text, "csr-scalar on fake is wrong: y[0] is 1e+30 where the reference says"));
+        assert_true(r.us == 0 && r.gbs == 0);
+    }
+}
+
+/* The 1st, 2nd, ... call of each kind fails until none does. */
+static void test_each_call_fails(void **state)
+{
+    (void)state;
+    for (int call = 0; call < FAKE_CALLS; call++)
+        for (int n = 1;; n++) {
+            struct err e = {0};
+            struct run r;
+            fake.fail_in[call] = n;
+            bool ok = bench_once("hyb", 3, NULL, &r, &e);
+            assert_int_equal(fake.nblocks, 0);
+            if (ok) {
+                assert_true(n > 1 || call == FAKE_SYNC);
+                fake.fail_in[call] = 0;
+                break;
+            }
+            assert_int_equal(e.code, E_DEVICE);
+            assert_non_null(strstr(e.text, "as it was told to"));
+        }
+}
+
+static bool bench_for_memory(const void *user, struct err *e)
+{
+    struct run r;
+    struct stored S = {0};
+    struct mat M = {0};
+    const struct csr *A = user;
+    bool ok = format_pack(A, format_find("csr"), NULL, T_F32, false, &S, e) && mat_put(&M, &S, &fake.dev, e) &&
+              bench_kernel(kernel_find("csr-scalar"), A, &M, 1, NULL, &r, e);
+    mat_free(&M);
+    stored_free(&S);
+    return ok;
+}
+
+static void test_each_allocation_fails(void **state)
+{
+    (void)state;
+    struct csr A = shape_csr(&grid, 4);
+    assert_true(fail_each(bench_for_memory, &A) > 10);
+    assert_int_equal(fake.nblocks, 0);
+    csr_free(&A);
+}
+
+static void test_budget(void **state)
+{
+    static const char *const what[] = {"the array ptr of csr", "the array col of csr", "the array val of csr",
+                                       "the vector x", "the vector y"};
+    (void)state;
+    int met = 0;
+    for (fake.budget = 0;; fake.budget += 8) {
+        struct err e = {0};
+        struct run r;
+        if (bench_once("csr", 1, NULL, &r, &e)) break;
+        assert_int_equal(e.code, E_MEMORY);
+        assert_int_equal(fake.nblocks, 0);
+        while (met < COUNT(what) && !strstr(e.text, what[met])) met++;
+        if (met == COUNT(what)) fail_msg("not in the order of the arrays: %s", e.text);
+    }
+    assert_int_equal(met, COUNT(what) - 1);
+}
+
+static void test_loss(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct run r;
+    fake.sticky = true;
+    fake.fail_in[FAKE_TIME] = 1;
+    assert_false(bench_once("csr", 1, NULL, &r, &e));
+    assert_true(fake.dev.lost);
+    err_clear(&e);
+    assert_false(bench_once("csr", 1, NULL, &r, &e));
+    assert_non_null(strstr(e.text, "fake is lost"));
+    assert_int_equal(fake.nblocks, 0);
+    fake.refuse_reset = true;
+    assert_false(fake.dev.ops->reset(&fake.dev, &e));
+    fake.refuse_reset = false;
+    err_clear(&e);
+    assert_true(fake.dev.ops->reset(&fake.dev, &e) && bench_once("csr", 1, NULL, &r, &e));
+}
+
+#define ON(test, base) cmocka_unit_test_prestate_setup_teardown(test, fresh, close_devices, base)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON(test_open, "emu"),
+        ON(test_refused, "cpu"),
+        ON(test_memory, "cpu"),
+        ON(test_ceilings, "cpu"),
+        ON(test_ceiling_kernels, "emu"),
+        ON(test_bench, "cpu"),
+        ON(test_bytes, "cpu"),
+        ON(test_cancel, "cpu"),
+        ON(test_wrong_result, "emu"),
+        ON(test_each_call_fails, "cpu"),
+        ON(test_each_call_fails, "emu"),
+        ON(test_each_allocation_fails, "emu"),
+        ON(test_budget, "emu"),
+        ON(test_loss, "emu"),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

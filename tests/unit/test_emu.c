@@ -1,0 +1,170 @@
+/* The emulator: what it computes, and that each broken rule is a finding which names the line. */
+#include <stdio.h>
+
+#include "kits/emu_kernels.h"
+#include "gpu/emu/emu.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static int y[256];
+
+static void run_clean(const char *name)
+{
+    struct err e = {0};
+    emu_test_run(name, y);
+    if (!emu_sync(&e)) print_error("%s: %s: %s\n", name, e.where, e.text);
+    assert_int_equal(e.code, E_NONE);
+}
+
+static void test_barrier_and_shared(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        emu_order(seed);
+        run_clean("reverse_block");
+        for (int k = 0; k < 64; k++) assert_int_equal(y[k], 63 - k);
+    }
+    emu_order(0);
+}
+
+static void test_shuffles(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        emu_order(seed);
+        run_clean("sum_warp");
+        for (int w = 0; w < 4; w++) assert_int_equal(y[w], 32 * 32 * w + 31 * 16);
+        run_clean("half_sum");
+        assert_int_equal(y[0], 16);
+        run_clean("vote_odd");
+        for (int k = 0; k < 32; k++) {
+            int up = k % 8 ? k - 1 : k, flip = k ^ 3, third = k / 8 * 8 + 3;
+            assert_int_equal(y[k], 16 * 1000000 + up * 10000 + flip * 100 + third);
+        }
+    }
+    emu_order(0);
+}
+
+static void test_grids(void **state)
+{
+    (void)state;
+    run_clean("fill_3d");
+    for (int k = 0; k < 256; k++) assert_int_equal(y[k], 1);
+    run_clean("empty_grid");
+}
+
+static void test_race_comes_out(void **state)
+{
+    (void)state;
+    bool differs = false;
+    run_clean("last_one_wins");
+    assert_int_equal(y[0], 63);
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        emu_order(seed);
+        run_clean("last_one_wins");
+        differs |= y[0] != 63;
+    }
+    emu_order(0);
+    assert_true(differs);
+}
+
+static void test_shared_is_poisoned(void **state)
+{
+    (void)state;
+    run_clean("shared_unwritten");
+    assert_int_equal(y[0], -1);
+}
+
+static const struct {
+    const char *kernel, *line, *text;
+} findings[] = {
+    {"read_outside", "out[threadIdx.x] = a[threadIdx.x + 1]", "thread 31: index 32 of a is outside it: it has 32"},
+    {"write_before", "out[static_cast<int>(threadIdx.x) - 1]", "thread 0: index -1 of y is outside it"},
+    {"atomic_outside", "atomicAdd(out + 1000, 1)", "index 1000 of y is outside it: it has 256"},
+    {"shared_outside", "s[threadIdx.x] = 1", "thread 8: index 8 of s is outside it: it has 8"},
+    {"barrier_after_return", NULL, "thread 0 waits here, but thread 5 has returned"},
+    {"barrier_two_lines", NULL, "thread 0 waits here, thread 7 at line"},
+    {"mask_after_return", "__shfl_down_sync(FULL_MASK, 1, 1)", "names lane 20, which has returned"},
+    {"mask_without_me", "0xfffffffeu, 1, 1", "does not name the calling lane 0"},
+    {"read_unnamed", "__shfl_sync(0xffffu, 1, 20)", "reads lane 20, which the mask 0000ffff does not name"},
+    {"others_elsewhere", "__shfl_sync(FULL_MASK, 1, 0)", "waits for ever: lane 0 of warp 0"},
+    {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; at most 49152"},
+    {"block_too_big", NULL, "1 to 1024 threads, this one 1025"},
+    {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
+};
+
+static void test_findings(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(findings); k++) {
+        struct err e = {0};
+        char where[64];
+        emu_test_run(findings[k].kernel, y);
+        assert_false(emu_sync(&e));
+        assert_int_equal(e.code, E_DEVICE);
+        if (!strstr(e.text, findings[k].text)) fail_msg("%s: %s: %s", findings[k].kernel, e.where, e.text);
+        assert_non_null(strstr(e.text, findings[k].kernel));
+        int line = findings[k].line ? emu_test_line(findings[k].line) : 0;
+        snprintf(where, sizeof where, "emu_kernels.cc:%d", line);
+        if (line) assert_string_equal(e.where, where);
+        run_clean("sum_warp"); /* a finding is reported once; the next launch runs */
+    }
+}
+
+static void test_finding_in_header(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    emu_test_run("outside_in_header", y);
+    assert_false(emu_sync(&e));
+    assert_memory_equal(e.where, "csr_rows.h:", 11);
+    assert_non_null(strstr(e.text, "index 1 of x is outside it: it has 1"));
+}
+
+static void test_first_finding_stays(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    emu_test_run("read_outside", y);
+    emu_test_run("shared_outside", y); /* not run: the device is stopped until someone asks why */
+    assert_false(emu_sync(&e));
+    assert_non_null(strstr(e.text, "read_outside"));
+    assert_int_equal(y[0], 0);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 3; n++) {
+        struct err e = {0};
+        emu_close();
+        mem_fail_at(n);
+        emu_test_run("sum_warp", y);
+        mem_fail_at(0);
+        assert_false(emu_sync(&e));
+        assert_int_equal(e.code, E_MEMORY);
+    }
+    run_clean("sum_warp");
+    emu_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_barrier_and_shared),
+        cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_race_comes_out),
+        cmocka_unit_test(test_shared_is_poisoned),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_finding_in_header),
+        cmocka_unit_test(test_first_finding_stays),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests_name("emu", tests, NULL, NULL);
+}

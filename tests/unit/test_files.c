@@ -1,0 +1,805 @@
+/* Every kind of matrix file: round trips to the bit, files of other programs, hostile ones, memory that runs out.
+   tests/files holds small files that other programs wrote:
+     *.npz       scipy.sparse.save_npz of SciPy 1.10.1, the same 5 x 4 matrix in each format, and other types
+     *.mat       scipy.io.savemat (level5 compressed, plain5 not, none without a sparse variable); level73 by libmatio
+     *.rb        RBwrite of SuiteSparse's RBio 5.12; scipy.hb by scipy.io.hb_write */
+#include "kits/collection.h"
+#include "kits/mtx_kit.h"
+#include "kits/shapes.h"
+#include "kits/talk.h"
+#include "session/command.h"
+#include "matrix/csr.h"
+#include "files/file.h"
+#include "formats/format.h"
+#include "files/load_info.h"
+#include "base/mem.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <math.h>
+#include <unistd.h>
+
+#define SAMPLES "tests/files/"
+
+static bool load_part(const char *path, const char *part, struct csr *A, struct load_info *info, struct err *e)
+{
+    bool ok = file_load(path, part, NULL, A, info, e);
+    if (ok && !csr_check(A, e)) fail_msg("%s: %s", path, e->text);
+    if (!ok) assert_true(!A->rowptr && !A->col && !A->val && e->code && e->text[0]);
+    return ok;
+}
+
+static void load_well(const char *path, struct csr *A, struct load_info *info)
+{
+    struct err e = {0};
+    if (!load_part(path, NULL, A, info, &e)) fail_msg("%s: %s", e.where, e.text);
+}
+
+static void assert_refused(const char *path, enum code code, const char *says)
+{
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    if (load_part(path, NULL, &A, &info, &e)) fail_msg("%s: loaded, expected \"%s\"", path, says);
+    if (e.code != code || !strstr(e.text, says))
+        fail_msg("%s: expected %d \"%s\", got %d \"%s\"", path, (int)code, says, (int)e.code, e.text);
+    assert_non_null(strstr(e.where, strrchr(path, '/') + 1));
+}
+
+static void assert_shown(const char *path, const char *part, const char *shown)
+{
+    char out[2048];
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    if (!load_part(path, part, &A, &info, &e)) fail_msg("%s: %s: %s", path, e.where, e.text);
+    show_matrix(&A, out, sizeof out);
+    if (strcmp(out, shown)) fail_msg("%s: expected \"%s\", got \"%s\"", path, shown, out);
+    csr_free(&A);
+}
+
+/* ---- round trips ---- */
+
+static const char *const written[] = {"a.wsb", "a.npz", "a.mtx", "a.mtx.gz"};
+
+static void assert_returns(const struct csr *A, const char *name, bool payload)
+{
+    struct csr B;
+    struct load_info info;
+    struct err e = {0};
+    const char *path = scratch_path(name);
+    if (!file_save(path, A, NULL, "a test", NULL, &e)) fail_msg("%s: %s", e.where, e.text);
+    load_well(path, &B, &info);
+    if (payload && !csr_equal(A, &B)) fail_msg("%s: another matrix came back", name);
+    assert_int_equal(info.nnz_stored, A->nnz);
+    assert_string_equal(info.field, A->imag ? "complex" : "real");
+    assert_string_equal(info.symmetry, "general");
+    assert_string_equal(info.file, path);
+    csr_free(&B);
+}
+
+static void every_shape_comes_back_to_the_bit(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 5);
+        for (int i = 0; i < COUNT(written); i++) assert_returns(&A, written[i], true);
+        csr_free(&A);
+    }
+}
+
+/* The binary kinds keep every bit of a double, those of a NaN too. */
+static void every_value_comes_back_to_the_bit(void **state)
+{
+    static const uint64_t bits[] = {
+        0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000000, 0xfff0000000000000, 0x8000000000000000, 0, 1,
+        0x800fffffffffffff, 0x7fefffffffffffff, 0x3ff0000000000001};
+    (void)state;
+    for (int complex_values = 0; complex_values < 2; complex_values++) {
+        struct csr A;
+        assert_true(csr_new(&A, 1, COUNT(bits), COUNT(bits), complex_values, NULL));
+        A.rowptr[1] = COUNT(bits);
+        for (int k = 0; k < COUNT(bits); k++) {
+            A.col[k] = k;
+            memcpy(&A.val[k], &bits[k], sizeof *bits);
+            if (A.imag) memcpy(&A.imag[k], &bits[COUNT(bits) - 1 - k], sizeof *bits);
+        }
+        assert_returns(&A, "bits.wsb", true);
+        assert_returns(&A, "bits.npz", true);
+        assert_returns(&A, "bits.mtx", false); /* a text has one nan */
+        csr_free(&A);
+    }
+}
+
+/* More than one piece and one turn of the reader, so that threads share it. */
+static void large_files_come_back(void **state)
+{
+    struct csr A;
+    (void)state;
+    assert_true(csr_new(&A, 100, 1000000, 9000000, false, NULL));
+    for (int r = 0; r < 100; r++) A.rowptr[r + 1] = (r + 1) * 90000;
+    for (int k = 0; k < A.nnz; k++) {
+        A.col[k] = k % 90000 * 11;
+        A.val[k] = k * 0.1;
+    }
+    assert_returns(&A, "large.wsb", true);
+    assert_returns(&A, "large.npz", true);
+    csr_free(&A);
+    scratch_remove();
+}
+
+static void what_was_known_of_a_matrix_is_kept_in_wsb(void **state)
+{
+    struct csr A, B;
+    struct load_info info, again;
+    struct err e = {0};
+    (void)state;
+    load_well(SAMPLES "symmetric.rb", &A, &info);
+    info.duplicates = 3;
+    file_note(&info, "one");
+    file_note(&info, "two");
+    assert_true(file_save(scratch_path("k.wsb"), &A, &info, NULL, NULL, &e));
+    load_well(scratch_path("k.wsb"), &B, &again);
+    assert_true(csr_equal(&A, &B));
+    assert_string_equal(again.field, "real");
+    assert_string_equal(again.symmetry, "symmetric");
+    assert_int_equal(again.nnz_stored, 4);
+    assert_int_equal(again.duplicates, 3);
+    assert_int_equal(again.nwarnings, 1);
+    assert_string_equal(again.warning[0], "a copy of " SAMPLES "symmetric.rb, which was read with 2 notes");
+    csr_free(&A);
+    csr_free(&B);
+}
+
+static void the_whole_collection_comes_back(void **state)
+{
+    const char *dir;
+    char path[1024], line[4096];
+    (void)state;
+    FILE *f = collection_index("files of the whole collection", &dir);
+    if (!f) return;
+    for (int n = 0; fgets(line, sizeof line, f); n++) {
+        struct csr A;
+        struct load_info info;
+        snprintf(path, sizeof path, "%s/%.*s.mtx.gz", dir, (int)strcspn(line, "\t"), line);
+        if (!n) continue;
+        load_well(path, &A, &info);
+        for (int i = 0; i < 2; i++) assert_returns(&A, written[i], true);
+        csr_free(&A);
+    }
+    fclose(f);
+}
+
+/* ---- files of other programs ---- */
+
+static const char five[] = "5x4: 1 1 1.5; 1 4 -2; 2 3 3; 3 1 0.1; 4 2 7; 4 4 1e-300; 5 4 nan";
+
+static void files_of_other_programs_load(void **state)
+{
+    static const struct {
+        const char *path, *part, *shown;
+    } table[] = {
+        {SAMPLES "csr.npz", NULL, five},
+        {SAMPLES "csc.npz", NULL, five},
+        {SAMPLES "coo.npz", NULL, five},
+        {SAMPLES "bsr.npz", NULL, five},
+        {SAMPLES "dia.npz", NULL, "5x4: 1 1 1.5; 1 4 -2; 2 3 3; 3 1 0.1; 4 2 7; 4 4 1e-300; 5 4 9"},
+        {SAMPLES "int.npz", NULL, "2x2: 1 1 1; 2 2 -3"},
+        {SAMPLES "truth.npz", NULL, "2x2: 1 1 1; 2 2 1"},
+        {SAMPLES "complex.npz", NULL, "2x2: 1 1 1 2; 2 2 -0 -3"},
+        {SAMPLES "big_endian.npz", NULL, "2x2: 1 1 1.5; 2 2 2.25"},
+        {SAMPLES "level5.mat", NULL, five},
+        {SAMPLES "level5.mat", "Problem.A", "5x4: 1 1 3; 1 4 -4; 2 3 6; 3 1 0.2; 4 2 14; 4 4 2e-300; 5 4 nan"},
+        {SAMPLES "level5.mat", "Problem.Zeros", five},
+        {SAMPLES "plain5.mat", "L", "5x4: 1 1 1; 1 4 1; 2 3 1; 3 1 1; 4 2 1; 4 4 1; 5 4 1"},
+        {SAMPLES "level73.mat", NULL, "5x4: 1 1 1.5; 1 4 -2; 2 3 3; 3 1 0.1; 4 2 7; 4 4 1e-300; 5 4 0.5"},
+        {SAMPLES "level73.mat", "Z", "5x4: 1 1 1.5 1; 1 4 -2 5; 2 3 3 4; 3 1 0.1 2; 4 2 7 3; 4 4 1e-300 6; 5 4 0.5 7"},
+        {SAMPLES "real.rb", NULL, "4x4: 1 1 1.5; 1 4 1e+10; 2 2 3; 3 1 -0.1; 3 3 1e-300; 4 4 7"},
+        {SAMPLES "symmetric.rb", NULL, "3x3: 1 1 4; 1 2 -1; 2 1 -1; 2 2 4; 3 3 0.3333333333333333"},
+        {SAMPLES "pattern.rb", NULL, "2x2: 1 2 1; 2 1 1"},
+        {SAMPLES "complex.rb", NULL, "2x2: 1 2 2.5 -4; 2 1 1 3"},
+        {SAMPLES "scipy.hb", NULL, "3x3: 1 1 4; 1 2 -1; 2 1 -1; 2 2 4; 2 3 -1; 3 2 -1; 3 3 4.25"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) assert_shown(table[i].path, table[i].part, table[i].shown);
+}
+
+static void fields_and_parts_are_told(void **state)
+{
+    static const struct {
+        const char *path, *field, *symmetry, *note;
+    } table[] = {
+        {SAMPLES "int.npz", "integer", "general", NULL},
+        {SAMPLES "truth.npz", "pattern", "general", NULL},
+        {SAMPLES "complex.npz", "complex", "general", NULL},
+        {SAMPLES "symmetric.rb", "real", "symmetric", NULL},
+        {SAMPLES "pattern.rb", "pattern", "symmetric", NULL},
+        {SAMPLES "level5.mat", "real", "general",
+         "read A, the first of 3 sparse variables: A, Problem.A, Problem.Zeros"},
+    };
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        load_well(table[i].path, &A, &info);
+        assert_string_equal(info.field, table[i].field);
+        assert_string_equal(info.symmetry, table[i].symmetry);
+        assert_int_equal(info.nwarnings, table[i].note ? 2 : 0); /* A holds inf and NaN: that is told as well */
+        if (table[i].note) assert_string_equal(info.warning[0], table[i].note);
+        csr_free(&A);
+    }
+    assert_false(load_part(SAMPLES "level5.mat", "Q", &A, &info, &e));
+    assert_string_equal(e.text, "expected a sparse variable \"Q\", found only A, Problem.A, Problem.Zeros");
+    err_clear(&e);
+    assert_false(load_part(SAMPLES "csr.npz", "Q", &A, &info, &e));
+    assert_int_equal(e.code, E_USAGE);
+    assert_refused(SAMPLES "none.mat", E_INPUT, "expected a sparse variable in a .mat file, found none");
+}
+
+static const char *copy_of(const char *sample, const char *name)
+{
+    size_t n;
+    char *data = read_whole(sample, &n);
+    const char *path = write_file(name, data, n);
+    mem_free(data);
+    return path;
+}
+
+static void the_kind_is_told_by_content(void **state)
+{
+    size_t n;
+    (void)state;
+    assert_shown(copy_of(SAMPLES "csr.npz", "npz.mtx"), NULL, five);
+    assert_shown(copy_of(SAMPLES "level5.mat", "mat.wsb"), NULL, five);
+    assert_shown(copy_of(SAMPLES "pattern.rb", "rb.npz"), NULL, "2x2: 1 2 1; 2 1 1");
+    assert_shown(write_file("mtx.mat", "%%MatrixMarket matrix array real general\n1 1\n5\n", 47), NULL, "1x1: 1 1 5");
+    char *data = read_whole(SAMPLES "pattern.rb", &n);
+    const struct member rb = {"x.rb", data, n};
+    assert_shown(pack_file("rb.gz", ARCHIVE_FILTER_GZIP, false, &rb, 1), NULL, "2x2: 1 2 1; 2 1 1");
+    const struct member both[] = {{"p/README", "hello", 5}, {"p/p.rb", data, n}, {"p/p_b.mtx", "?", 1}};
+    assert_shown(pack_file("p.tar.gz", ARCHIVE_FILTER_GZIP, true, both, 3), NULL, "2x2: 1 2 1; 2 1 1");
+    mem_free(data);
+    data = read_whole(SAMPLES "csr.npz", &n);
+    const struct member npz = {"x.npz", data, n};
+    assert_refused(pack_file("npz.gz", ARCHIVE_FILTER_GZIP, false, &npz, 1), E_INPUT, "found it compressed");
+    mem_free(data);
+    assert_refused(write_file("text.rb", "hello\nworld\n", 12), E_INPUT, "expected a banner");
+    assert_refused(scratch_path("missing.wsb"), E_IO, "No such file");
+    assert_refused(write_file("empty.npz", "", 0), E_INPUT, "empty");
+}
+
+/* ---- damage ---- */
+
+static bool same_or_refused(const char *path, const struct csr *right, bool exact)
+{
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    if (!load_part(path, NULL, &A, &info, &e)) return true;
+    bool same = csr_equal(&A, right);
+    csr_free(&A);
+    return same || !exact;
+}
+
+/* Cut at every `step`th length and one bit turned in every `step`th byte: a message, or the right matrix; kinds without
+   checksums (exact false) may give another one, in order. */
+static void harm(const char *path, const char *name, int64_t step, bool exact)
+{
+    struct csr right;
+    struct load_info info;
+    size_t n;
+    load_well(path, &right, &info);
+    char *data = read_whole(path, &n);
+    for (int64_t k = 0; k < (int64_t)n; k += step)
+        if (!same_or_refused(write_file(name, data, (size_t)k), &right, exact))
+            fail_msg("%s: cut at %lld, another matrix was read", path, (long long)k);
+    for (int64_t k = 0; k < (int64_t)n; k += step) {
+        data[k] ^= (char)(1 << k % 8);
+        if (!same_or_refused(write_file(name, data, n), &right, exact))
+            fail_msg("%s: byte %lld changed, another matrix was read", path, (long long)k);
+        data[k] ^= (char)(1 << k % 8);
+    }
+    mem_free(data);
+    csr_free(&right);
+}
+
+static void damage_never_crashes(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t step;
+        bool exact;
+    } table[] = {
+        {"csr.npz", 1, false},       {"coo.npz", 1, false},    {"bsr.npz", 1, false},      {"dia.npz", 1, false},
+        {"complex.npz", 1, false},   {"real.rb", 1, false},    {"symmetric.rb", 1, false}, {"complex.rb", 1, false},
+        {"scipy.hb", 1, false},      {"pattern.rb", 1, false}, {"level5.mat", 7, false},   {"plain5.mat", 11, false},
+        {"level73.mat", 211, false},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        char path[64];
+        snprintf(path, sizeof path, SAMPLES "%s", table[i].name);
+        harm(path, table[i].name, table[i].step, table[i].exact);
+    }
+}
+
+/* Where things lie in the head of a .wsb. */
+enum {
+    AT_ORDER = 8,
+    AT_VERSION = 12,
+    AT_ROWS = 16,
+    AT_COLS = 24,
+    AT_NNZ = 32,
+    AT_COMPLEX = 64,
+    AT_FIELD = 72,
+    AT_SUM = 632,
+    AT_HEAD_SUM = 640
+};
+
+/* Our own files do not let one bit pass, save in what fills a page. */
+static void damage_of_our_own_is_found(void **state)
+{
+    struct csr A, B;
+    struct load_info info;
+    struct err e = {0};
+    size_t n;
+    (void)state;
+    load_well(SAMPLES "complex.npz", &A, &info);
+    const char *path = scratch_path("own.wsb");
+    assert_true(file_save(path, &A, &info, NULL, NULL, &e));
+    char *data = read_whole(path, &n);
+    for (size_t k = 0; k < n; k++) assert_refused(write_file("cut.wsb", data, k), E_INPUT, "expected");
+    int passed = 0;
+    for (size_t k = 0; k < n; k++) {
+        data[k] ^= 16;
+        struct err why = {0};
+        if (load_part(write_file("bit.wsb", data, n), NULL, &B, &info, &why)) {
+            assert_true(csr_equal(&A, &B) && k >= AT_HEAD_SUM + 8);
+            csr_free(&B);
+            passed++;
+        }
+        data[k] ^= 16;
+    }
+    assert_int_equal(passed, (4096 - AT_HEAD_SUM - 8) + (64 - 12) + (64 - 8) + 2 * (64 - 16));
+    mem_free(data);
+    csr_free(&A);
+}
+
+/* ---- heads of .wsb that lie, with checksums that are right ---- */
+
+static uint64_t stir(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9ddfea08eb382d69u;
+    return h << 29 | h >> 35;
+}
+
+/* The checksum as the format's description has it, in its slow form: n bytes, a multiple of 8 of them. */
+static uint64_t described_sum(const char *p, size_t n)
+{
+    uint64_t h[4] = {1, 2, 3, 4};
+    for (size_t word = 0; word < (n + 31) / 32 * 4; word++) {
+        uint64_t w = 0;
+        if (word * 8 < n) memcpy(&w, p + word * 8, n - word * 8 < 8 ? n - word * 8 : 8);
+        h[word % 4] = stir(h[word % 4], w);
+    }
+    return stir(stir(stir(stir(h[0], h[1]), h[2]), h[3]), n);
+}
+
+static void lying_heads_are_refused(void **state)
+{
+    static const struct {
+        int at, bytes;
+        int64_t value;
+        enum code code;
+        const char *says;
+    } table[] = {
+        {AT_ORDER, 4, 0x04030201, E_INPUT, "byte order"},
+        {AT_VERSION, 4, 2, E_INPUT, "expected version 1 of .wsb, found 2"},
+        {AT_ROWS, 8, 1000000000, E_INPUT, "it is truncated"},
+        {AT_ROWS, 8, -1, E_INPUT, "sizes of 0 or more"},
+        {AT_ROWS, 8, INT64_MAX, E_LIMIT, "32-bit indices"},
+        {AT_COLS, 8, 1, E_INPUT, "expected a matrix in order"},
+        {AT_NNZ, 8, 1000000000, E_INPUT, "it is truncated"},
+        {AT_NNZ, 8, INT64_MAX, E_LIMIT, "32-bit row pointers"},
+        {AT_NNZ, 8, 0, E_INPUT, "expected"},
+        {AT_COMPLEX, 4, 7, E_INPUT, "expected a head in words"},
+        {AT_FIELD, 4, 0x41414141, E_INPUT, "expected a head in words"},
+        {AT_SUM, 8, 1, E_INPUT, "expected the arrays' checksum"},
+    };
+    struct csr A;
+    struct load_info info;
+    size_t n;
+    (void)state;
+    load_well(SAMPLES "csr.npz", &A, &info);
+    assert_true(file_save(scratch_path("true.wsb"), &A, &info, NULL, NULL, NULL));
+    char *good = read_whole(scratch_path("true.wsb"), &n), *bad = mem_new((int64_t)n, 1, "a copy", NULL);
+    uint64_t sum = described_sum(good, AT_HEAD_SUM);
+    assert_memory_equal(good + AT_HEAD_SUM, &sum, sizeof sum);
+    for (int i = 0; i < COUNT(table); i++) {
+        memcpy(bad, good, n);
+        memcpy(bad + table[i].at, &table[i].value, (size_t)table[i].bytes);
+        sum = described_sum(bad, AT_HEAD_SUM);
+        memcpy(bad + AT_HEAD_SUM, &sum, sizeof sum);
+        int64_t before = mem_count();
+        assert_refused(write_file("lie.wsb", bad, n), table[i].code, table[i].says);
+        if (strstr(table[i].says, "truncated")) assert_true(mem_count() - before < 4); /* the stream only */
+    }
+    memcpy(bad, good, n);
+    bad[AT_ROWS] ^= 1;
+    assert_refused(write_file("lie.wsb", bad, n), E_INPUT, "expected the head's checksum");
+    mem_free(good);
+    mem_free(bad);
+    csr_free(&A);
+}
+
+/* ---- .npz made by hand ---- */
+
+enum { MEMBERS = 8 };
+struct npy_member {
+    const char *name, *type, *shape;
+    const void *data;
+    size_t n;
+};
+
+static const char *zip_of(const char *name, const struct npy_member *m)
+{
+    const char *path = scratch_path(name);
+    struct archive *a = archive_write_new();
+    archive_write_set_format_zip(a);
+    archive_write_set_bytes_in_last_block(a, 1);
+    assert_int_equal(archive_write_open_filename(a, path), ARCHIVE_OK);
+    for (; m->name; m++) {
+        char head[128 + 1];
+        struct archive_entry *entry = archive_entry_new();
+        memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+        memset(head + 10, ' ', 118);
+        int k = snprintf(head + 10, 119, "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", m->type, m->shape);
+        head[10 + k] = ' ';
+        archive_entry_set_pathname(entry, m->name);
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_size(entry, (int64_t)(128 + m->n));
+        assert_int_equal(archive_write_header(a, entry), ARCHIVE_OK);
+        archive_write_data(a, head, 128);
+        archive_write_data(a, m->data, m->n);
+        archive_entry_free(entry);
+    }
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    return path;
+}
+
+static const int64_t two_by_three[] = {2, 3};
+static const double values[] = {1, 2, 3};
+#define SHAPE                                      \
+    {                                              \
+        "shape.npy", "<i8", "2,", two_by_three, 16 \
+    }
+#define CSR                               \
+    {                                     \
+        "format.npy", "|S3", "", "csr", 3 \
+    }
+#define DATA                                \
+    {                                       \
+        "data.npy", "<f8", "3,", values, 24 \
+    }
+
+static void hostile_npz_is_refused(void **state)
+{
+    static const int32_t ptr[] = {0, 2, 3}, falling[] = {0, 3, 2}, beyond[] = {0, 2, 9}, one[] = {1, 2, 3};
+    static const int32_t idx[] = {0, 2, 1}, far[] = {0, 3, 1}, below[] = {0, -1, 1};
+    static const int64_t wide[] = {0, 1ll << 40, 1}, large[] = {1ll << 40, 3}, negative[] = {-2, 3};
+    static const struct {
+        enum code code;
+        const char *says;
+        struct npy_member m[MEMBERS];
+    } table[] = {
+        {E_INPUT, "no format", {SHAPE, DATA}},
+        {E_INPUT, "no shape", {CSR, DATA}},
+        {E_INPUT, "no data", {CSR, SHAPE}},
+        {E_INPUT, "expected pointers", {CSR, SHAPE, DATA}},
+        {E_INPUT, "as many indices as values", {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}}},
+        {E_INPUT, "found \"xyz\"", {{"format.npy", "|S3", "", "xyz", 3}, SHAPE, DATA}},
+        {E_INPUT,
+         "expected pointers that never fall",
+         {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", falling, 12}, {"indices.npy", "<i4", "3,", idx, 12}}},
+        {E_INPUT,
+         "expected pointers up to the 3",
+         {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", beyond, 12}, {"indices.npy", "<i4", "3,", idx, 12}}},
+        {E_INPUT,
+         "expected pointers that begin with 0",
+         {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", one, 12}, {"indices.npy", "<i4", "3,", idx, 12}}},
+        {E_INPUT,
+         "expected column indices from 0 to 2, found 3 at entry 1",
+         {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}, {"indices.npy", "<i4", "3,", far, 12}}},
+        {E_INPUT,
+         "found -1 at entry 1",
+         {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}, {"indices.npy", "<i4", "3,", below, 12}}},
+        {E_LIMIT,
+         "expected 32-bit integers in array indices.npy, found 1099511627776",
+         {CSR, SHAPE, DATA, {"indices.npy", "<i8", "3,", wide, 24}}},
+        {E_LIMIT, "32-bit indices", {CSR, DATA, {"shape.npy", "<i8", "2,", large, 16}}},
+        {E_INPUT, "sizes of 0 or more", {CSR, DATA, {"shape.npy", "<i8", "2,", negative, 16}}},
+        {E_INPUT, "rows and columns", {CSR, DATA, {"shape.npy", "<i8", "1,", large, 8}}},
+        {E_INPUT, "found that it cannot", {CSR, SHAPE, {"data.npy", "<f8", "4,", values, 24}}},
+        {E_INPUT, "found that it cannot", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999,", values, 24}}},
+        {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999999999,", values, 24}}},
+        {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<O8", "3,", values, 24}}},
+        {E_INPUT, "found type f2", {CSR, SHAPE, {"data.npy", "<f2", "12,", values, 24}}},
+        {E_INPUT, "found type f8", {CSR, SHAPE, {"indices.npy", "<f8", "3,", values, 24}}},
+        {E_INPUT, "found two", {CSR, SHAPE, DATA, DATA}},
+        {E_INPUT, "as many rows and columns", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},
+        {E_INPUT, "three axes", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
+        {E_INPUT, "as many offsets", {{"format.npy", "|S3", "", "dia", 3}, SHAPE, DATA}},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++)
+        assert_refused(zip_of("hostile.npz", table[i].m), table[i].code, table[i].says);
+}
+
+static void disorder_is_mended(void **state)
+{
+    static const int32_t ptr[] = {0, 3, 3}, idx[] = {2, 0, 2};
+    static const int64_t row[] = {1, 1, 0}, col[] = {2, 2, 0};
+    static const struct npy_member csr[] = {
+        CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}, {"indices.npy", "<i4", "3,", idx, 12}, {0}};
+    static const struct npy_member coo[] = {{"format.npy", "<U3", "", "c\0\0\0o\0\0\0o\0\0\0", 12},
+                                            SHAPE,
+                                            DATA,
+                                            {"row.npy", "<i8", "3,", row, 24},
+                                            {"col.npy", "<i8", "3,", col, 24},
+                                            {0}};
+    struct csr A;
+    struct load_info info;
+    (void)state;
+    assert_shown(zip_of("csr.npz", csr), NULL, "2x3: 1 1 2; 1 3 4");
+    assert_shown(zip_of("coo.npz", coo), NULL, "2x3: 1 1 3; 2 3 3");
+    load_well(scratch_path("csr.npz"), &A, &info);
+    assert_int_equal(info.duplicates, 1);
+    assert_int_equal(info.nnz_stored, 3);
+    csr_free(&A);
+}
+
+/* ---- Rutherford-Boeing, line by line ---- */
+
+#define RB(type, sizes, formats, rest) "title\n 3 1 1 1\n" type "           " sizes "\n" formats "\n" rest
+
+static void lines_of_fortran_are_read(void **state)
+{
+    static const struct {
+        const char *text, *shown, *says; /* says NULL: it loads */
+    } table[] = {
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n  150  -25\n"), "2x2: 1 2 -0.25; 2 1 1.5", NULL},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (1P,2E7.1)", " 1 2 3\n 2 1\n1.5D+01 2.5   \n"), "2x2: 1 2 0.25; 2 1 15",
+         NULL},
+        {RB("rua", "2 2 2 0", "(3I2) (2I2) (1P2E9.1)", " 1 2 3\n 2 1\n  1.5E 02 -2.5E-01\n"), "2x2: 1 2 -0.25; 2 1 150",
+         NULL},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2E5.1)", " 1 2 3\r\n 2 1\r\n15E01-25E0\r\n"), "2x2: 1 2 -2.5; 2 1 15",
+         NULL},
+        {RB("RZA", "2 2 1 0", "(3I2) (1I2) (1F5.2)", " 1 2 2\n 2\n 1.50\n"), "2x2: 1 2 -1.5; 2 1 1.5", NULL},
+        {RB("RZA", "2 2 1 0", "(3I2) (1I2) (1F5.2)", " 1 2 2\n 1\n 1.50\n"), NULL, "expected 0 on the diagonal"},
+        {RB("CHA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 2\n 1.50 2.50\n"), "2x2: 1 2 1.5 -2.5; 2 1 1.5 2.5",
+         NULL},
+        {RB("RSA", "2 3 1 0", "(4I2) (1I2) (1F5.2)", " 1 2 2 2\n 2\n 1.50\n"), NULL, "expected a square matrix"},
+        {RB("RSA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "found both"},
+        {RB("PRA", "1 2 2 0", "(3I2) (2I2)", " 1 2 3\n 1 1\n"), "1x2: 1 1 1; 1 2 1", NULL},
+        {RB("RUE", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "assembled"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2X2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "the format of the indices"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "the format of the values"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 3\n 1.50 1.50\n"), NULL,
+         "expected row indices from 0 to 1, found 2"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 0\n 1.50 1.50\n"), NULL, "expected a row index"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 3 2\n 2 1\n 1.50 1.50\n"), NULL,
+         "column pointers up to 3, found 2"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50\n"), NULL, "found \"blanks\""},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.x0\n"), NULL, "found \"1.x0\""},
+        {RB("RUA", "2 2 999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "it is truncated"},
+        {RB("RUA", "2 2 9999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "32-bit"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        const char *path = write_file("t.rb", table[i].text, strlen(table[i].text));
+        struct csr A;
+        struct load_info info;
+        struct err e = {0};
+        if (!table[i].says)
+            assert_shown(path, NULL, table[i].shown);
+        else if (load_part(path, NULL, &A, &info, &e) || !strstr(e.text, table[i].says))
+            fail_msg("%d: expected \"%s\", got \"%s\"", i, table[i].says, e.text);
+    }
+}
+
+/* ---- shortages, cancelling, names ---- */
+
+struct trip {
+    const char *from, *to;
+};
+
+static bool go(const void *user, struct err *e)
+{
+    const struct trip *t = user;
+    struct csr A;
+    struct load_info info;
+    bool ok = file_load(t->from, NULL, NULL, &A, &info, e);
+    if (ok && t->to) ok = file_save(t->to, &A, &info, "a test", NULL, e);
+    csr_free(&A);
+    return ok;
+}
+
+static void every_shortage_of_memory_is_survived(void **state)
+{
+    static const char *const samples[] = {"csr.npz",     "csc.npz", "coo.npz",    "bsr.npz",     "dia.npz",
+                                          "complex.npz", "real.rb", "level5.mat", "symmetric.rb"};
+    (void)state;
+    scratch_remove();
+    for (int i = 0; i < COUNT(samples); i++)
+        for (int k = 0; k < 3; k++) {
+            char path[64];
+            snprintf(path, sizeof path, SAMPLES "%s", samples[i]);
+            struct trip t = {path, scratch_path(written[k])};
+            assert_true(fail_each(go, &t) > 2);
+            t = (struct trip){t.to, NULL};
+            assert_true(fail_each(go, &t) > 2);
+        }
+    assert_int_equal(scratch_files(), 3); /* nothing half-written stays */
+}
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what;
+    assert_true(done <= total || total == 0);
+    return --*(int *)w->user > 0;
+}
+
+static void all_can_be_cancelled(void **state)
+{
+    static const char *const names[] = {"c.wsb", "c.npz", "level73.mat", "symmetric.rb", "coo.npz"};
+    struct csr A = shape_csr(&shapes[12], 1), B;
+    struct load_info info;
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        int calls = 1;
+        struct watch w = {.tick = stop_at, .user = &calls};
+        struct err e = {0};
+        const char *path = scratch_path(names[i]);
+        if (i >= 2) {
+            char sample[64];
+            snprintf(sample, sizeof sample, SAMPLES "%s", names[i]);
+            path = copy_of(sample, names[i]);
+        } else {
+            assert_false(file_save(path, &A, NULL, NULL, &w, &e));
+            assert_int_equal(e.code, E_CANCELLED);
+            assert_int_not_equal(access(path, F_OK), 0);
+            err_clear(&e);
+            assert_true(file_save(path, &A, NULL, NULL, NULL, &e));
+            calls = 1;
+        }
+        assert_false(file_load(path, NULL, &w, &B, &info, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_null(B.rowptr);
+    }
+    csr_free(&A);
+}
+
+static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    assert_int_equal(truncate(w->user, 4096 + 100), 0);
+    return true;
+}
+
+static void a_file_may_shrink_while_it_is_read(void **state)
+{
+    static const char *const names[] = {"s.wsb", "s.npz"};
+    struct csr A, B;
+    struct load_info info;
+    (void)state;
+    A = shape_csr(&shapes[18], 1);
+    for (int i = 0; i < COUNT(names); i++) {
+        char path[256];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s", scratch_path(names[i]));
+        struct watch w = {.tick = shrink, .user = path};
+        assert_true(file_save(path, &A, NULL, NULL, NULL, &e));
+        assert_false(file_load(path, NULL, &w, &B, &info, &e));
+        assert_int_equal(e.code, E_INPUT);
+        assert_non_null(strstr(e.text, i ? "truncated" : "shrank"));
+        assert_null(B.rowptr);
+    }
+    csr_free(&A);
+}
+
+static void names_choose_what_is_written(void **state)
+{
+    struct csr A = shape_csr(&shapes[4], 1);
+    struct err e = {0};
+    (void)state;
+    assert_true(file_save(scratch_path("UPPER.NPZ"), &A, NULL, NULL, NULL, &e));
+    assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
+    assert_false(file_save(scratch_path("a.rb"), &A, NULL, NULL, NULL, &e));
+    assert_int_equal(e.code, E_USAGE);
+    assert_non_null(strstr(e.text, ".wsb .npz .mtx .mtx.gz"));
+    err_clear(&e);
+    assert_false(file_save(scratch_path("no/such/place.wsb"), &A, NULL, NULL, NULL, &e));
+    assert_int_equal(e.code, E_IO);
+    csr_free(&A);
+}
+
+static void inf_and_nan_are_told_of_every_kind(void **state)
+{
+    static const char *const names[] = {"wild.npz", "wild.wsb", "wild.mtx"};
+    struct csr A, B;
+    (void)state;
+    assert_true(csr_from_triplets(&A, 3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 2, 1}, (double[]){1, NAN, INFINITY}, NULL,
+                                  NULL, NULL));
+    for (int i = 0; i < COUNT(names); i++) {
+        struct load_info info = {0};
+        assert_true(file_save(scratch_path(names[i]), &A, NULL, NULL, NULL, NULL));
+        assert_true(file_load(scratch_path(names[i]), NULL, NULL, &B, &info, NULL));
+        assert_int_equal(info.nwarnings, 1);
+        assert_non_null(
+            strstr(info.warning[0], i < 2 ? "the first inf or nan is in row 1, column 2" : "values are inf or nan"));
+        csr_free(&B);
+    }
+    csr_free(&A);
+}
+
+static void help_names_every_kind(void **state)
+{
+    (void)state;
+    for (int i = 0; file_kinds[i]; i++) {
+        char ending[16];
+        for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
+            size_t n = strcspn(p, " ");
+            snprintf(ending, sizeof ending, "%.*s", (int)n, p);
+            if (!strstr(command_find("load")->help, ending)) fail_msg("help load does not name %s", ending);
+            if (file_kinds[i]->save && !strstr(command_find("save")->help, ending))
+                fail_msg("help save does not name %s", ending);
+            p += n;
+        }
+    }
+}
+
+static void commands_load_and_save_them(void **state)
+{
+    struct talk t;
+    char line[512];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/level5.mat variable Problem.A as P"));
+    assert_non_null(strstr(t.out, "P: 5 x 4, 7 nonzeros"));
+    snprintf(line, sizeof line, "save %s P; load %s", scratch_path("p.wsb"), scratch_path("p.wsb"));
+    assert_true(talk_line(&t, line));
+    assert_non_null(strstr(t.out, "p: 5 x 4, 7 nonzeros (7 in the file, real general)"));
+    assert_non_null(strstr(t.err, "a copy of tests/files/level5.mat"));
+    assert_false(talk_line(&t, "save tests/files/x.hb P"));
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape_comes_back_to_the_bit),
+        cmocka_unit_test(every_value_comes_back_to_the_bit),
+        cmocka_unit_test(large_files_come_back),
+        cmocka_unit_test(what_was_known_of_a_matrix_is_kept_in_wsb),
+        cmocka_unit_test(the_whole_collection_comes_back),
+        cmocka_unit_test(files_of_other_programs_load),
+        cmocka_unit_test(fields_and_parts_are_told),
+        cmocka_unit_test(the_kind_is_told_by_content),
+        cmocka_unit_test(damage_never_crashes),
+        cmocka_unit_test(damage_of_our_own_is_found),
+        cmocka_unit_test(lying_heads_are_refused),
+        cmocka_unit_test(hostile_npz_is_refused),
+        cmocka_unit_test(disorder_is_mended),
+        cmocka_unit_test(lines_of_fortran_are_read),
+        cmocka_unit_test(every_shortage_of_memory_is_survived),
+        cmocka_unit_test(all_can_be_cancelled),
+        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
+        cmocka_unit_test(names_choose_what_is_written),
+        cmocka_unit_test(inf_and_nan_are_told_of_every_kind),
+        cmocka_unit_test(help_names_every_kind),
+        cmocka_unit_test(commands_load_and_save_them),
+    };
+    return cmocka_run_group_tests_name("files", tests, NULL, tidy);
+}

@@ -1,0 +1,669 @@
+/* Every format of the registry over every shape, both precisions and several parameters: exact round trips, exact
+   sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
+#include "kits/collection.h"
+#include "kits/stored_kit.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "formats/fmt_bsr.h"
+#include "formats/fmt_coo.h"
+#include "formats/fmt_csc.h"
+#include "formats/fmt_csr.h"
+#include "formats/fmt_dense.h"
+#include "formats/fmt_dia.h"
+#include "formats/fmt_ell.h"
+#include "formats/fmt_hyb.h"
+#include "formats/fmt_sell.h"
+#include "formats/format.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "formats/measures.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { FIT_NNZ = 100000, FIT_SLOTS = 1000000 };
+
+/* ---- the shapes ---- */
+
+static bool nowhere(int64_t i, int64_t j)
+{
+    (void)i, (void)j;
+    return false;
+}
+
+static bool everywhere(int64_t i, int64_t j)
+{
+    (void)i, (void)j;
+    return true;
+}
+
+static bool every_third_row(int64_t i, int64_t j)
+{
+    return i % 3 == 1 && (i + j) % 4 == 0;
+}
+
+static bool banded(int64_t i, int64_t j)
+{
+    return llabs(i - j) <= 1 || j == i + 7;
+}
+
+static bool long_row(int64_t i, int64_t j)
+{
+    return i == 37 || i == j;
+}
+
+static bool scattered(int64_t i, int64_t j)
+{
+    return (i * 7919 + j * 104729) % 23 < 2;
+}
+
+static bool last_corner(int64_t i, int64_t j)
+{
+    return i == 32 && j == 64;
+}
+
+/* Thirds, so that fp32 rounds; never 0. */
+static double thirds(int64_t i, int64_t j)
+{
+    return (double)((i * 31 + j * 7) % 97 + 1) / ((i + j) % 2 ? 3 : -3);
+}
+
+static double with_zeros(int64_t i, int64_t j)
+{
+    return (i + j) % 3 == 0 ? 0.0 : (i + j) % 3 == 1 ? -0.0 : thirds(i, j);
+}
+
+static double extreme(int64_t i, int64_t j)
+{
+    static const double v[] = {NAN, INFINITY, -INFINITY, 1e300, -1e-310, 5e-324, 1.5};
+    return v[(i + 3 * j) % COUNT(v)];
+}
+
+static const struct shape {
+    const char *name;
+    int64_t rows, cols;
+    bool (*has)(int64_t i, int64_t j);
+    double (*value)(int64_t i, int64_t j);
+} shapes[] = {
+    {"0 x 0", 0, 0, nowhere, thirds},
+    {"0 x 5", 0, 5, nowhere, thirds},
+    {"5 x 0", 5, 0, nowhere, thirds},
+    {"1 x 1 without entries", 1, 1, nowhere, thirds},
+    {"1 x 1", 1, 1, everywhere, thirds},
+    {"empty rows", 40, 40, every_third_row, thirds},
+    {"31 rows", 31, 31, banded, thirds},
+    {"32 rows", 32, 32, banded, thirds},
+    {"33 rows", 33, 33, banded, thirds},
+    {"one entry in the last corner", 33, 65, last_corner, thirds},
+    {"one long row", 70, 200, long_row, thirds},
+    {"wide", 5, 300, scattered, thirds},
+    {"tall", 300, 5, scattered, thirds},
+    {"dense", 8, 8, everywhere, thirds},
+    {"scattered", 257, 190, scattered, thirds},
+    {"explicit zeros", 9, 11, everywhere, with_zeros},
+    {"scattered zeros", 67, 50, scattered, with_zeros},
+    {"inf and nan", 9, 9, everywhere, extreme},
+};
+
+static const struct
+try {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+}
+tries[] = {
+    {"ell", {300}},
+    {"sell", {1, 1}},
+    {"sell", {2, 4}},
+    {"sell", {3, 7}},
+    {"sell", {32, 1}},
+    {"sell", {4, INT32_MAX}},
+    {"sell", {1024, 8}},
+    {"hyb", {1}},
+    {"hyb", {7}},
+    {"hyb", {250}},
+    {"bsr", {1}},
+    {"bsr", {2}},
+    {"bsr", {3}},
+    {"bsr", {32}},
+    {"sc-csr", {0}},
+    {"sc-csr", {1}},
+    {"sc-csr", {2}},
+    {"vab", {64}},
+    {"hdia", {1}},
+    {"hdia", {7}},
+    {"hdia", {1024}},
+    {"brcsd1", {1}},
+    {"brcsd1", {5}},
+    {"brcsd2", {1}},
+    {"brcsd2", {7}},
+    {"hdc", {1}},
+    {"hdc", {100}},
+    {"drm", {1}},
+    {"drm", {7}},
+    {"drm", {1024}},
+    {"dia-adaptive", {7, 5, 10, 25, 1}},
+    {"dia-adaptive", {7, 5, 10, 25, 2}},
+    {"dia-adaptive", {7, 5, 10, 25, 3}},
+};
+
+static struct csr build(const struct shape *s)
+{
+    struct csr A;
+    int64_t n = 0;
+    assert_true(csr_new(&A, s->rows, s->cols, s->rows * s->cols, false, NULL));
+    for (int64_t i = 0; i < s->rows; i++) {
+        for (int64_t j = 0; j < s->cols; j++)
+            if (s->has(i, j)) {
+                A.col[n] = (int)j;
+                A.val[n++] = s->value(i, j);
+            }
+        A.rowptr[i + 1] = (int)n;
+    }
+    A.nnz = n;
+    return A;
+}
+
+static double as_stored(double v, enum type real)
+{
+    return real == T_F32 ? (double)(float)v : v;
+}
+
+/* What unpack should give: values rounded, and zeros gone where they fade. */
+static struct csr expected(const struct csr *A, const struct format *f, enum type real)
+{
+    struct csr B;
+    assert_true(csr_copy(&B, A, NULL));
+    B.nnz = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            double v = as_stored(A->val[k], real);
+            if (f->zeros_fade && v == 0) continue;
+            B.col[B.nnz] = A->col[k];
+            B.val[B.nnz++] = v;
+        }
+        B.rowptr[i + 1] = (int)B.nnz;
+    }
+    return B;
+}
+
+/* ---- what holds for every stored matrix ---- */
+
+static void expect_sizes(const struct csr *A, const struct plan *p, const struct stored *S)
+{
+    assert_int_equal(S->narrays, p->shape.narrays);
+    for (int k = 0; k < S->narrays; k++) {
+        assert_string_equal(S->a[k].name, p->shape.a[k].name);
+        assert_int_equal(S->a[k].type, p->shape.a[k].type);
+        assert_int_equal(S->a[k].n, p->shape.a[k].n);
+        assert_non_null(S->a[k].data);
+    }
+    assert_memory_equal(S->param, p->shape.param, sizeof S->param);
+    assert_int_equal(stored_bytes(S), p->bytes);
+    assert_int_equal(stored_slots(S), p->slots);
+    assert_int_equal(p->slots - p->padding, A->nnz);
+    if (S->format->raw) assert_int_equal(p->padding, 0);
+    if (!S->format->piece) return;
+    struct measures m;
+    assert_true(format_measures(S, &m, NULL));
+    assert_int_equal(m.operands, p->slots);
+    assert_int_equal(m.padding, p->padding);
+}
+
+static void expect_place(const struct csr *A, const struct stored *S, int k, int64_t i, char *seen)
+{
+    struct place at = S->format->where(S, k, i);
+    assert_in_range(at.row + 1, 0, A->rows);
+    assert_in_range(at.col + 1, 0, A->cols);
+    if (at.kind == SLOT_PADDING) assert_int_equal(at.col, -1);
+    if (!stored_is_value(S, k)) return;
+    double v = array_real(&S->a[k], i);
+    assert_int_not_equal(at.kind, SLOT_POINTER);
+    if (at.kind == SLOT_PADDING) {
+        assert_true(v == 0);
+        return;
+    }
+    int64_t entry = csr_find(A, at.row, at.col);
+    assert_true(entry >= 0 && !seen[entry]);
+    seen[entry] = 1;
+    double was = as_stored(A->val[entry], S->real);
+    assert_memory_equal(&v, &was, sizeof v);
+}
+
+/* Every entry of A is at exactly one slot, with its value; only zeros may be missing, where they fade. */
+static void expect_places(const struct csr *A, const struct stored *S)
+{
+    char *seen = mem_zero(A->nnz, 1, "seen", NULL);
+    assert_non_null(seen);
+    for (int k = 0; k < S->narrays; k++)
+        for (int64_t i = 0; i < S->a[k].n; i++) expect_place(A, S, k, i, seen);
+    for (int64_t k = 0; k < A->nnz; k++)
+        assert_true(seen[k] || (S->format->zeros_fade && as_stored(A->val[k], S->real) == 0));
+    mem_free(seen);
+}
+
+static void expect_round_trip(const struct csr *A, const struct stored *S)
+{
+    struct csr want = expected(A, S->format, S->real), back;
+    struct err e = {0};
+    if (!format_unpack(S, &back, &e)) fail_msg("%s", e.text);
+    assert_true(csr_check(&back, &e));
+    assert_true(csr_equal(&want, &back));
+    csr_free(&want);
+    csr_free(&back);
+}
+
+/* All of the above. */
+static void check(const struct csr *A, const struct format *f, const int64_t *param, enum type real)
+{
+    struct plan p;
+    struct stored S;
+    struct err e = {0};
+    if (!format_plan(A, f, param, real, &p, &e)) fail_msg("plan %s: %s", f->name, e.text);
+    if (!format_pack(A, f, param, real, false, &S, &e)) fail_msg("pack %s: %s", f->name, e.text);
+    expect_sizes(A, &p, &S);
+    expect_places(A, &S);
+    expect_round_trip(A, &S);
+    stored_free(&S);
+    assert_int_equal(S.narrays, 0);
+    stored_free(&S);
+}
+
+static void test_registry_by_shapes(void **state)
+{
+    (void)state;
+    for (int s = 0; s < COUNT(shapes); s++) {
+        struct csr A = build(&shapes[s]);
+        for (int real = T_F32; real <= T_F64; real++) {
+            for (const struct format *const *f = formats; *f; f++) check(&A, *f, NULL, (enum type)real);
+            for (int t = 0; t < COUNT(tries); t++)
+                check(&A, format_find(tries[t].format), tries[t].param, (enum type)real);
+        }
+        csr_free(&A);
+    }
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    const struct {
+        enum type type;
+        size_t size;
+        const char *name;
+        const void *slots;
+    } types[] = {
+        {T_I32, 4, "int32", (int32_t[]){0, -7}},
+        {T_I64, 8, "int64", (int64_t[]){0, -7}},
+        {T_F32, 4, "fp32", (float[]){0, -7}},
+        {T_F64, 8, "fp64", (double[]){0, -7}},
+    };
+    for (int k = 0; k < COUNT(types); k++) {
+        struct array a = {.type = types[k].type, .n = 2, .data = (void *)types[k].slots};
+        assert_int_equal(type_size(types[k].type), types[k].size);
+        assert_string_equal(type_name(types[k].type), types[k].name);
+        assert_true(array_real(&a, 0) == 0);
+        assert_true(array_real(&a, 1) == -7);
+    }
+}
+
+static void test_registry(void **state)
+{
+    (void)state;
+    for (const struct format *const *f = formats; *f; f++) {
+        assert_ptr_equal(format_find((*f)->name), *f);
+        assert_true(*(*f)->about && *(*f)->source);
+    }
+    assert_null(format_find("elephant"));
+    assert_null(format_find(""));
+}
+
+/* ---- the 4 x 4 example of the thesis, array by array ---- */
+
+static const struct figure {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+    int array;
+    int64_t n;
+    double slot[48];
+} figures[] = {
+    {"coo", {0}, COO_ROW, 9, {0, 0, 1, 1, 2, 2, 2, 3, 3}},
+    {"coo", {0}, COO_COL, 9, {0, 1, 1, 2, 0, 2, 3, 1, 3}},
+    {"coo", {0}, COO_VAL, 9, {1, 7, 2, 8, 5, 3, 9, 6, 4}},
+    {"csr", {0}, CSR_PTR, 5, {0, 2, 4, 7, 9}},
+    {"csr", {0}, CSR_COL, 9, {0, 1, 1, 2, 0, 2, 3, 1, 3}},
+    {"csr", {0}, CSR_VAL, 9, {1, 7, 2, 8, 5, 3, 9, 6, 4}},
+    {"csc", {0}, CSC_PTR, 5, {0, 2, 5, 7, 9}},
+    {"csc", {0}, CSC_ROW, 9, {0, 2, 0, 1, 3, 1, 2, 2, 3}},
+    {"csc", {0}, CSC_VAL, 9, {1, 5, 7, 2, 6, 8, 3, 9, 4}},
+    {"dia", {0}, DIA_OFFSETS, 3, {-2, 0, 1}},
+    {"dia", {0}, DIA_DATA, 12, {0, 0, 5, 6, 1, 2, 3, 4, 7, 8, 9, 0}},
+    {"ell", {0}, ELL_COL, 12, {0, 1, 0, 1, 1, 2, 2, 3, -1, -1, 3, -1}},
+    {"ell", {0}, ELL_VAL, 12, {1, 2, 5, 6, 7, 8, 3, 4, 0, 0, 9, 0}},
+    {"hyb", {0}, HYB_ELL_COL, 8, {0, 1, 0, 1, 1, 2, 2, 3}},
+    {"hyb", {0}, HYB_ELL_VAL, 8, {1, 2, 5, 6, 7, 8, 3, 4}},
+    {"hyb", {0}, HYB_ROW, 1, {2}},
+    {"hyb", {0}, HYB_COL, 1, {3}},
+    {"hyb", {0}, HYB_VAL, 1, {9}},
+    {"hyb", {1}, HYB_ROW, 5, {0, 1, 2, 2, 3}},
+    {"hyb", {1}, HYB_COL, 5, {1, 2, 2, 3, 3}},
+    {"hyb", {1}, HYB_VAL, 5, {7, 8, 3, 9, 4}},
+    {"sell", {2, 4}, SELL_PERM, 4, {2, 0, 1, 3}},
+    {"sell", {2, 4}, SELL_PTR, 3, {0, 6, 10}},
+    {"sell", {2, 4}, SELL_COL, 10, {0, 0, 2, 1, 3, -1, 1, 1, 2, 3}},
+    {"sell", {2, 4}, SELL_VAL, 10, {5, 1, 3, 7, 9, 0, 2, 6, 8, 4}},
+    {"sell", {3, 1}, SELL_PERM, 6, {0, 1, 2, 3, -1, -1}},
+    {"sell", {3, 1}, SELL_PTR, 3, {0, 9, 15}},
+    {"sell", {3, 1}, SELL_VAL, 15, {1, 2, 5, 7, 8, 3, 0, 0, 9, 6, 0, 0, 4, 0, 0}},
+    {"bsr", {2}, BSR_PTR, 3, {0, 2, 4}},
+    {"bsr", {2}, BSR_COL, 4, {0, 1, 0, 1}},
+    {"bsr", {2}, BSR_VAL, 16, {1, 7, 0, 2, 0, 0, 8, 0, 5, 0, 0, 6, 3, 9, 0, 4}},
+    {"bsr", {3}, BSR_PTR, 3, {0, 2, 4}},
+    {"bsr", {3}, BSR_VAL, 36, {1, 7, 0, 0, 2, 8, 5, 0, 3, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 4}},
+    {"dense", {0}, DENSE_VAL, 16, {1, 0, 5, 0, 7, 2, 0, 6, 0, 8, 3, 0, 0, 0, 9, 4}},
+};
+
+static void test_figures(void **state)
+{
+    (void)state;
+    struct csr A = thesis4();
+    for (int k = 0; k < COUNT(figures); k++) {
+        const struct figure *want = &figures[k];
+        struct stored S = packed(&A, want->format, want->param);
+        expect_slots(&S, want->array, want->n, want->slot);
+        stored_free(&S);
+    }
+    csr_free(&A);
+}
+
+/* What slots that hold no entry stand for, on the same example. */
+static const struct {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+    int array;
+    int64_t slot;
+    struct place place;
+} places[] = {
+    {"csr", {0}, CSR_PTR, 2, {SLOT_POINTER, 2, -1}},       {"csr", {0}, CSR_PTR, 4, {SLOT_POINTER, -1, -1}},
+    {"csr", {0}, CSR_COL, 6, {SLOT_ENTRY, 2, 3}},          {"csc", {0}, CSC_PTR, 3, {SLOT_POINTER, -1, 3}},
+    {"csc", {0}, CSC_ROW, 4, {SLOT_ENTRY, 3, 1}},          {"coo", {0}, COO_ROW, 4, {SLOT_ENTRY, 2, 0}},
+    {"ell", {0}, ELL_COL, 9, {SLOT_PADDING, 1, -1}},       {"ell", {0}, ELL_VAL, 10, {SLOT_ENTRY, 2, 3}},
+    {"hyb", {0}, HYB_ELL_VAL, 6, {SLOT_ENTRY, 2, 2}},      {"hyb", {0}, HYB_VAL, 0, {SLOT_ENTRY, 2, 3}},
+    {"dia", {0}, DIA_OFFSETS, 0, {SLOT_POINTER, 2, 0}},    {"dia", {0}, DIA_OFFSETS, 2, {SLOT_POINTER, 0, 1}},
+    {"dia", {0}, DIA_DATA, 1, {SLOT_PADDING, 1, -1}},      {"dia", {0}, DIA_DATA, 3, {SLOT_ENTRY, 3, 1}},
+    {"sell", {3, 4}, SELL_PERM, 0, {SLOT_POINTER, 2, -1}}, {"sell", {3, 4}, SELL_PERM, 5, {SLOT_PADDING, -1, -1}},
+    {"sell", {3, 4}, SELL_PTR, 1, {SLOT_POINTER, 3, -1}},  {"sell", {3, 4}, SELL_PTR, 2, {SLOT_POINTER, -1, -1}},
+    {"sell", {3, 4}, SELL_COL, 7, {SLOT_PADDING, 0, -1}},  {"bsr", {2}, BSR_PTR, 1, {SLOT_POINTER, 2, -1}},
+    {"bsr", {2}, BSR_PTR, 2, {SLOT_POINTER, -1, -1}},      {"bsr", {2}, BSR_COL, 3, {SLOT_POINTER, 2, 2}},
+    {"bsr", {2}, BSR_VAL, 9, {SLOT_PADDING, 2, -1}},       {"bsr", {2}, BSR_VAL, 13, {SLOT_ENTRY, 2, 3}},
+    {"bsr", {3}, BSR_VAL, 22, {SLOT_PADDING, -1, -1}},     {"dense", {0}, DENSE_VAL, 1, {SLOT_PADDING, 1, -1}},
+};
+
+static void test_places(void **state)
+{
+    (void)state;
+    struct csr A = thesis4();
+    for (int k = 0; k < COUNT(places); k++) {
+        struct stored S = packed(&A, places[k].format, places[k].param);
+        expect_where(&S, places[k].array, places[k].slot, places[k].place);
+        stored_free(&S);
+    }
+    csr_free(&A);
+}
+
+/* Of 9 rows, 3 have 4 elements and 6 have 2: a third is enough for width 4. */
+static void test_hyb_width(void **state)
+{
+    (void)state;
+    static const int rowptr[] = {0, 4, 6, 8, 12, 14, 16, 20, 22, 24, 26};
+    for (int rows = 9; rows <= 10; rows++) {
+        struct csr A = {.rows = rows, .cols = 4, .nnz = rowptr[rows], .rowptr = (int *)rowptr};
+        struct plan p;
+        assert_true(format_plan(&A, format_find("hyb"), NULL, T_F64, &p, NULL));
+        assert_int_equal(p.shape.param[0], rows == 9 ? 4 : 2);
+    }
+}
+
+/* ---- refusals ---- */
+
+static const struct {
+    const char *format;
+    int64_t param[PARAMS_MAX];
+    enum code code;
+    const char *text;
+} refused[] = {
+    {"ell", {2}, E_USAGE, "ell: width 2 is less than the longest row, which has 3 entries; use width 0"},
+    {"ell", {-1}, E_USAGE, "ell: width must be 0 to 2147483647, but is -1"},
+    {"sell", {0, 1}, E_USAGE, "sell: C must be 1 to 1024, but is 0"},
+    {"sell", {32, 0}, E_USAGE, "sell: sigma must be 1 to 2147483647, but is 0"},
+    {"bsr", {33}, E_USAGE, "bsr: block must be 1 to 32, but is 33"},
+    {"vab", {100}, E_USAGE, "vab: block must be a multiple of 64 threads, but is 100; use 64, 128 or 256"},
+    {"vab", {0}, E_USAGE, "vab: block must be 64 to 1024, but is 0"},
+    {"drm", {1025}, E_USAGE, "drm: nrows must be 1 to 1024, but is 1025"},
+    {"hdc", {0}, E_USAGE, "hdc: fill must be 1 to 100, but is 0"},
+    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as must be 0 to 3, but is 4"},
+};
+
+static void test_bad_parameters(void **state)
+{
+    (void)state;
+    struct csr A = thesis4();
+    for (int k = 0; k < COUNT(refused); k++) {
+        struct stored S;
+        struct err e = {0};
+        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, true, &S, &e));
+        assert_int_equal(e.code, refused[k].code);
+        if (!strstr(e.text, refused[k].text)) fail_msg("found: %s", e.text);
+        assert_int_equal(S.narrays, 0);
+    }
+    csr_free(&A);
+}
+
+static void test_complex_is_refused(void **state)
+{
+    (void)state;
+    struct csr A;
+    assert_true(csr_new(&A, 3, 3, 0, true, NULL));
+    for (const struct format *const *f = formats; *f; f++) {
+        struct stored S;
+        struct err e = {0};
+        assert_false(format_pack(&A, *f, NULL, T_F64, true, &S, &e));
+        assert_int_equal(e.code, E_UNSUPPORTED);
+        assert_ptr_equal(strstr(e.text, (*f)->name), e.text);
+        assert_non_null(strstr(e.text, "complex"));
+    }
+    csr_free(&A);
+}
+
+/* 20000 rows of one entry each, but row 0 is full: ELL needs 20000 slots a row. */
+static struct csr arrow(void)
+{
+    struct csr A;
+    const int n = 20000;
+    assert_true(csr_new(&A, n, n, 2 * n - 1, false, NULL));
+    for (int k = 0; k < 2 * n - 1; k++) {
+        A.col[k] = k < n ? k : k - n + 1;
+        A.val[k] = 1;
+    }
+    for (int i = 0; i < n; i++) A.rowptr[i + 1] = n + i;
+    assert_true(csr_check(&A, NULL));
+    return A;
+}
+
+static const struct {
+    int64_t memory;
+    bool force;
+    const char *text; /* NULL: allowed */
+} limits[] = {
+    {10000000000, false, "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; `force` converts all the same"},
+    {10000000000, true, NULL},
+    {4800000000, true, NULL},
+    {4799999999, true,
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but 4.80 GB of memory are free; choose another format"},
+    {1000000, false,
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but 1.00 MB of memory are free; choose another format"},
+};
+
+static void test_explosion(void **state)
+{
+    (void)state;
+    struct csr A = arrow();
+    struct plan p;
+    struct stored S;
+    struct err e = {0};
+    assert_true(format_plan(&A, format_find("ell"), NULL, T_F64, &p, NULL));
+    for (int k = 0; k < COUNT(limits); k++) {
+        err_clear(&e);
+        assert_int_equal(format_allow(&p, limits[k].memory, limits[k].force, &e), limits[k].text == NULL);
+        assert_int_equal(e.code, limits[k].text ? E_LIMIT : E_NONE);
+        assert_string_equal(e.text, limits[k].text ? limits[k].text : "");
+    }
+    err_clear(&e);
+    int64_t before = mem_count();
+    assert_false(format_pack(&A, format_find("ell"), NULL, T_F64, false, &S, &e));
+    assert_int_equal(mem_count(), before);
+    assert_non_null(strstr(e.text, "force"));
+    assert_true(format_pack(&A, format_find("hyb"), NULL, T_F64, false, &S, NULL));
+    stored_free(&S);
+    csr_free(&A);
+}
+
+/* Estimates beyond 2^63 bytes saturate; no plan of the largest matrix allocates what it estimates. */
+static void test_estimate_saturates(void **state)
+{
+    (void)state;
+    struct csr A = {.rows = INT32_MAX, .cols = INT32_MAX};
+    struct plan p;
+    struct err e = {0};
+    assert_true(format_plan(&A, format_find("dense"), NULL, T_F64, &p, &e));
+    assert_int_equal(p.slots, (int64_t)INT32_MAX * INT32_MAX);
+    assert_true(p.bytes == INT64_MAX);
+    assert_false(format_allow(&p, INT64_MAX / 4, true, &e));
+    assert_int_equal(e.code, E_LIMIT);
+}
+
+/* One full row of 2^21 entries makes a slice of 1024 rows 2^31 slots: one more than its pointers can say. */
+static void test_slice_pointers_overflow(void **state)
+{
+    (void)state;
+    static const struct try sell = {"sell", {1024, 1}};
+    struct csr A = {.rows = 1, .cols = 1 << 21, .nnz = 1 << 21, .rowptr = (int[]){0, 1 << 21}};
+    struct plan p;
+    struct err e = {0};
+    assert_false(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "2147483648"));
+    A.nnz = A.rowptr[1] = (1 << 21) - 1;
+    assert_true(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, NULL));
+    assert_int_equal(p.slots, (INT64_C(1) << 31) - 1024);
+}
+
+/* ---- failing allocations ---- */
+
+/* Pack and unpack with the nth allocation failing; true when nothing failed any more. */
+static bool survives(const struct csr *A, const struct format *f, int64_t nth)
+{
+    struct stored S;
+    struct csr back = {0};
+    struct err e = {0};
+    mem_fail_at(nth);
+    bool packed = format_pack(A, f, NULL, T_F64, false, &S, &e);
+    bool unpacked = packed && format_unpack(&S, &back, &e);
+    mem_fail_at(0);
+    if (!packed) assert_int_equal(S.narrays, 0);
+    if (!unpacked) {
+        assert_int_equal(e.code, E_MEMORY);
+        assert_null(back.rowptr);
+    }
+    stored_free(&S);
+    csr_free(&back);
+    return unpacked;
+}
+
+static void test_nth_allocation_fails(void **state)
+{
+    (void)state;
+    struct csr A = build(&shapes[10]);
+    for (const struct format *const *f = formats; *f; f++) {
+        int64_t nth = 1;
+        while (nth < 100 && !survives(&A, *f, nth)) nth++;
+        assert_in_range(nth, 4, 99);
+    }
+    csr_free(&A);
+}
+
+/* ---- real matrices ---- */
+
+static void check_file(const char *path)
+{
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+    for (const struct format *const *f = formats; *f && !A.imag && A.nnz <= FIT_NNZ; f++) {
+        struct plan p;
+        assert_true(format_plan(&A, *f, NULL, T_F64, &p, &e));
+        if (p.slots <= FIT_SLOTS && format_allow(&p, mem_available(), false, NULL)) check(&A, *f, NULL, T_F64);
+    }
+    csr_free(&A);
+}
+
+static void test_samples(void **state)
+{
+    (void)state;
+    static const double offsets[] = {-3, 0, 1, 3};
+    struct csr A = thesis4(), B, D;
+    struct load_info info;
+    struct stored S;
+    assert_true(mtx_load("samples/thesis4.mtx", NULL, &B, &info, NULL));
+    assert_true(csr_equal(&A, &B));
+    assert_true(mtx_load("samples/diag6.mtx", NULL, &D, &info, NULL));
+    assert_true(format_pack(&D, format_find("dia"), NULL, T_F64, false, &S, NULL));
+    assert_int_equal(S.a[DIA_OFFSETS].n, 4);
+    for (int d = 0; d < 4; d++) assert_true(array_real(&S.a[DIA_OFFSETS], d) == offsets[d]);
+    stored_free(&S);
+    csr_free(&A);
+    csr_free(&B);
+    csr_free(&D);
+}
+
+static void test_real_matrices(void **state)
+{
+    (void)state;
+    const char *folder;
+    char path[1024], line[4096], name[128];
+    FILE *index = collection_index("real matrices", &folder);
+    if (!index) return;
+    while (fgets(line, sizeof line, index)) {
+        long stored = 0;
+        if (sscanf(line, "%127s %*d %*d %ld", name, &stored) != 2 || stored > FIT_NNZ) continue;
+        snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, name);
+        check_file(path);
+    }
+    fclose(index);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_registry_by_shapes),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_hyb_width),
+        cmocka_unit_test(test_bad_parameters),
+        cmocka_unit_test(test_complex_is_refused),
+        cmocka_unit_test(test_explosion),
+        cmocka_unit_test(test_estimate_saturates),
+        cmocka_unit_test(test_slice_pointers_overflow),
+        cmocka_unit_test(test_nth_allocation_fails),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_real_matrices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

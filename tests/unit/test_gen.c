@@ -1,0 +1,337 @@
+/* Every generator: its sizes, symmetry and dominance, the same bits for the same seed everywhere, its refusals. */
+#include "kits/shapes.h"
+#include "base/err.h"
+#include "matrix/gen.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "matrix/stats.h"
+#include "base/watch.h"
+
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* nnz -1: depends on the seed. Dominant: in every row. */
+static const struct {
+    const char *name;
+    int64_t p[PARAMS_MAX], rows, cols, nnz;
+    bool pattern, values, dominant;
+} cases[] = {
+    {"poisson2d", {1, 0}, 1, 1, 1, true, true, true},
+    {"poisson2d", {7, 0}, 49, 49, 5 * 49 - 4 * 7, true, true, true},
+    {"poisson2d", {5, 3}, 15, 15, 5 * 15 - 2 * 5 - 2 * 3, true, true, true},
+    {"poisson2d", {1, 9}, 9, 9, 25, true, true, true},
+    {"poisson3d", {1, 0, 0}, 1, 1, 1, true, true, true},
+    {"poisson3d", {4, 0, 0}, 64, 64, 7 * 64 - 6 * 16, true, true, true},
+    {"poisson3d", {2, 3, 5}, 30, 30, 7 * 30 - 2 * (6 + 10 + 15), true, true, true},
+    {"fem", {1, 0}, 3, 3, 9, true, true, true},
+    {"fem", {4, 3}, 36, 36, 9 * 10 * 7, true, true, false},
+    {"fem", {20, 0}, 1200, 1200, 9 * 58 * 58, true, true, false},
+    {"band", {1, 8, 100}, 1, 1, 1, true, true, true},
+    {"band", {50, 0, 100}, 50, 50, 50, true, true, true},
+    {"band", {50, 3, 100}, 50, 50, 50 * 7 - 3 * 4, true, false, true},
+    {"band", {50, 49, 100}, 50, 50, 2500, true, false, true},
+    {"band", {200, 20, 0}, 200, 200, 200, true, true, true},
+    {"band", {200, 20, 35}, 200, 200, 200 + 160 * 14 + 2 * 216, false, false, true},
+    {"brokendiag", {1, 1}, 1, 1, 1, true, true, true},
+    {"brokendiag", {3, 5}, 3, 3, -1, false, false, true},
+    {"brokendiag", {40, 1}, 40, 40, 40, true, true, true},
+    {"brokendiag", {500, 9}, 500, 500, -1, false, false, true},
+    {"random", {0, 8, 0}, 0, 0, 0, true, true, true},
+    {"random", {0, 4, 9}, 0, 9, 0, false, false, false},
+    {"random", {30, 0, 0}, 30, 30, 0, true, true, false},
+    {"random", {300, 7, 0}, 300, 300, 2100, false, false, false},
+    {"random", {20, 13, 13}, 20, 13, 260, false, false, false},
+    {"random", {2000, 30, 100000}, 2000, 100000, 60000, false, false, false},
+    {"rmat", {0, 3}, 1, 1, 1, true, true, true},
+    {"rmat", {8, 0}, 256, 256, 0, true, true, false},
+    {"rmat", {10, 8}, 1024, 1024, -1, false, false, false},
+    {"circuit", {1, 0}, 1, 1, 1, true, true, true},
+    {"circuit", {2, 4}, 2, 2, 4, true, false, true},
+    {"circuit", {3000, 0}, 3000, 3000, -1, true, false, true},
+    {"circuit", {3000, 3}, 3000, 3000, -1, true, false, true},
+    {"dense", {0, 0}, 0, 0, 0, true, true, true},
+    {"dense", {70, 0}, 70, 70, 4900, true, false, false},
+    {"dense", {3, 5}, 3, 5, 15, false, false, false},
+};
+
+static struct csr make(int i, uint64_t seed)
+{
+    struct csr A;
+    struct err e = {0};
+    const struct generator *g = generator_find(cases[i].name);
+    if (!g->make(cases[i].p, seed, NULL, &A, &e) || !csr_check(&A, &e))
+        fail_msg("case %d, %s: %s", i, cases[i].name, e.text);
+    return A;
+}
+
+static void sizes_symmetry_and_dominance(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct csr A = make(i, 7);
+        struct stats s;
+        assert_true(stats_of(&A, NULL, &s, NULL));
+        bool dominant = A.rows == A.cols && s.dominant_rows == A.rows;
+        if (A.rows != cases[i].rows || A.cols != cases[i].cols || (cases[i].nnz >= 0 && A.nnz != cases[i].nnz))
+            fail_msg("case %d, %s: %lld x %lld, %lld", i, cases[i].name, (long long)A.rows, (long long)A.cols,
+                     (long long)A.nnz);
+        if (s.pattern_symmetric != cases[i].pattern || s.value_symmetric != cases[i].values ||
+            dominant != cases[i].dominant)
+            fail_msg("case %d, %s: pattern %d, values %d, dominant %d", i, cases[i].name, s.pattern_symmetric,
+                     s.value_symmetric, dominant);
+        csr_free(&A);
+    }
+}
+
+static void every_generator_is_tried_and_has_good_defaults(void **state)
+{
+    (void)state;
+    for (int i = 0; generators[i]; i++) {
+        const struct generator *g = generators[i];
+        int64_t p[PARAMS_MAX] = {0};
+        struct csr A;
+        int tried = 0;
+        assert_true(generator_find(g->name) == g);
+        assert_true(!strncmp(g->usage, g->name, strlen(g->name)));
+        for (int k = 0; g->params[k].name; k++) p[k] = g->params[k].usual;
+        assert_true(g->make(p, 1, NULL, &A, NULL) && csr_check(&A, NULL));
+        assert_in_range(A.nnz, 1000, 1000000);
+        csr_free(&A);
+        for (int k = 0; k < COUNT(cases); k++) tried += !strcmp(cases[k].name, g->name);
+        assert_true(tried > 0);
+    }
+    assert_null(generator_find("no such"));
+}
+
+static void seeds_decide_the_bits(void **state)
+{
+    (void)state;
+    int threads = omp_get_max_threads();
+    for (int i = 0; i < COUNT(cases); i++) {
+        bool fixed = !strncmp(cases[i].name, "poisson", 7) || cases[i].nnz == cases[i].rows || cases[i].nnz == 0;
+        struct csr A = make(i, 5);
+        omp_set_num_threads(i % 4 + 1);
+        struct csr B = make(i, 5), C = make(i, 6);
+        assert_true(csr_equal(&A, &B));
+        if (csr_equal(&A, &C) && !fixed && strcmp(cases[i].name, "fem")) fail_msg("case %d, %s", i, cases[i].name);
+        omp_set_num_threads(threads);
+        csr_free(&A);
+        csr_free(&B);
+        csr_free(&C);
+    }
+}
+
+static uint64_t hash(uint64_t h, const void *data, size_t n)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3;
+    return h;
+}
+
+/* FNV-1a over all arrays: what a seed gave once it gives for ever and on every machine. */
+static void the_bits_are_the_same_on_every_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        int at;
+        uint64_t hash;
+    } known[] = {{4, 0x9f6cf535221f446c},  {8, 0xf778adc0c57d8206},  {15, 0x7689de09515820ce},
+                 {19, 0x9b962d8902eb0d70}, {23, 0x484cb87a7ec96e06}, {28, 0x97f4d983d416c2e9},
+                 {32, 0x5f61a5d780f34fb2}, {34, 0x5d90b1a0a69db3f9}};
+    for (int i = 0; i < COUNT(known); i++) {
+        struct csr A = make(known[i].at, 42);
+        uint64_t h = hash(0xcbf29ce484222325, A.rowptr, (size_t)(A.rows + 1) * sizeof *A.rowptr);
+        h = hash(h, A.col, (size_t)A.nnz * sizeof *A.col);
+        h = hash(h, A.val, (size_t)A.nnz * sizeof *A.val);
+        if (h != known[i].hash)
+            fail_msg("case %d, %s: 0x%016llx", known[i].at, cases[known[i].at].name, (unsigned long long)h);
+        csr_free(&A);
+    }
+}
+
+/* Splitmix64's published numbers. */
+static void random_numbers_are_splitmix64(void **state)
+{
+    (void)state;
+    static const uint64_t published[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                         4593380528125082431u, 16408922859458223821u};
+    uint64_t random = 1234567;
+    for (int i = 0; i < COUNT(published); i++) assert_true(random_next(&random) == published[i]);
+    double least = 1, most = -1, sum = 0;
+    for (int i = 0; i < 100000; i++) {
+        double v = random_unit(&random);
+        assert_true(v >= -1 && v < 1 && v != 0);
+        least = fmin(least, v);
+        most = fmax(most, v);
+        sum += v;
+    }
+    assert_true(least < -0.999 && most > 0.999 && fabs(sum) < 1000);
+}
+
+static void poisson_has_its_stencil(void **state)
+{
+    (void)state;
+    static const int64_t two[PARAMS_MAX] = {3, 4}, three[PARAMS_MAX] = {3, 4, 5};
+    struct csr A, B;
+    assert_true(generator_find("poisson2d")->make(two, 0, NULL, &A, NULL));
+    assert_true(generator_find("poisson3d")->make(three, 0, NULL, &B, NULL));
+    assert_true(A.val[csr_find(&A, 4, 4)] == 4 && B.val[csr_find(&B, 16, 16)] == 6);
+    static const int64_t near[] = {-12, -3, -1, 1, 3, 12};
+    for (int i = 0; i < 6; i++) {
+        assert_true(B.val[csr_find(&B, 16, 16 + near[i])] == -1);
+        if (i > 0 && i < 5) assert_true(A.val[csr_find(&A, 4, 4 + near[i])] == -1);
+    }
+    assert_int_equal(csr_find(&A, 2, 3), -1);
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* A Cholesky factor with a positive diagonal exists. */
+static void fem_is_positive_definite(void **state)
+{
+    (void)state;
+    enum { N = 3 * 5 * 4 };
+    static const int64_t p[PARAMS_MAX] = {5, 4};
+    static double L[N][N];
+    struct csr A;
+    assert_true(generator_find("fem")->make(p, 3, NULL, &A, NULL));
+    assert_int_equal(A.rows, N);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= i; j++) {
+            int64_t k = csr_find(&A, i, j);
+            double v = k < 0 ? 0 : A.val[k];
+            for (int m = 0; m < j; m++) v -= L[i][m] * L[j][m];
+            if (i == j) assert_true(v > 0.1);
+            L[i][j] = i == j ? sqrt(v) : v / L[j][j];
+        }
+    csr_free(&A);
+}
+
+static void shapes_are_what_their_names_say(void **state)
+{
+    (void)state;
+    static const int64_t rmat[PARAMS_MAX] = {12, 8}, circuit[PARAMS_MAX] = {4000, 4}, broken[PARAMS_MAX] = {4000, 9},
+                         even[PARAMS_MAX] = {1000, 10, 5000};
+    struct csr A;
+    struct stats s;
+    assert_true(generator_find("rmat")->make(rmat, 1, NULL, &A, NULL) && stats_of(&A, NULL, &s, NULL));
+    assert_true(s.row_max > 20 * s.row_mean && s.empty_rows > A.rows / 10 && A.nnz < 8 * 4096);
+    csr_free(&A);
+    assert_true(generator_find("circuit")->make(circuit, 1, NULL, &A, NULL) && stats_of(&A, NULL, &s, NULL));
+    assert_true(s.row_median < 8 && csr_row_length(&A, s.longest[3]) > 490 && csr_row_length(&A, s.longest[4]) < 50);
+    csr_free(&A);
+    assert_true(generator_find("brokendiag")->make(broken, 1, NULL, &A, NULL) && stats_of(&A, NULL, &s, NULL));
+    assert_true(s.diagonals == 9 && s.zero_diagonal == 0 && s.row_std > 0.5);
+    assert_in_range(A.nnz, 2 * 4000, 7 * 4000);
+    csr_free(&A);
+    assert_true(generator_find("random")->make(even, 1, NULL, &A, NULL) && stats_of(&A, NULL, &s, NULL));
+    assert_true(s.row_min == 10 && s.row_max == 10);
+    csr_free(&A);
+}
+
+/* Refused before anything is allocated. */
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    const int64_t most = INT32_MAX;
+    const struct {
+        const char *name;
+        int64_t p[PARAMS_MAX];
+        enum code code;
+    } bad[] = {
+        {"poisson2d", {0, 0}, E_USAGE},
+        {"poisson2d", {-5, 0}, E_USAGE},
+        {"poisson2d", {most + 1, 1}, E_USAGE},
+        {"poisson2d", {most, 0}, E_LIMIT},
+        {"poisson2d", {most, 1}, E_LIMIT},
+        {"poisson2d", {46341, 46341}, E_LIMIT},
+        {"poisson3d", {1 << 20, 0, 0}, E_LIMIT},
+        {"poisson3d", {800, 0, 0}, E_LIMIT},
+        {"fem", {1 << 30, 0}, E_LIMIT},
+        {"fem", {12000, 0}, E_LIMIT},
+        {"band", {most, most - 1, 100}, E_LIMIT},
+        {"band", {most, 1, 100}, E_LIMIT},
+        {"band", {10, 1, 101}, E_USAGE},
+        {"brokendiag", {3, 6}, E_USAGE},
+        {"brokendiag", {most, most}, E_LIMIT},
+        {"random", {most, most, 0}, E_LIMIT},
+        {"random", {1, 1, -1}, E_USAGE},
+        {"random", {INT64_MIN, INT64_MAX, INT64_MAX}, E_USAGE},
+        {"rmat", {31, 1}, E_USAGE},
+        {"rmat", {30, 2}, E_LIMIT},
+        {"rmat", {30, most}, E_LIMIT},
+        {"circuit", {most, most}, E_LIMIT},
+        {"circuit", {most, 0}, E_LIMIT},
+        {"random", {10, 20, 0}, E_USAGE},
+        {"band", {10, 20, 100}, E_USAGE},
+        {"circuit", {10, 50}, E_USAGE},
+    };
+    for (int i = 0; i < COUNT(bad); i++) {
+        struct csr A = {0};
+        struct err e = {0};
+        int64_t before = mem_count();
+        if (generator_find(bad[i].name)->make(bad[i].p, 1, NULL, &A, &e))
+            fail_msg("case %d, %s was made", i, bad[i].name);
+        if (e.code != bad[i].code) fail_msg("case %d, %s: %s", i, bad[i].name, e.text);
+        assert_int_equal(mem_count(), before);
+        assert_null(A.rowptr);
+    }
+}
+
+static bool never(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what;
+    assert_true(done <= total);
+    return false;
+}
+
+static void every_generator_can_be_cancelled(void **state)
+{
+    (void)state;
+    struct watch w = {never, NULL};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct csr A = {0};
+        struct err e = {0};
+        if (!cases[i].nnz) continue;
+        assert_false(generator_find(cases[i].name)->make(cases[i].p, 1, &w, &A, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_null(A.rowptr);
+    }
+}
+
+static bool go_make(const void *user, struct err *e)
+{
+    struct csr A;
+    int i = *(const int *)user;
+    if (!generator_find(cases[i].name)->make(cases[i].p, 1, NULL, &A, e)) return false;
+    csr_free(&A);
+    return true;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) assert_true(fail_each(go_make, &i) >= 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_symmetry_and_dominance),
+        cmocka_unit_test(every_generator_is_tried_and_has_good_defaults),
+        cmocka_unit_test(seeds_decide_the_bits),
+        cmocka_unit_test(the_bits_are_the_same_on_every_machine),
+        cmocka_unit_test(random_numbers_are_splitmix64),
+        cmocka_unit_test(poisson_has_its_stencil),
+        cmocka_unit_test(fem_is_positive_definite),
+        cmocka_unit_test(shapes_are_what_their_names_say),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(every_generator_can_be_cancelled),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* keys, screendump and last: the full screen without a terminal, by commands; and a burst of random keys. */
+#include "kits/keys_kit.h"
+#include "kits/talk.h"
+#include "machine/device.h"
+#include "matrix/random.h"
+#include "solvers/solve.h"
+#include "ui/explorer.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/stage.h"
+#include "ui/term.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *content(const char *path)
+{
+    static char text[200000];
+    FILE *f = fopen(path, "rb");
+    if (!f) fail_msg("%s is not there", path);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+/* The keys, in the pane that was left last, and what is on the screen then. */
+static void shows(struct talk *t, const char *line, const char *part)
+{
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    talk_says(t, "screendump", part);
+}
+
+static void keys_are_pressed(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20");
+    shows(&t, "keys \"Right + +\"", "[1 spy]");
+    shows(&t, "keys Tab", "[2 rows]");
+    shows(&t, "keys 3 Down", "[3 layout]");
+    shows(&t, "keys j view rows", "[2 rows]");
+    shows(&t, "keys Click:12,0 size 80x24", "[2 rows]");
+    shows(&t, "keys \"':stats' Enter\" size 100x40", "diagonally dominant rows  400");
+    shows(&t, "keys \":hel Tab lay\"", ":help lay");
+    shows(&t, "keys \"Size:19x4\"", "too small");
+    shows(&t, "keys \"/ 3 0 Enter\" view rows", "row");
+    shows(&t, "keys \"/ Quote 9\"", "row [column], counted from 0: 9_");
+    shows(&t, "keys C-c", "[2 rows]");
+    shows(&t, "keys \"? j\" size 40x10 ascii", "Tab pane");
+    talk_close_screen(&t);
+}
+
+static void what_is_no_key_is_refused(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    talk_refuses(&t, "keys j", "there is no matrix to show");
+    talk_refuses(&t, "keys j view nowhere", "is not a view");
+    talk_line(&t, "gen poisson2d 5");
+    talk_refuses(&t, "keys Pgdn", "did you mean `PgDn`? To type it write 'Pgdn'");
+    talk_refuses(&t, "keys j Xyzzy", "there is no key `Xyzzy`");
+    talk_refuses(&t, "keys C-z", "there is no key `C-z`");
+    talk_refuses(&t, "keys Size:0x5", "there is no key");
+    talk_refuses(&t, "keys j size 0x3", "1x1 to 1000x1000");
+    talk_refuses(&t, "keys j size 2000x3", "1x1 to 1000x1000");
+    talk_refuses(&t, "keys j colours 7", "none, 8, 16, 256 or true");
+    talk_refuses(&t, "keys", "expected a word");
+    shows(&t, "keys \"':keys j' Enter\" size 120x30", "keys: a full screen is open already");
+    shows(&t, "keys \"'Pgdn ' 'a'\" view rows", "[2 rows]");
+    talk_close_screen(&t);
+}
+
+static void the_session_goes_on(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    t.s.dev = device_open("cpu", NULL);
+    talk_line(&t, "gen poisson2d 20");
+    assert_true(talk_line(&t, "keys \"':solve cg step' Enter s s\""));
+    assert_true(t.s.solve && t.s.solve->reason == RUNNING && t.s.solve->paused);
+    assert_int_equal(t.s.solve->iterations, 2);
+    assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j f\" view solve"));
+    assert_int_equal(t.s.solve->reason, CONVERGED);
+    /* Wait: what follows does not stop the solve; without it x does. */
+    assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));
+    assert_int_not_equal(t.s.solve->reason, STOPPED);
+    assert_true(talk_line(&t, "gen poisson2d 100; keys \"':solve jacobi tol 0 maxit 100000000 force' Enter x\""));
+    assert_int_equal(t.s.solve->reason, STOPPED);
+    assert_false(t.s.quit);
+    talk_line(&t, "keys \"':quit' Enter\"");
+    assert_true(t.s.quit);
+    talk_close_screen(&t);
+}
+
+static void typed_lines_are_not_in_the_history(void **state)
+{
+    struct talk t;
+    char path[4200];
+    (void)state;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 5");
+    shows(&t, "keys \"':stats # not kept' Enter q : Up\"", ":stats # not kept");
+    talk_close_screen(&t);
+    snprintf(path, sizeof path, "%s/warpspy/history", getenv("XDG_STATE_HOME"));
+    assert_null(strstr(content(path), "not kept"));
+}
+
+static void screens_become_files(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    talk_refuses(&t, "screendump", "nothing was drawn yet");
+    talk_line(&t, "gen poisson2d 20; rows");
+    talk_refuses(&t, "screendump a.pdf", "expected a file that ends in .txt, .ansi, .svg or .png");
+    talk_refuses(&t, "screendump nowhere/a.txt", "nowhere");
+    talk_says(&t, "screendump a.txt", "a.txt");
+    assert_non_null(strstr(content("a.txt"), "rows counted from 0"));
+    assert_null(strchr(content("a.txt"), '\033'));
+    talk_refuses(&t, "screendump a.txt", "`force` to overwrite");
+    talk_says(&t, "keys ? size 60x20 colours 8 view rows; screendump a.ansi", "a.ansi");
+    assert_non_null(strstr(content("a.ansi"), ";36m[2 rows]"));
+    talk_says(&t, "keys ? colours none view rows; screendump a.ansi force", "a.ansi");
+    assert_non_null(strstr(content("a.ansi"), "\033[1m"));
+    assert_null(strstr(content("a.ansi"), "3"
+                                          "8;"));
+    talk_says(&t, "screendump a.svg light", "a.svg");
+    assert_non_null(strstr(content("a.svg"), "<svg"));
+    void *cairo = dlopen("libcairo.so.2", RTLD_LAZY);
+    if (cairo) talk_says(&t, "screendump a.png", "a.png");
+    if (cairo) assert_memory_equal(content("a.png"), "\x89PNG", 4);
+    if (cairo) dlclose(cairo);
+    /* In the explorer: the pane, not the line that asks for it. */
+    talk_line(&t, "keys \"':screendump b.txt' Enter\" view spy");
+    assert_non_null(strstr(content("b.txt"), "[1 spy]"));
+    assert_null(strstr(content("b.txt"), "screendump"));
+    /* A command before it took away what the pane showed. */
+    assert_true(talk_line(&t, "keys \"3 ':drop all; screendump c.txt' Enter\" view layout"));
+    assert_non_null(strstr(content("c.txt"), "there is no matrix to show"));
+    talk_close_screen(&t);
+}
+
+static void a_view_is_drawn_again(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    talk_refuses(&t, "last", "nothing was drawn yet");
+    talk_line(&t, "load samples/thesis4.mtx as four; gen poisson2d 20; spy width 30 height 9; layout ell of four");
+    talk_says(&t, "last size 100x30", "four  4 x 4");
+    talk_refuses(&t, "last size 10x3", "40x10 to 400x400");
+    talk_line(&t, "spy");
+    talk_forget(&t);
+    assert_true(talk_line(&t, "last size 60x14"));
+    int lines = 0;
+    for (const char *p = t.out; *p; p++) lines += *p == '\n';
+    assert_in_range(lines, 8, 14);
+    talk_line(&t, "keys \"+ + + + +\"; last size 120x40");
+    assert_null(strstr(t.out, "q leave"));
+    assert_null(strstr(t.out, "[1 spy]"));
+    talk_line(&t, "drop poisson2d");
+    talk_refuses(&t, "last", "not loaded any more");
+    talk_close_screen(&t);
+    talk_open(&t, OUT_JSON);
+    struct err e = {0};
+    assert_true(ui_attach(&t.s, &e));
+    talk_line(&t, "load samples/thesis4.mtx; keys j view rows");
+    talk_says(&t, "last", "\"kind\":\"bin\"");
+    assert_false(talk_line(&t, "screendump"));
+    assert_non_null(strstr(t.out, "a screen is no data"));
+    talk_close_screen(&t);
+}
+
+/* Without a matrix there are no cells to make a picture of. */
+static void nothing_is_exported_as_a_picture(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open_screen(&t);
+    talk_refuses(&t, "export rows x.svg", "there is no matrix to show");
+    talk_refuses(&t, "export layout x.png", "there is no matrix to show");
+    talk_close_screen(&t);
+}
+
+/* ---- 10,000 sizes, a key at each ---- */
+
+enum { STORM = 10000 };
+
+struct storm {
+    struct session *s;
+    uint64_t random;
+    int sizes;
+    bool key; /* comes next, at the new size */
+    const char *typed;
+};
+
+/* Lines are left again: nothing typed here may run, but for stats. */
+static const char *const storm_keys[] = {
+    "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
+static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};
+
+static bool storm_next(void *user, struct press *p)
+{
+    struct storm *x = user;
+    const struct stage *g = stage_now();
+    const struct explorer *e = front_explorer(x->s);
+    if (e->w != g->w || e->h != g->h) fail_msg("drawn at %dx%d, the size is %dx%d", e->w, e->h, g->w, g->h);
+    if (x->sizes == STORM && !*x->typed) return false;
+    bool named = random_next(&x->random) % 3 == 0;
+    uint64_t size = random_next(&x->random) % 20, most = size < 6 ? 25 : size < 19 ? 110 : 300;
+    if (x->typed[0]) {
+        *p = (struct press){*x->typed == '\n' ? UI_ENTER : *x->typed == '\t' ? UI_TAB : *x->typed, 0, 0};
+        x->typed++;
+    } else if ((x->key = !x->key)) {
+        x->sizes++;
+        *p = (struct press){UI_RESIZE, 1 + (int)(random_next(&x->random) % most),
+                            1 + (int)(random_next(&x->random) % (most * 2 / 5))};
+    } else if (named) {
+        *p = (struct press){storm_named[random_next(&x->random) % COUNT(storm_named)], 0, 0};
+    } else {
+        x->typed = storm_keys[random_next(&x->random) % COUNT(storm_keys)];
+        return storm_next(user, p);
+    }
+    return true;
+}
+
+static void a_storm_of_sizes(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    (void)state;
+    talk_open_screen(&t);
+    talk_line(&t, "gen rmat 12 8 seed 3; race cg jacobi maxit 20 force on cpu");
+    struct storm x = {.s = &t.s, .random = 6, .typed = ""};
+    struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = storm_next, .user = &x};
+    stage_begin(&g);
+    while (x.sizes < STORM) assert_true(explore(&t.s, "spy", &e));
+    stage_end();
+    talk_close_screen(&t);
+}
+
+/* ---- random keys ---- */
+
+static void on_death(int sig)
+{
+    random_keys_tell();
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+static void random_keys_do_no_harm(void **state)
+{
+    (void)state;
+    signal(SIGALRM, on_death);
+    signal(SIGABRT, on_death);
+    alarm(120);
+    for (uint64_t seed = 1; seed <= 30; seed++) random_keys(seed, 400);
+    alarm(0);
+}
+
+/* A run is its seed's alone: the same keys twice. */
+static void a_seed_repeats_its_run(void **state)
+{
+    (void)state;
+    random_keys(77, 200);
+    int64_t first = keys_pressed;
+    random_keys(77, 200);
+    assert_int_equal(first, keys_pressed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_pressed),
+        cmocka_unit_test(what_is_no_key_is_refused),
+        cmocka_unit_test(the_session_goes_on),
+        cmocka_unit_test(typed_lines_are_not_in_the_history),
+        cmocka_unit_test(screens_become_files),
+        cmocka_unit_test(a_view_is_drawn_again),
+        cmocka_unit_test(nothing_is_exported_as_a_picture),
+        cmocka_unit_test(a_storm_of_sizes),
+        cmocka_unit_test(a_seed_repeats_its_run),
+        cmocka_unit_test(random_keys_do_no_harm),
+    };
+    random_keys_begin();
+    int failed = cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+    random_keys_end();
+    return failed;
+}

@@ -1,0 +1,815 @@
+/* Lessons: those that come with the program, what they may hold, the questions they ask, what is said of a mistake in
+   one; and the measures that their tables are made of, as other commands show them. */
+#include "kits/dev_fake.h"
+#include "kits/talk.h"
+#include "machine/bench.h"
+#include "machine/front_ops.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "session/output_run.h"
+#include "ui/run.h"
+
+#include <cjson/cJSON.h>
+#include <glob.h>
+#include <math.h>
+#include <unistd.h>
+
+enum { COLUMNS = 100 };
+
+/* ---- helpers ---- */
+
+static char folder[] = "/tmp/warpspy-lessons-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *name, const char *text, size_t n)
+{
+    FILE *f = fopen(path_of(name), "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Read a lesson of this text with one repetition. */
+static bool lesson(struct talk *t, const char *text)
+{
+    char line[160];
+    write_file("lesson.txt", text, strlen(text));
+    snprintf(line, sizeof line, "lesson %s reps 1", path_of("lesson.txt"));
+    return talk_line(t, line);
+}
+
+/* With the screen's front, so that lessons may hold pictures. */
+static void open_on_cpu(struct talk *t, enum out_mode mode)
+{
+    struct err e = {0};
+    talk_open(t, mode);
+    assert_true(ui_attach(&t->s, &e));
+    assert_true(talk_line(t, "device cpu"));
+}
+
+static void shut(struct talk *t)
+{
+    ui_detach(&t->s);
+    talk_close(t);
+}
+
+/* The nth object of what was said whose `command` is this one; to be deleted. */
+static cJSON *object(const struct talk *t, const char *command, int nth)
+{
+    for (const char *at = t->out; *at; at += strcspn(at, "\n") + 1) {
+        cJSON *j = cJSON_Parse(at);
+        assert_non_null(j);
+        const cJSON *c = cJSON_GetObjectItem(j, "command");
+        if (c && !strcmp(c->valuestring, command) && !nth--) return j;
+        cJSON_Delete(j);
+    }
+    fail_msg("no such line in: %s", t->out);
+    return NULL;
+}
+
+/* A number of that object; NaN for null. */
+static double number(const struct talk *t, const char *command, int nth, const char *key)
+{
+    cJSON *j = object(t, command, nth);
+    const cJSON *v = cJSON_GetObjectItem(j, key);
+    if (!v) fail_msg("no %s in: %s", key, t->out);
+    double value = cJSON_IsNull(v) ? NAN : v->valuedouble;
+    cJSON_Delete(j);
+    return value;
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
+}
+
+static void assert_narrow(const char *text)
+{
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+        if (end - text > COLUMNS) fail_msg("more than %d columns: %.*s", COLUMNS, (int)(end - text), text);
+}
+
+/* ---- the lessons that come with the program ---- */
+
+static void read_it(const char *path, const char *device, enum out_mode mode, int times)
+{
+    char line[300];
+    struct talk t;
+    /* races and benches name the whole device in a line, and a large sell is told at length */
+    bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
+                strstr(path, "dense-row");
+    open_on_cpu(&t, mode);
+    snprintf(line, sizeof line, "device %s; lesson %s reps 1", device, path);
+    for (int i = 0; i < times; i++)
+        if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
+    if (mode == OUT_TEXT && !wide) assert_narrow(t.out);
+    if (mode == OUT_JSON) assert_says(t.out, "\"ok\":true,");
+    shut(&t);
+}
+
+static void those_that_come_with_the_program_run(void **state)
+{
+    glob_t found;
+    (void)state;
+    assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 15);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        read_it(found.gl_pathv[i], "cpu", OUT_TEXT, strstr(found.gl_pathv[i], "reductions") ? 2 : 1);
+    globfree(&found);
+}
+
+/* Those of formats alone check every kernel there, which takes long. */
+static void solvers_are_taught_on_the_emulator(void **state)
+{
+    static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
+                                        "transfer",  "microscope", "coalescing"};
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        char path[64];
+        snprintf(path, sizeof path, "samples/lessons/%s.txt", names[i]);
+        read_it(path, "emu", OUT_JSON, 1);
+    }
+}
+
+/* What does not depend on the machine: add32 of the DRM paper. */
+static void add32_pads_as_the_paper_says(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "lesson samples/lessons/drm.txt reps 1"));
+    assert_float_equal(number(&t, "lesson", 0, "ratio"), 1, 0);
+    assert_float_equal(number(&t, "lesson", 1, "ratio"), 1, 1e-3);
+    assert_float_equal(number(&t, "lesson", 3, "ratio"), 1, 1e-3);
+    shut(&t);
+}
+
+/* ---- what a lesson may hold ---- */
+
+static void prose_is_filled_and_the_rest_stands(void **state)
+{
+    static const char text[] = "% not shown\n# A title\none two\nthree\r\n\n  as   it stands\n"
+                               "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
+                               "0123456789\n> version\n";
+    static const char expected[] = "A title\n=======\none two three\n\n  as   it stands\n"
+                                   "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n"
+                                   "0123456789\n> version\nwarpspy ";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, text));
+    if (strncmp(t.out, expected, strlen(expected))) fail_msg("found: %s", t.out);
+    shut(&t);
+}
+
+static const char three[] = "> gen poisson2d 4 as P\n> gen poisson2d 6 as Q\n> gen band 20 0 as R\n"
+                            "| matrix | of | what | a GPU |\n";
+
+/* P and Q: 5-point grids of 16 and 36 rows. */
+static const struct {
+    const char *row;
+    double paper, ours;
+} rows[] = {
+    {"| P | - | rows | 8 |", 8, 16},
+    {"| Q | - | nonzeros | 156 |", 156, 156},
+    {"| Q | - | diagonals | - |", NAN, 5},
+    {"| P | ell | padding | 16 |", 16, 16},
+    {"| P | ell | padding/nonzero | 0.25 |", 0.25, 0.25},
+    {"| R | dia | operands | 40 |", 40, 20},
+    {"| R | dia | variance | 0 |", 0, 0},
+    {"| P | ell / csr-vector | padding | - |", NAN, INFINITY},
+    {"| Q | dia / ell | padding | 1 |", 1, 1},
+    {"| mean | - | rows | 24 |", 24, 24},
+    {"| highest | - | rows | 3.6e1 |", 36, 36},
+    {"| lowest | - | rows | -1 |", -1, 16},
+    {"| mean | dia / ell | padding f32 | 1 |", 1, 1},
+};
+
+static void same(double a, double b)
+{
+    if (!(isnan(b) ? isnan(a) : fabs(a - b) <= 1e-12)) fail_msg("expected %g, found %g", b, a);
+}
+
+static void rows_are_answered(void **state)
+{
+    char text[2048];
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", three);
+    for (int i = 0; i < COUNT(rows); i++) n += (size_t)snprintf(text + n, sizeof text - n, "%s\n", rows[i].row);
+    assert_true(lesson(&t, text));
+    for (int i = 0; i < COUNT(rows); i++) {
+        double ours = isinf(rows[i].ours) ? NAN : rows[i].ours;
+        same(number(&t, "lesson", i, "paper"), rows[i].paper);
+        same(number(&t, "lesson", i, "line"), 5 + i);
+        same(number(&t, "lesson", i, "ours"), ours);
+        same(number(&t, "lesson", i, "ratio"), rows[i].paper ? ours / rows[i].paper : NAN);
+    }
+    shut(&t);
+}
+
+static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX 260+ |\n| P | csr-vector | us | 51 |\n"
+                            "| P | csr-merge / csr-vector | total us f32 | 2 |\n"
+                            "| P | drm | padded GFLOP/s | 8 |\n| P | drm | GFLOP/s | 7 |\n"
+                            "| P | drm | packing ms | 0.1 |\n| P | cusparse-csr1 | us | 1 |\n";
+
+static void times_need_a_device_that_has_some(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, timed));
+    assert_says(t.out, "GTX 260+");
+    assert_says(t.out, "Ours: cpu, ");
+    assert_says(t.out, "say nothing about the kernels named");
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, timed));
+    assert_says(t.out, "models accesses, not time");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, timed));
+    for (int i = 0; i < 5; i++) assert_true(number(&t, "lesson", i, "ours") > 0);
+    assert_true(number(&t, "lesson", 2, "ours") >= number(&t, "lesson", 3, "ours"));
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, timed));
+    for (int i = 0; i < 4; i++) assert_true(isnan(number(&t, "lesson", i, "ours")));
+    shut(&t);
+}
+
+static const char solved[] = "> gen poisson2d 12 as P\n> gen dense 24 as D\n| matrix | of | what | GTX 260+ |\n"
+                             "| P | jacobi | one thread us | - |\n| P | jacobi | iteration us | - |\n"
+                             "| P | jacobi | speed-up | 20 |\n| P | gmres 5 | iteration us f32 | - |\n"
+                             "| P | gmres 5 sums host / gmres 5 | iteration us f32 | - |\n"
+                             "| D | lu-serial | solve ms f32 | 1.37 |\n| D | lu-serial | factor ms f32 | 1 |\n"
+                             "| D | lu-openmp / lu-serial | factor ms f32 | 1 |\n| D | lu-paper | factor ms | 1 |\n"
+                             "| P | gmres 5000 | speed-up | 1 |\n";
+
+static void solvers_and_lu_are_timed(void **state)
+{
+    struct talk t;
+    double ours[10];
+    (void)state;
+    for (int reps = 0; reps < 2; reps++) {
+        open_on_cpu(&t, OUT_JSON);
+        assert_true(lesson(&t, solved)); /* reps 1 */
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s reps %d", path_of("lesson.txt"), reps);
+        assert_true(talk_line(&t, line));
+        for (int i = 0; i < 10; i++) ours[i] = number(&t, "lesson", i, "ours");
+        for (int i = 0; i < 8; i++) assert_true(ours[i] > 0 && isfinite(ours[i]));
+        assert_float_equal(ours[2], ours[0] / ours[1], 1e-9 * ours[2]);
+        assert_true(ours[5] > ours[6]);
+        assert_true(isnan(ours[8]) && isnan(ours[9]));
+        assert_says(t.out, "lu-paper does not run on cpu");
+        assert_says(t.out, "expected an m from 1 to 500");
+        shut(&t);
+    }
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, solved));
+    assert_says(t.out, "all cores of the host take its place");
+    assert_null(strstr(t.out, "kernels named"));
+    assert_true(talk_line(&t, "device emu"));
+    assert_true(lesson(&t, solved));
+    assert_says(t.out, "models accesses, not time");
+    shut(&t);
+}
+
+/* What a solver or LU does not take is said of its row; the rest is answered. */
+static void a_refusing_solver_spoils_its_row_alone(void **state)
+{
+    static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"
+                               "| R | jacobi | speed-up | 1 |\n| R | gmres 3 | one thread us | 1 |\n"
+                               "| W | lu-serial | factor ms | 1 |\n| W | bicgstab | speed-up | 1 |\n";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    assert_true(isnan(number(&t, "lesson", 0, "ours")) && number(&t, "lesson", 1, "ours") > 0);
+    assert_true(isnan(number(&t, "lesson", 2, "ours")) && isnan(number(&t, "lesson", 3, "ours")));
+    assert_says(t.out, "diagonal");
+    assert_says(t.out, "square");
+    shut(&t);
+}
+
+/* The heading of the paper's column was lost where nothing was timed. */
+static void headings_stay(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | the paper |\n| P | - | rows | 8 |\n"));
+    assert_says(t.out, "the paper");
+    shut(&t);
+}
+
+static void files_are_named_from_the_lesson(void **state)
+{
+    static const char tiny[] = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n", script[] = "stats\n";
+    struct talk t;
+    (void)state;
+    write_file("tiny.mtx", tiny, sizeof tiny - 1);
+    write_file("script", script, sizeof script - 1);
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
+    assert_non_null(session_matrix(&t.s, "tiny", NULL));
+    assert_false(talk_line(&t, "load tiny.mtx")); /* no longer */
+    shut(&t);
+}
+
+static void matrices_stay_until_the_next_lesson(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as mine"));
+    assert_true(lesson(&t, three));
+    assert_true(session_matrix(&t.s, "P", NULL) && session_matrix(&t.s, "mine", NULL));
+    assert_true(lesson(&t, "> gen poisson2d 3 as S\n| matrix | of | what | p |\n| mean | - | rows | 9 |\n"));
+    assert_says(t.out, "1\n"); /* the mean is over the lesson's own */
+    assert_null(session_matrix(&t.s, "P", NULL));
+    assert_non_null(session_matrix(&t.s, "mine", NULL));
+    assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
+    assert_says(t.err, "is called mine already");
+    shut(&t);
+}
+
+/* ---- mistakes ---- */
+
+static const struct {
+    const char *text, *line, *says;
+} mistakes[] = {
+    {"\n> nonsense\n", ":2: ", "no such command"},
+    {"> version\n@ nothing\n", ":2: ", "the output has no line `nothing`; the nearest is `warpspy"},
+    {"> version\n@ warpspy*\n@ warpspy*\n", ":3: ", "no line `warpspy*`"},
+    {"> device cpu\n@ * dev\n", ":2: ", "the output has no line"},
+    {"prose\n@ prose\n", ":2: ", "expected a command in the line above"},
+    {"> version\n\n@ warpspy*\n", ":3: ", "expected a command in the line above"},
+    {"> version\n@\n", ":2: ", "the expected line is empty"},
+    {"> version\n@! warpspy*\n", ":2: ", "it should have been refused"},
+    {"> nonsense\n@ *no such command*\n", ":1: ", "no such command"},
+    {"> nonsense\n@! something else\n", ":2: ", "no line `something else`"},
+    {"= 3\n", ":1: ", "expected a question before its answer"},
+    {"? How many?\n\n= 3\n", ":3: ", "expected a question before its answer"},
+    {"! So it is.\n", ":1: ", "expected a question before the text on its answer"},
+    {"? How many?\n=\n", ":2: ", "expected an answer"},
+    {"? How many?\n= 3 apples\n", ":2: ", "expected a number, or words in quotes, found `3 apples`"},
+    {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or a percentage after +-"},
+    {"? How many?\n= 3 +- -1\n", ":2: ", "expected a number or a percentage after +-"},
+    {"? Which?\n?  a  this\n?  b  that\n= c\n", ":4: ", "`c` is not one of the question's choices"},
+    {"? How many?\n= bandwidth of it\n! Why?\n", ":2: ", "needs a command below the question"},
+    {"? How many?\n= bandwidth of it\n\n> stats\n", ":2: ", "needs a command below the question"},
+    {"> gen poisson2d 4 as P\n? How many?\n= height of stats P\n", ":3: ", "output has no `height`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows[matrix=Q] of stats P\n", ":3: ", "has no `rows[matrix=Q]`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows rows of stats P\n", ":3: ", "expected + - * / or the end"},
+    {"> gen poisson2d 4 as P\n? How many?\n= (rows of stats P\n", ":3: ", "expected `)`"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 2 * matrix of stats P\n", ":3: ", "expected a number, but"},
+    {"> gen poisson2d 4 as P\n? How many?\n= rows / empty_rows of stats P\n", ":3: ", "expected a number, but"},
+    {"? How many?\n= rows of stats nobody\n", ":2: ", "`stats nobody` fails: "},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15\n= rows of stats P\n",
+     ":3: ", "written as 15, but the program computes 16"},
+    {"> gen poisson2d 4 as P\n? How many?\n= 15 +- 5%\n= rows of stats P\n", ":3: ", "computes 16"},
+    {"> gen poisson2d 4 as P\n? Which?\n= Q | R\n= matrix of stats P\n",
+     ":3: ", "written as Q, but the program computes P"},
+    {"> gen poisson2d 4 as P\n? Which?\n= 4\n= matrix of stats P\n",
+     ":3: ", "written as 4, but the program computes P"},
+    {"? 1\n= 1\n= 2\n= 3\n= 4\n= 5\n= 6\n= 7\n= 8\n= 9\n", ":10: ", "at most 8 answers"},
+    {"> gen poisson2d 4 as P\n> spmv P kernel nothing\n", ":2: ", "is not a kernel"},
+    {"| matrix | of | what |\n", ":1: ", "expected 4 cells between bars"},
+    {"| matrix | of | what | GPU | more |\n", ":1: ", "found 5"},
+    {"| matrix | of | what | GPU\n", ":1: ", "expected 4 cells"},
+    {"| name | of | what | GPU |\n", ":1: ", "found name in place of matrix"},
+    {"| matrix | of | what | GPU |\n| P | - | rows | 1 |\n", ":2: ", "no matrix is called P"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | height | 1 |\n", ":3: ", "found height"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | rows | many |\n", ":3: ", "found many"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | us | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | padding | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | nothing | speed-up | 1 |\n", ":3: ", "found nothing"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | gmres 5 sums guest | speed-up | 1 |\n",
+     ":3: ", "expected a solver"},
+    {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | lu-nothing | solve ms | 1 |\n",
+     ":3: ", "expected an LU method"},
+    {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot contain another"},
+    {"> load none.mtx\n", "/none.mtx", "expected a readable file"},
+};
+
+static void mistakes_name_their_line(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(mistakes); i++) {
+        assert_false(lesson(&t, mistakes[i].text));
+        assert_says(t.err, mistakes[i].line);
+        assert_says(t.err, mistakes[i].says);
+        assert_null(t.s.folder);
+        assert_null(t.s.script);
+    }
+    assert_false(talk_line(&t, "lesson /nowhere/x.txt"));
+    assert_says(t.err, "/nowhere/x.txt");
+    assert_false(talk_line(&t, "lesson samples/lessons/drm.txt reps -1"));
+    write_file("lesson.txt", "a\0b\n", 4);
+    char line[160];
+    snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
+    assert_false(talk_line(&t, line));
+    assert_says(t.err, "NUL byte");
+    shut(&t);
+}
+
+/* One that is longer than a question may be, one with more choices. */
+static void questions_have_limits(void **state)
+{
+    static char text[8192];
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    snprintf(text, sizeof text, "? %3000s?\n", "x");
+    memset(text + 2, 'x', 3000);
+    assert_false(lesson(&t, text));
+    assert_says(t.err, "at most 2046 bytes");
+    *text = 0;
+    for (int i = 0; i < 17; i++) strcat(text, "?  a  b\n");
+    assert_false(lesson(&t, text));
+    assert_says(t.err, ":17: a question has at most 16 choices");
+    shut(&t);
+}
+
+/* ---- questions ---- */
+
+static const char asking[] =
+    "> gen poisson2d 16 as grid\n\n"
+    "? How many points has\n? the grid?\n= 256\n= rows of stats grid\n! Sixteen by sixteen.\n\n"
+    "? Which is wide?\n?  a  the band\n?  b  the web\n= b | the web\n\n"
+    "? What do you see?\n! A grid.\n\n"
+    "? How many iterations?\n= iterations[solver=cg] +- 20% of it\n"
+    "> race cg of grid\n@ *cg*converged*\n! About twice\n! sixteen.\n"
+    "The end.\n";
+
+static void questions_are_told_where_nobody_is_asked(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, asking));
+    assert_says(t.out, "\n\nQuestion 1: How many points has the grid?\nAnswer: 256.\nSixteen by sixteen.\n\n"
+                       "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
+                       "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
+    assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n\n"
+                       "Questions: 3. At a terminal they are interactive.\n");
+    shut(&t);
+}
+
+static void questions_are_rows_of_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, asking));
+    cJSON *j = object(&t, "lesson", 1);
+    assert_string_equal(cJSON_GetObjectItem(j, "kind")->valuestring, "question");
+    assert_string_equal(cJSON_GetObjectItem(j, "question")->valuestring, "Which is wide?");
+    assert_string_equal(cJSON_GetObjectItem(j, "answer")->valuestring, "b");
+    assert_string_equal(cJSON_GetObjectItem(j, "verdict")->valuestring, "shown");
+    assert_string_equal(cJSON_GetArrayItem(cJSON_GetObjectItem(j, "choices"), 1)->valuestring, "b  the web");
+    cJSON_Delete(j);
+    same(number(&t, "lesson", 0, "value"), 256);
+    same(number(&t, "lesson", 0, "line"), 3);
+    same(number(&t, "lesson", 3, "value"), 29);
+    same(number(&t, "lesson", 4, "questions"), 3);
+    same(number(&t, "lesson", 4, "shown"), 3);
+    shut(&t);
+    open_on_cpu(&t, OUT_CSV);
+    assert_true(lesson(&t, asking));
+    assert_says(t.out, "kind,file,line,question,answer,value,verdict\nquestion,");
+    assert_says(t.out, ",Which is wide?,b,,shown\n");
+    shut(&t);
+}
+
+/* What a reader types, a line for each time that something is asked; after the last the input ends. */
+static const char *const *typed;
+static char prompts[256];
+
+static char *type_next(struct session *s, const char *prompt)
+{
+    (void)s;
+    strncat(prompts, prompt, sizeof prompts - strlen(prompts) - 1);
+    return *typed ? mem_str(*typed++, NULL) : NULL;
+}
+
+/* The lesson with these answers. */
+static bool answered(struct talk *t, const char *text, const char *const *lines)
+{
+    open_on_cpu(t, OUT_TEXT);
+    t->s.front->ask = type_next;
+    t->s.interactive = true;
+    typed = lines;
+    *prompts = 0;
+    return lesson(t, text);
+}
+
+static void questions_are_asked(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
+    assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
+    assert_says(t.out,
+                "the grid?\n(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
+    assert_says(t.out, "\nRight: b  the web.\n");
+    assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
+    assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "a", "", " ", NULL}));
+    assert_says(t.out,
+                "Type a number, or press Enter to see the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
+    assert_says(t.out, "\nWrong: it is b  the web.\n");
+    assert_says(t.out, "\nIt is 29.\n");
+    assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"1,000", "b", "", "2", NULL}));
+    assert_says(t.out, "Far off: it is 256. You said 1000, 3.91 times that.\n");
+    assert_says(t.out, "Far off: it is 29. You said 2; it is 14.5 times as much.\n");
+    shut(&t);
+}
+
+/* The third time there is no line: matrices stay, what was answered counts, and what follows does not run. */
+static void a_lesson_can_be_left(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"256", "a", "", NULL}));
+    assert_null(strstr(t.out, "> race"));
+    assert_null(strstr(t.out, "The end."));
+    assert_says(t.out, "How many iterations?\nYou left the lesson; its matrices remain.\n"
+                       "Questions: 1 right, 1 wrong, 0 skipped.\n");
+    assert_non_null(session_matrix(&t.s, "grid", NULL));
+    assert_null(t.s.folder);
+    assert_true(talk_line(&t, "version"));
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){NULL}));
+    assert_null(strstr(t.out, "Answer"));
+    assert_null(strstr(t.out, "Questions:"));
+    shut(&t);
+}
+
+/* What is typed, and whether it is right. */
+static const struct {
+    const char *answer, *typed;
+    bool right;
+} judged[] = {
+    {"12", "12", true},
+    {"12", "12.0", true},
+    {"12", "12.1", false},
+    {"4054", "4,054", true},
+    {"5.2", "5.15", true},
+    {"5.2", "5.1", false},
+    {"5.2 +- 10%", "4.7", true},
+    {"5.2 +- 10%", "4.6", false},
+    {"-3 +- 1", "-2", true},
+    {"-3 +- 1", "-1.9", false},
+    {"0", "0", true},
+    {"0 +- 2", "-2", true},
+    {"csr", "CSR", true},
+    {"csr", "csc", false},
+    {"a b | c", "a  b", true},
+    {"a b | c", "C!", true},
+    {"a b | c", "a b | c", false},
+    {"yes", "y", true},
+    {"no", "N", true},
+    {"no", "yes", false},
+    {"no", "n't", false},
+    {"\"12 of it\"", "12 OF it", true},
+    {"rows of stats P", "16", true},
+    {"rows of stats P", "15", false},
+    {"row_mean of stats P", "4", true},
+    {"nnz / rows + 1 of stats P", "5", true},
+    {"2 * (rows - 1) / 3 of stats P", "10", true},
+    {"rows - 1 - 1 of stats P", "14", true},
+    {"rows / 2 / 2 of stats P", "4", true},
+    {"matrix of stats P", "p", true},
+    {"pattern_symmetric of stats P", "yes", true},
+    {"pattern_symmetric of stats P", "no", false},
+    {"values[array=ptr][2] of layout csr of P", "7", true},
+    {"length[kind=quantile,share=0.5] of rows P", "4", true},
+    {"rows[kind=bin, length=3] of rows P", "8", false}, /* no blanks */
+    {"rows +- 50% of stats P", "24", true},
+    {"rows +- 50% of stats P", "25", false},
+};
+
+static void answers_are_judged(void **state)
+{
+    char text[256];
+    struct talk t;
+    (void)state;
+    for (int i = 0; i < COUNT(judged); i++) {
+        snprintf(text, sizeof text, "> gen poisson2d 4 as P\n? What?\n= %s\n", judged[i].answer);
+        bool ok = answered(&t, text, (const char *const[]){judged[i].typed, NULL});
+        bool right = ok && strstr(t.out, "Questions: 1 right, 0 wrong");
+        if (right != judged[i].right) fail_msg("= %s: %s: %s%s", judged[i].answer, judged[i].typed, t.out, t.err);
+        shut(&t);
+    }
+}
+
+/* No time on the emulator: such a question has no answer, and that is no mistake. */
+static void what_nobody_knows_is_not_asked_for(void **state)
+{
+    static const char text[] =
+        "> gen poisson2d 4 as P\n? How long?\n= time_us of it\n> spmv P kernel csr-scalar on emu\n";
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, text, (const char *const[]){"3", NULL}));
+    assert_says(t.out, "There is no answer here");
+    assert_null(strstr(t.out, "Questions: 0 right"));
+    shut(&t);
+}
+
+static void a_refusal_can_be_expected(void **state)
+{
+    static const char text[] = "> stats nobody\n@! *`nobody` after*\n> gen poisson2d 3 as P\n";
+    struct talk t;
+    (void)state;
+    for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
+        open_on_cpu(&t, mode);
+        assert_true(lesson(&t, text));
+        assert_non_null(session_matrix(&t.s, "P", NULL));
+        shut(&t);
+    }
+}
+
+/* What depends on the machine is left out; pictures are text like any other. */
+static void pictures_and_lines_are_expected(void **state)
+{
+    static const char text[] = "> gen poisson2d 4 as P\n@ P poisson2d 16 16 64 1 *\n> spy P\n@ spy P 16 x 16*\n"
+                               "> layout ell of P\n@ row 1 0 1 2 5 * -1 4 -1 -1 *\n> rows P\n@ 4 8 *\n@ longest:*\n";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, text));
+    assert_says(t.out, " spy  P  16 x 16");
+    assert_says(t.out, " ell  P  16 x 16");
+    assert_says(t.out, " rows  P  16 x 16");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON); /* there they are rows */
+    assert_true(lesson(&t, text));
+    shut(&t);
+}
+
+static void a_refused_row_says_why(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | p |\n| P | csr | variance | 3 |\n"));
+    assert_true(isnan(number(&t, "lesson", 0, "ours")));
+    assert_says(t.out, "stores no diagonals");
+    shut(&t);
+}
+
+/* Either all is well, or memory was what failed; and the session goes on. */
+static void allocations_fail(const char *text)
+{
+    bool ok = false;
+    for (int64_t n = 1; !ok && n < 3000; n++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_TEXT);
+        write_file("lesson.txt", text, strlen(text));
+        mem_fail_at(n);
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s reps 1", path_of("lesson.txt"));
+        ok = talk_line(&t, line) && !strstr(t.out, "memory");
+        mem_fail_at(0);
+        assert_true(ok || strstr(t.err, "memory") || strstr(t.out, "memory"));
+        assert_true(talk_line(&t, "version"));
+        shut(&t);
+    }
+    assert_true(ok);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    allocations_fail(timed);
+    allocations_fail(solved);
+    allocations_fail(asking);
+}
+
+/* ---- the measures elsewhere ---- */
+
+/* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
+static void measures_are_shown(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; spmv using hdia hack 2; spmv"));
+    same(number(&t, "convert", 0, "operands"), 16);
+    same(number(&t, "convert", 0, "pieces"), 3);
+    same(number(&t, "convert", 0, "variance"), 8.0 / 9);
+    same(number(&t, "spmv", 0, "operands"), 16);
+    double ratio = number(&t, "spmv", 0, "gflops_padded") / number(&t, "spmv", 0, "gflops");
+    assert_float_equal(ratio, 16.0 / 15, 1e-9);
+    assert_true(isnan(number(&t, "spmv", 1, "operands")) && isnan(number(&t, "spmv", 1, "gflops_padded")));
+    shut(&t);
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench reps 1"));
+    assert_says(t.out, "16 operands in 3 pieces for thread blocks, variance 0.8889");
+    assert_says(t.out, "format        zero padding  operands  pieces  variance");
+    assert_says(t.out, "GFLOP/s  padded GFLOP/s");
+    assert_narrow(t.out);
+    shut(&t);
+}
+
+static void totals_hold_the_preparation(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 8; spmv reps 3; spmv kernel csr-merge on emu"));
+    same(number(&t, "spmv", 0, "ready_us"), 0);
+    same(number(&t, "spmv", 0, "total_us"), number(&t, "spmv", 0, "time_us"));
+    assert_true(number(&t, "spmv", 1, "ready_us") > 0 && isnan(number(&t, "spmv", 1, "total_us")));
+    shut(&t);
+    open_on_cpu(&t, OUT_TEXT);
+    struct run r[2] = {{.kernel = kernel_find("csr-merge"), .us = 2.5, .ready_us = 30},
+                       {.kernel = kernel_find("csr-cusp"), .us = 2.5}};
+    talk_forget(&t);
+    out_prepared(t.s.out, r, 2);
+    assert_true(out_end(t.s.out, NULL));
+    talk_heard(&t);
+    assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
+    assert_null(strstr(t.out, "csr-cusp"));
+    shut(&t);
+}
+
+/* 0.5 * multiprocessors * 8 blocks * 8 warps. */
+static void segments_suit_the_gpu(void **state)
+{
+    struct talk t;
+    static struct fake fake;
+    (void)state;
+    assert_true(fake_open(&fake, "like-cuda", "emu", 1 << 24, NULL));
+    fake.dev.kind = DEV_CUDA;
+    fake.dev.units = 132;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; convert sc-csr"));
+    assert_says(t.out, "(nw 2560)");
+    assert_true(talk_line(&t, "device like-cuda; convert sc-csr; convert sc-csr nw 7"));
+    assert_says(t.out, "(nw 4224)");
+    assert_says(t.out, "(nw 7)");
+    shut(&t);
+}
+
+static int in_a_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int without_it(void **state)
+{
+    static const char *const files[] = {"lesson.txt", "tiny.mtx", "script"};
+    (void)state;
+    for (int i = 0; i < COUNT(files); i++) unlink(path_of(files[i]));
+    rmdir(folder);
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_that_come_with_the_program_run),
+        cmocka_unit_test(solvers_are_taught_on_the_emulator),
+        cmocka_unit_test(solvers_and_lu_are_timed),
+        cmocka_unit_test(a_refusing_solver_spoils_its_row_alone),
+        cmocka_unit_test(headings_stay),
+        cmocka_unit_test(add32_pads_as_the_paper_says),
+        cmocka_unit_test(prose_is_filled_and_the_rest_stands),
+        cmocka_unit_test(rows_are_answered),
+        cmocka_unit_test(times_need_a_device_that_has_some),
+        cmocka_unit_test(files_are_named_from_the_lesson),
+        cmocka_unit_test(matrices_stay_until_the_next_lesson),
+        cmocka_unit_test(mistakes_name_their_line),
+        cmocka_unit_test(questions_have_limits),
+        cmocka_unit_test(questions_are_told_where_nobody_is_asked),
+        cmocka_unit_test(questions_are_rows_of_json),
+        cmocka_unit_test(questions_are_asked),
+        cmocka_unit_test(a_lesson_can_be_left),
+        cmocka_unit_test(answers_are_judged),
+        cmocka_unit_test(what_nobody_knows_is_not_asked_for),
+        cmocka_unit_test(a_refusal_can_be_expected),
+        cmocka_unit_test(pictures_and_lines_are_expected),
+        cmocka_unit_test(a_refused_row_says_why),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(measures_are_shown),
+        cmocka_unit_test(totals_hold_the_preparation),
+        cmocka_unit_test(segments_suit_the_gpu),
+    };
+    return cmocka_run_group_tests(tests, in_a_folder, without_it);
+}

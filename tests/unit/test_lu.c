@@ -1,0 +1,442 @@
+/* Dense LU on cpu and emu: every method and size, every path of the blocked one, what is refused, failing calls; the
+   command, and the steps. */
+#include "kits/dev_fake.h"
+#include "kits/lu_kit.h"
+#include "kits/shapes.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "matrix/csr.h"
+#include "lu/lu.h"
+
+#include <math.h>
+
+static const char *const devices[] = {"cpu", "emu"};
+static const enum type reals[] = {T_F64, T_F32};
+static const int64_t sizes[] = {1, 2, 3, 31, 32, 33, 64, 65, 100};
+
+static void everywhere(void (*check)(const char *device, enum type real))
+{
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
+}
+
+static void all_sizes(const char *device, enum type real)
+{
+    lu_check_sizes(device, real, sizes, COUNT(sizes));
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    everywhere(all_sizes);
+}
+
+static void test_exact(void **state)
+{
+    (void)state;
+    everywhere(lu_check_exact);
+}
+
+static void test_singular(void **state)
+{
+    (void)state;
+    everywhere(lu_check_singular);
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    everywhere(lu_check_growth);
+}
+
+static void test_solutions(void **state)
+{
+    (void)state;
+    everywhere(lu_check_solutions);
+}
+
+/* Narrow panels, few threads, columns one by one, looking ahead: what only large matrices would reach. */
+static void test_levels(void **state)
+{
+    (void)state;
+    static const struct lu_hook hooks[] = {
+        {8, 32, 0, 0}, {16, 32, 60, 1}, {4, 64, 20, 1}, {64, 32, 0, 1}, {128, 32, 0, -1}, {1, 32, 0, 1}, {2, 0, 1, 0},
+    };
+    static const int64_t some[] = {1, 33, 65, 100};
+    for (int i = 0; i < COUNT(hooks); i++)
+        for (int r = 0; r < COUNT(reals); r++) {
+            lu_hook = hooks[i];
+            lu_check_sizes("emu", reals[r], some, COUNT(some));
+            lu_check_exact("emu", reals[r]);
+            lu_check_singular("emu", reals[r]);
+        }
+    lu_hook = (struct lu_hook){0};
+    for (int r = 0; r < COUNT(reals); r++) { /* 32 threads hold up to 1024 rows: 32 of one column each in fp64 */
+        int64_t n = 300;
+        lu_hook = (struct lu_hook){32, 32, 0, 0};
+        lu_check_sizes("emu", reals[r], &n, 1);
+    }
+    lu_hook = (struct lu_hook){0};
+}
+
+/* Whose turn it is within a block changes nothing: there are no races. */
+static void test_orders(void **state)
+{
+    (void)state;
+    static const int64_t some[] = {33, 100};
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        emu_order(seed);
+        lu_hook = (struct lu_hook){seed == 2 ? 16 : 0, seed == 2 ? 64 : 0, seed == 3 ? 50 : 0, 0};
+        lu_check_sizes("emu", T_F64, some, COUNT(some));
+        lu_check_exact("emu", T_F32);
+    }
+    emu_order(0);
+    lu_hook = (struct lu_hook){0};
+}
+
+/* Each method takes every b that it says it takes, and no other. */
+static void test_widths(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    lu_random(&A, 70, 1);
+    for (int m = 0; lu_methods[m]; m++)
+        for (int b = 1; b <= 256; b = b < 4 ? b + 1 : 2 * b) {
+            struct lu *v = NULL;
+            struct err why = {0};
+            struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
+            struct lu_options o = {.method = lu_methods[m], .dev = d, .real = T_F64, .b = b};
+            bool takes = b != 3 && b <= lu_methods[m]->width_most && lu_runs_on(lu_methods[m], d);
+            assert_int_equal(lu_begin(&v, &A, &o, &why), takes);
+            if (!takes) continue;
+            assert_true(lu_factor(v, &e));
+            assert_int_equal(v->b, b);
+            lu_check_factors(v);
+            lu_free(v);
+        }
+    csr_free(&A);
+}
+
+/* Two methods agree on the pivots of a matrix in which no two candidates are alike. */
+static void test_pivots(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    lu_random(&A, 100, 21);
+    struct lu *first = lu_done(&A, lu_find("lu-serial"), device_open("cpu", &e), T_F64);
+    for (int m = 0; lu_methods[m]; m++) {
+        if (lu_methods[m]->vendor) continue;
+        struct lu *v = lu_done(&A, lu_methods[m], device_open(lu_methods[m]->host ? "cpu" : "emu", &e), T_F64);
+        assert_memory_equal(v->swap, first->swap, 100 * sizeof *v->swap);
+        lu_free(v);
+    }
+    lu_free(first);
+    csr_free(&A);
+}
+
+static void check_refused(const struct csr *A, struct lu_options o, enum code code, const char *says)
+{
+    struct err e = {0};
+    struct lu *v = NULL;
+    assert_false(lu_begin(&v, A, &o, &e));
+    assert_int_equal(e.code, code);
+    if (!strstr(e.text, says)) fail_msg("\"%s\" does not say \"%s\"", e.text, says);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A, empty;
+    struct device *cpu = device_open("cpu", &e), *emu = device_open("emu", &e);
+    struct lu_options o = {.dev = cpu, .real = T_F64};
+    assert_true(csr_new(&empty, 0, 0, 0, false, &e));
+    check_refused(&empty, o, E_UNSUPPORTED, "no rows");
+    csr_free(&empty);
+    assert_true(csr_new(&empty, 3, 4, 0, false, &e));
+    memset(empty.rowptr, 0, 4 * sizeof(int));
+    check_refused(&empty, o, E_UNSUPPORTED, "3 rows and 4 columns");
+    csr_free(&empty);
+    assert_true(csr_new(&empty, 900000, 900000, 0, false, &e));
+    memset(empty.rowptr, 0, 900001 * sizeof(int));
+    check_refused(&empty, o, E_MEMORY, "6.48 TB");
+    csr_free(&empty);
+    lu_random(&A, 5, 1);
+    o.method = lu_find("lu-paper");
+    check_refused(&A, o, E_UNSUPPORTED, "lu-paper does not run on cpu");
+    o.dev = emu;
+    o.b = 64;
+    check_refused(&A, o, E_USAGE, "from 1 to 32, found 64");
+    o.b = 0;
+    A.val[7] = NAN;
+    check_refused(&A, o, E_NUMERIC, "nan in row 1, column 2");
+    o.force = true;
+    struct lu *v = NULL;
+    assert_true(lu_begin(&v, &A, &o, &e) && lu_factor(v, &e) && lu_measure(v, &e));
+    assert_true(isnan(v->backward));
+    lu_free(v);
+    csr_free(&A);
+}
+
+/* ---- failures ---- */
+
+struct failing {
+    struct csr A;
+    struct lu_options o;
+};
+
+static bool go_through(const void *user, struct err *e)
+{
+    const struct failing *f = user;
+    struct lu *v = NULL;
+    double *lu = malloc(40 * 40 * sizeof *lu);
+    bool ok =
+        lu_begin(&v, &f->A, &f->o, e) && lu_factor(v, e) && lu_sample(v, e) && lu_measure(v, e) && lu_get(v, lu, e);
+    lu_free(v);
+    free(lu);
+    return ok;
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct failing f;
+    lu_random(&f.A, 40, 2);
+    for (int m = 0; lu_methods[m]; m++)
+        for (int r = 0; r < COUNT(reals) && !lu_methods[m]->vendor; r++) {
+            f.o = (struct lu_options){
+                .method = lu_methods[m], .dev = device_open(lu_methods[m]->host ? "cpu" : "emu", &e), .real = reals[r]};
+            assert_true(fail_each(go_through, &f) >= 9);
+        }
+    csr_free(&f.A);
+}
+
+/* Every call of a device fails in its turn; nothing of the device's memory stays taken. */
+static void test_failing_calls(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct err e = {0};
+    struct failing f;
+    lu_random(&f.A, 40, 2);
+    assert_true(fake_open(&fake, "fake", "emu", 1 << 20, &e));
+    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = T_F64};
+    for (int call = 0; call < FAKE_CALLS; call++) {
+        bool ok = false;
+        int64_t nth = 0;
+        while (!ok) {
+            struct err why = {0};
+            fake.fail_in[call] = ++nth;
+            ok = go_through(&f, &why);
+            assert_true(ok || why.code == E_DEVICE);
+            assert_true(fake.used == 0);
+        }
+        fake.fail_in[call] = 0;
+        assert_true(nth > 1);
+    }
+    csr_free(&f.A);
+}
+
+/* A device that is too small refuses with the estimate, and with one byte less than is needed. */
+static void test_budget(void **state)
+{
+    (void)state;
+    static struct fake fake;
+    struct err e = {0};
+    struct failing f;
+    lu_random(&f.A, 40, 2);
+    assert_true(fake_open(&fake, "small", "emu", 1000, &e));
+    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = T_F64};
+    check_refused(&f.A, f.o, E_MEMORY, "a dense fp64 matrix of 40 rows and its vectors need 14.");
+    fake.budget = lu_bytes(40, T_F64);
+    assert_true(go_through(&f, &e));
+    csr_free(&f.A);
+}
+
+/* ---- steps ---- */
+
+static void test_steps(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    struct lu_steps *s = NULL;
+    double lu[12 * 12];
+    int row[12];
+    lu_exact(&A, 12, -1, 4, lu, row);
+    assert_true(lu_steps_new(&s, &A, "A", &e));
+    assert_int_equal(s->pivot, -1);
+    double given[144];
+    memcpy(given, s->a, sizeof given);
+    lu_steps_to(s, 5);
+    double five[144];
+    memcpy(five, s->a, sizeof five);
+    for (int64_t j = 0; j < 5; j++)
+        for (int64_t i = 0; i <= j; i++) assert_true(s->a[j * 12 + i] == lu[j * 12 + i]);
+    lu_steps_to(s, 12);
+    for (int k = 0; k < 144; k++) assert_true(s->a[k] == lu[k]);
+    assert_memory_equal(s->row, row, sizeof row);
+    lu_steps_to(s, 99);
+    assert_int_equal(s->k, 12);
+    lu_steps_to(s, 5);
+    assert_memory_equal(s->a, five, sizeof five);
+    lu_steps_to(s, -3);
+    assert_memory_equal(s->a, given, sizeof given);
+    assert_int_equal(s->singular, -1);
+    lu_steps_free(s);
+    csr_free(&A);
+}
+
+/* ---- the command ---- */
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 40 seed 3 as A; lu on cpu"));
+    assert_non_null(strstr(t.out, "lu-openmp"));
+    assert_non_null(strstr(t.out, "singular        no"));
+    assert_true(talk_line(&t, "lu lu-paper A on emu b 16 f32"));
+    assert_non_null(strstr(t.out, "b               16"));
+    assert_non_null(strstr(t.out, "time            -"));
+    assert_true(talk_line(&t, "lu all on emu"));
+    assert_non_null(strstr(t.out, "lu-paper  emu"));
+    assert_null(strstr(t.out, "lu-serial"));
+    assert_true(talk_line(&t, "lu all"));
+    assert_non_null(strstr(t.out, "lu-serial  cpu"));
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu on cpu"));
+    assert_non_null(strstr(t.out, "yes: column 2 (counted from 0) has no nonzero pivot"));
+    assert_non_null(strstr(t.out, "determinant     0"));
+    assert_true(talk_line(&t, "lu all on cpu"));
+    assert_non_null(strstr(t.out, "singular is singular: column 2 (counted from 0) has no nonzero pivot"));
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; lu on cpu"));
+    assert_non_null(strstr(t.out, "determinant     1576\n"));
+    assert_true(talk_line(&t, "gen dense 1; lu on cpu"));
+    assert_null(strstr(t.out, "-0.0"));
+    talk_close(&t);
+}
+
+static void test_command_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *says;
+    } refused[] = {
+        {"lu lu-serial on emu", "lu-serial does not run on emu; it is for cpu"},
+        {"lu lu-cusolver on cpu", "it is for cuda"},
+        {"lu on emu b 3", "a power of two from 1 to 128, found 3"},
+        {"lu on emu b 0", "expected a power of two after `b`, found 0"},
+        {"lu on cpu b 8", "lu-openmp has no b"},
+        {"lu reps 1001", "0 to 1000 after `reps`, found 1001"},
+        {"lu lu all", "name none"},
+        {"lu step b 4", "it takes no method, b, reps or all"},
+        {"lu lu-paper step", "it takes no method, b, reps or all"},
+        {"lu B", "is not"},
+        {"gen dense 3 4; lu on cpu", "3 rows and 4 columns"},
+        {"lu step", "real square matrix"},
+        {"gen dense 0; lu on cpu", "no rows"},
+        {"gen poisson2d 30; lu step", "up to 512"},
+        {"load tests/golden/nan.mtx; lu step", "nan in row 1, column 1 (counted from 0); `force` steps all the same"},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_false(talk_line(&t, "lu"));
+    assert_true(talk_line(&t, "gen dense 9"));
+    for (int i = 0; i < COUNT(refused); i++) {
+        if (talk_line(&t, refused[i].line) || !strstr(t.err, refused[i].says))
+            fail_msg("%s: \"%s\" does not say \"%s\"", refused[i].line, t.err, refused[i].says);
+    }
+    talk_close(&t);
+}
+
+static void test_command_json(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen dense 20; lu on emu"));
+    assert_non_null(strstr(t.out, "\"time_us\":null"));
+    assert_non_null(strstr(t.out, "\"singular\":false"));
+    assert_non_null(strstr(t.out, "\"det_sign\":"));
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu lu-serial on cpu"));
+    assert_non_null(strstr(t.out, "\"singular_column\":2"));
+    assert_non_null(strstr(t.out, "\"det_log10\":null"));
+    assert_non_null(strstr(t.out, "\"backward_error\":null"));
+    assert_true(talk_line(&t, "lu step"));
+    assert_non_null(strstr(t.out, "\"pivot_row\":2"));
+    assert_non_null(strstr(t.out, "\"state\":[4,0.5,"));
+    talk_close(&t);
+}
+
+/* Steps belong to a matrix: dropping it, or beginning with another, forgets them. */
+static void test_command_steps(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 5 as A; gen dense 30 as B; lu A step"));
+    assert_true(t.s.lu && t.s.lu->n == 5 && t.s.lu->k == 0);
+    assert_true(talk_line(&t, "lu step"));
+    assert_true(t.s.lu && t.s.lu->n == 30);
+    assert_non_null(strstr(t.out, "pivot's row"));
+    assert_true(talk_line(&t, "drop A"));
+    assert_non_null(t.s.lu);
+    assert_true(talk_line(&t, "drop B"));
+    assert_null(t.s.lu);
+    talk_close(&t);
+}
+
+static int64_t ticks_left;
+static bool stops(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what;
+    assert_true(done >= 0 && (total == 0 || done <= total));
+    return --ticks_left > 0;
+}
+
+/* Ctrl-C in any column ends it, and nothing stays behind. */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    struct watch w = {stops, NULL};
+    lu_random(&A, 70, 1);
+    for (int m = 0; lu_methods[m]; m++) {
+        if (lu_methods[m]->vendor) continue;
+        struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
+        struct lu_options o = {.method = lu_methods[m], .dev = d, .real = T_F64, .watch = &w};
+        for (int64_t n = 1; n < 4; n++) {
+            struct lu *v = NULL;
+            struct err why = {0};
+            ticks_left = n;
+            assert_true(lu_begin(&v, &A, &o, &e));
+            bool ok = lu_factor(v, &why);
+            assert_true(ok ? ticks_left > 0 : why.code == E_CANCELLED);
+            assert_true(!ok || n == 3);
+            lu_free(v);
+        }
+    }
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_singular),        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_solutions),       cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_widths),          cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_calls),   cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_steps),           cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_refuses), cmocka_unit_test(test_command_json),
+        cmocka_unit_test(test_command_steps),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_orders),
+    };
+    return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
+}

@@ -1,0 +1,646 @@
+/* The microscope: counts held to what was counted by hand and by other code, and what must be true of all kernels. */
+#include "kits/emu_kernels.h"
+#include "kits/kernel_loops.h"
+#include "kits/shapes.h"
+#include "kits/stored_kit.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "matrix/csr.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "base/mem.h"
+#include "machine/microscope.h"
+#include "matrix/random.h"
+
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SLOTS = 1 << 14 };
+static struct device *emu;
+static struct counts counted, again;
+
+/* A matrix stored and put on the emulator. */
+struct subject {
+    struct csr A;
+    struct stored S;
+    struct mat M;
+};
+
+static bool subject_new(struct subject *s, struct csr A, const char *format, enum type real)
+{
+    struct err e = {0};
+    struct plan p;
+    const struct format *f = format_find(format);
+    int64_t param[PARAMS_MAX] = {0};
+    for (int i = 0; i < PARAMS_MAX && f->params[i].name; i++) param[i] = f->params[i].usual;
+    *s = (struct subject){.A = A};
+    if (!format_plan(&A, f, param, real, &p, &e) || p.slots > SLOTS * 16) return false;
+    if (!format_pack(&A, f, param, real, false, &s->S, &e)) {
+        if (e.code != E_LIMIT) fail_msg("%s: %s", format, e.text);
+        return false;
+    }
+    assert_true(mat_put(&s->M, &s->S, emu, &e));
+    return true;
+}
+
+static void subject_free(struct subject *s)
+{
+    mat_free(&s->M);
+    stored_free(&s->S);
+    csr_free(&s->A);
+}
+
+static void count_or_fail(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
+                          struct counts *c)
+{
+    struct err e = {0};
+    if (!count_kernel(k, M, sample, sink, NULL, c, &e)) fail_msg("%s: %s %s", k->name, e.where, e.text);
+}
+
+/* ---- by hand ---- */
+
+struct by_hand {
+    const char *kernel, *array;
+    enum touch touch;
+    enum type real;
+    int64_t requests, lanes, sectors, contended;
+};
+
+/* thesis4: rows of 2, 2, 3 and 2 entries in columns 0 1 | 1 2 | 0 2 3 | 1 3. */
+static const struct by_hand of_thesis4[] = {
+    /* Two reads of ptr, each by 4 lanes. The entries in the steps 0 2 4 7, 1 3 5 8 and 6. */
+    {"csr-scalar", "ptr", TOUCH_LOAD, T_F64, 2, 8, 2, 0},
+    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 3, 9, 6, 0},
+    {"csr-scalar", "col", TOUCH_LOAD, T_F64, 3, 9, 4, 0},
+    {"csr-scalar", "x", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
+    {"csr-scalar", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
+    {"csr-scalar", "val", TOUCH_LOAD, T_F32, 3, 9, 4, 0},
+    {"csr-scalar", "col", TOUCH_LOAD, T_F32, 3, 9, 4, 0},
+    {"csr-scalar", "y", TOUCH_STORE, T_F32, 1, 4, 1, 0},
+    /* A warp for each row, all of whose lanes read ptr; entries 7 and 8 lie in two sectors. */
+    {"csr-vector", "ptr", TOUCH_LOAD, T_F64, 8, 256, 8, 0},
+    {"csr-vector", "val", TOUCH_LOAD, T_F64, 4, 9, 5, 0},
+    {"csr-vector", "col", TOUCH_LOAD, T_F64, 4, 9, 5, 0},
+    {"csr-vector", "x", TOUCH_LOAD, T_F64, 4, 9, 4, 0},
+    {"csr-vector", "y", TOUCH_STORE, T_F64, 4, 4, 4, 0},
+    {"csr-vector", "val", TOUCH_LOAD, T_F32, 4, 9, 5, 0},
+    /* 3 slots a row, read side by side up to the first padding: 4, 4 and 4 of col, of which one is an entry. */
+    {"ell", "col", TOUCH_LOAD, T_F64, 3, 12, 3, 0},
+    {"ell", "val", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
+    {"ell", "x", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
+    {"ell", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
+    {"ell", "val", TOUCH_LOAD, T_F32, 3, 9, 3, 0},
+    /* 9 entries by 9 lanes: 36 or 72 bytes; 9 atomics to 4 rows. */
+    {"coo-atomic", "row", TOUCH_LOAD, T_F64, 1, 9, 2, 0},
+    {"coo-atomic", "val", TOUCH_LOAD, T_F64, 1, 9, 3, 0},
+    {"coo-atomic", "val", TOUCH_LOAD, T_F32, 1, 9, 2, 0},
+    {"coo-atomic", "x", TOUCH_LOAD, T_F64, 1, 9, 1, 0},
+    {"coo-atomic", "y", TOUCH_ATOMIC, T_F64, 1, 9, 3, 5}, /* row 2 is added to in 3 turns */
+    {"coo-atomic", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
+};
+
+/* A full 40 x 40 matrix: rows of 320 bytes in fp64, which begin at full sectors. */
+static const struct by_hand of_dense[] = {
+    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane in a sector of its own */
+    {"csr-scalar", "x", TOUCH_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes at the same column */
+    {"csr-vector", "val", TOUCH_LOAD, T_F64, 80, 1600, 400, 0},  /* 32 lanes, 8 sectors, then 8 lanes, 2 */
+    {"csr-vector", "col", TOUCH_LOAD, T_F64, 80, 1600, 200, 0},  /* 4 and 1 */
+    {"csr-vector", "val", TOUCH_LOAD, T_F32, 80, 1600, 200, 0},
+    {"ell", "val", TOUCH_LOAD, T_F64, 80, 1600, 400, 0},
+    {"ell", "x", TOUCH_LOAD, T_F64, 80, 1600, 80, 0},
+};
+
+/* Rows 0, 40 and 41 of 64 have an entry, in columns 0, 0 and 1 of ragged(). */
+static const struct by_hand of_empty_rows[] = {
+    {"csr-scalar", "ptr", TOUCH_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes, 4 or, one further on, 5 sectors */
+    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", TOUCH_STORE, T_F64, 2, 64, 16, 0},
+    {"csr-scalar", "y", TOUCH_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", TOUCH_STORE, T_F64, 64, 64, 64, 0},
+    {"csr-vector", "val", TOUCH_LOAD, T_F64, 3, 4, 3, 0},
+};
+
+static void hold(const struct csr *A, const struct by_hand *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const struct by_hand *h = &list[i];
+        const struct kernel *k = kernel_find(h->kernel);
+        struct subject s;
+        struct csr copy;
+        assert_true(csr_copy(&copy, A, NULL));
+        assert_true(subject_new(&s, copy, k->format->name, h->real));
+        count_or_fail(k, &s.M, 0, NULL, &counted);
+        int a = 0;
+        while (a < counted.scope.narrays && strcmp(counted.scope.array[a].name, h->array)) a++;
+        struct tally t = counts_of(&counted, h->touch, a, -1);
+        if (a == counted.scope.narrays || t.requests != h->requests || t.lanes != h->lanes || t.sectors != h->sectors ||
+            t.contended != h->contended)
+            fail_msg("%s, %s of %s, %s: %lld requests, %lld lanes, %lld sectors, %lld contended", h->kernel,
+                     touch_names[h->touch], h->array, type_name(h->real), (long long)t.requests, (long long)t.lanes,
+                     (long long)t.sectors, (long long)t.contended);
+        assert_true(counts_error(&counted) == 0);
+        subject_free(&s);
+    }
+}
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    int full[40], few[64] = {0};
+    struct csr A = thesis4();
+    hold(&A, of_thesis4, COUNT(of_thesis4));
+    csr_free(&A);
+    for (int i = 0; i < 40; i++) full[i] = 40;
+    A = ragged(40, full);
+    hold(&A, of_dense, COUNT(of_dense));
+    csr_free(&A);
+    few[0] = few[40] = 1, few[41] = 2;
+    A = ragged(64, few);
+    hold(&A, of_empty_rows, COUNT(of_empty_rows));
+    csr_free(&A);
+}
+
+/* csr-scalar on thesis4: 12 requests by 39 lanes in one of 4 warps; val and col are at one line. */
+static void test_steps_by_hand(void **state)
+{
+    (void)state;
+    struct subject s;
+    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
+    const struct launch_counts *l = &counted.launch[0];
+    assert_int_equal(counted.scope.nlaunches, 1);
+    assert_int_equal(l->warps, 4);
+    assert_int_equal(l->steps, 12);
+    assert_int_equal(l->active, 39);
+    assert_int_equal(l->longest_warp, 12);
+    assert_int_equal(l->longest_block, 12);
+    assert_int_equal(l->sectors_most, 16);
+    assert_int_equal(counted.accesses, 39);
+    subject_free(&s);
+}
+
+/* ---- what is true of all kernels ---- */
+
+enum { BITS = 1 << 21 };
+struct coverage {
+    const struct subject *s;
+    const char *kernel;
+    unsigned char *slot[ARRAYS_MAX], *row; /* 1: was read; was written */
+    int64_t requests;
+    int bad;
+};
+
+static void look(void *user, const struct scope *sc, int64_t block, int warp, const struct request *r,
+                 const struct request_facts *f)
+{
+    struct coverage *v = user;
+    const struct scope_place *p = &sc->place[r->place];
+    (void)block, (void)warp;
+    v->requests++;
+    v->bad += f->lanes != __builtin_popcount(r->mask) || f->lanes == 0;
+    if (p->array < 0) return;
+    const struct scope_array *a = &sc->array[p->array];
+    if (touch_shared(p->touch)) v->bad += f->turns < f->turns_least || f->turns_least < 1;
+    if (!touch_global(p->touch)) return;
+    v->bad += f->nsectors * SECTOR < f->bytes || f->nsectors > f->lanes || f->nsectors < 1;
+    v->bad += f->padding > f->bytes || f->bytes > f->lanes * a->size || (f->contended && p->touch != TOUCH_ATOMIC);
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        int64_t at = r->at[__builtin_ctz(left)];
+        v->bad += at < 0 || at >= a->n;
+        bool writes = p->touch == TOUCH_STORE || p->touch == TOUCH_ATOMIC;
+        if (!writes && a->stored >= 0) v->slot[a->stored][at] = 1;
+        if (writes && !strcmp(a->name, "y")) v->row[at] = 1;
+    }
+}
+
+/* Each entry of the matrix is in a slot that was read, each row was written. */
+static void check_coverage(const struct coverage *v, const struct kernel *k, const char *name)
+{
+    const struct stored *S = &v->s->S;
+    bool by_host = !strcmp(k->name, "sc-csr-host-order"); /* it puts y in order there */
+    for (int64_t i = 0; i < S->rows && !by_host; i++)
+        if (!v->row[i]) fail_msg("%s of %s: row %lld was not written", k->name, name, (long long)i);
+    for (int a = 0; a < S->narrays; a++)
+        for (int64_t i = 0; i < S->a[a].n && !k->reads; i++)
+            if (S->a[a].type == S->real && S->format->where(S, a, i).kind == SLOT_ENTRY && !v->slot[a][i])
+                fail_msg("%s of %s: %s[%lld] was not read", k->name, name, S->a[a].name, (long long)i);
+}
+
+/* `order`: the sectors of one place that were asked for before depend on who came first. */
+static void same_counts(const struct counts *a, const struct counts *b, const char *kernel, const char *what)
+{
+    if (a->scope.nplaces != b->scope.nplaces || a->scope.nlaunches != b->scope.nlaunches)
+        fail_msg("%s, %s: not the same places", kernel, what);
+    int64_t agains = 0;
+    for (int p = 0; p < a->scope.nplaces; p++) {
+        struct tally x = a->by_place[p], y = b->by_place[p];
+        agains += x.again - y.again;
+        x.again = y.again = 0;
+        if (memcmp(&x, &y, sizeof x))
+            fail_msg("%s, %s: not the same at %s:%d, %s: %lld and %lld requests, %lld and %lld sectors", kernel, what,
+                     a->scope.place[p].file, a->scope.place[p].line, touch_names[a->scope.place[p].touch],
+                     (long long)x.requests, (long long)y.requests, (long long)x.sectors, (long long)y.sectors);
+    }
+    for (int l = 0; l < a->scope.nlaunches; l++)
+        if (memcmp(&a->launch[l], &b->launch[l], sizeof a->launch[l])) fail_msg("%s, %s: launch %d", kernel, what, l);
+    if (agains || a->accesses != b->accesses) fail_msg("%s, %s: not the same in all", kernel, what);
+}
+
+static void check_one(const struct subject *s, const struct kernel *k, const char *name)
+{
+    static unsigned char marks[ARRAYS_MAX + 1][BITS];
+    struct coverage v = {.s = s, .kernel = k->name, .row = marks[ARRAYS_MAX]};
+    struct scope_sink sink = {look, NULL, &v};
+    assert_true(s->S.rows <= BITS);
+    memset(marks[ARRAYS_MAX], 0, (size_t)s->S.rows);
+    for (int a = 0; a < s->S.narrays; a++) {
+        assert_true(s->S.a[a].n <= BITS);
+        v.slot[a] = marks[a];
+        memset(marks[a], 0, (size_t)s->S.a[a].n);
+    }
+    count_or_fail(k, &s->M, 0, &sink, &counted);
+    int64_t requests = 0;
+    for (int p = 0; p < counted.scope.nplaces; p++) requests += counted.by_place[p].requests;
+    if (v.bad || requests != v.requests) fail_msg("%s of %s: %d requests are odd", k->name, name, v.bad);
+    check_coverage(&v, k, name);
+    count_or_fail(k, &s->M, INT32_MAX, NULL, &again);
+    same_counts(&counted, &again, k->name, "watched from outside");
+    assert_true(counts_error(&again) == 0);
+    if (!k->deterministic || k->shares) return;
+    emu_order(77);
+    count_or_fail(k, &s->M, 0, NULL, &again);
+    emu_order(0);
+    same_counts(&counted, &again, k->name, "in another order of lanes");
+}
+
+static void each_kernel(void (*check)(const struct subject *, const struct kernel *, const char *),
+                        const struct shape *shape, enum type real)
+{
+    for (int i = 0; kernels[i]; i++) {
+        struct subject s;
+        if (!kernel_runs_on(kernels[i], emu)) continue;
+        bool takes = subject_new(&s, shape_csr(shape, 11), kernels[i]->format->name, real);
+        if (takes && (!kernels[i]->fits || kernels[i]->fits(&s.S, NULL))) check(&s, kernels[i], shape->name);
+        subject_free(&s);
+    }
+}
+
+static void test_all_kernels(void **state)
+{
+    (void)state;
+    for (const struct shape *shape = shapes; shape->name; shape++) {
+        if (shape->complex_values) continue;
+        each_kernel(check_one, shape, T_F64);
+        each_kernel(check_one, shape, T_F32);
+    }
+}
+
+static void check_threads(const struct subject *s, const struct kernel *k, const char *name)
+{
+    (void)name;
+    omp_set_num_threads(1);
+    count_or_fail(k, &s->M, 0, NULL, &counted);
+    omp_set_num_threads(4);
+    count_or_fail(k, &s->M, 0, NULL, &again);
+    same_counts(&counted, &again, k->name, "by four threads");
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    static const struct shape wide = {.name = "9000 rows", .rows = 9000, .cols = 500, .entries = 50000, .long_row = 3};
+    int threads = omp_get_max_threads();
+    each_kernel(check_threads, &wide, T_F64);
+    omp_set_num_threads(threads);
+}
+
+/* ---- long lanes, parted ways ---- */
+
+/* Sectors of what up to 32 lanes ask for, by a way of its own: all of them in a list. */
+static int64_t sectors_at(int n, const int64_t *at, int size)
+{
+    int64_t list[LANES];
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        int64_t sector = at[k] * size / SECTOR;
+        int j = 0;
+        while (j < found && list[j] != sector) j++;
+        if (j == found) list[found++] = sector;
+    }
+    return found;
+}
+
+static struct tally loads_of(const char *array)
+{
+    for (int a = 0; a < counted.scope.narrays; a++)
+        if (!strcmp(counted.scope.array[a].name, array)) return counts_of(&counted, TOUCH_LOAD, a, -1);
+    return (struct tally){0};
+}
+
+/* A thread a row: in step j go the lanes whose rows are longer than j. */
+static void test_long_rows(void **state)
+{
+    (void)state;
+    int length[70];
+    struct subject s;
+    for (int i = 0; i < 70; i++) length[i] = i % 7 ? i % 5 * 3 : 900 * (i / 7);
+    length[3] = 100000, length[40] = 2049, length[41] = 0;
+    assert_true(subject_new(&s, ragged(70, length), "csr", T_F64));
+    count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
+    int64_t requests = 0, sectors = 0;
+    for (int first = 0; first < 70; first += LANES)
+        for (int j = 0;; j++) {
+            int64_t at[LANES];
+            int n = 0;
+            for (int i = first; i < 70 && i < first + LANES; i++)
+                if (length[i] > j) at[n++] = s.A.rowptr[i] + j;
+            if (n == 0) break;
+            requests++;
+            sectors += sectors_at(n, at, 8);
+        }
+    struct tally t = loads_of("val");
+    assert_int_equal(t.lanes, s.A.nnz);
+    assert_int_equal(t.requests, requests);
+    assert_int_equal(t.sectors, sectors);
+    assert_int_equal(loads_of("x").requests, requests);
+    subject_free(&s);
+}
+
+/* Two loops, whose inner one has another length in each lane and round: the lanes of a round are together in all of it
+   and part for the odd ones alone. */
+static void test_nested_loops(void **state)
+{
+    (void)state;
+    enum { ROWS = 64, WIDE = 60 };
+    uint64_t seed = 5;
+    int row[ROWS * 9], col[ROWS * 9], n = 0;
+    double val[ROWS * 9];
+    struct csr A;
+    struct subject s;
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0, rounds = (int)(random_next(&seed) % 9); k < rounds; k++, n++) {
+            row[n] = i;
+            col[n] = k * 6 + (int)(random_next(&seed) % 6);
+            val[n] = 1;
+        }
+    row[n] = ROWS - 1, col[n] = WIDE - 1, val[n++] = 1;
+    assert_true(csr_from_triplets(&A, ROWS, WIDE, n, row, col, val, NULL, NULL, NULL));
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    count_or_fail(&emu_test_nested, &s.M, 0, NULL, &counted);
+    int64_t rounds = 0, inner = 0, odd = 0;
+    for (int first = 0; first < ROWS; first += LANES)
+        for (int k = 0; k < 10; k++) {
+            int most = -1;
+            bool any_odd = false;
+            for (int i = first; i < first + LANES; i++) {
+                if (csr_row_length(&A, i) <= k) continue;
+                int many = A.col[A.rowptr[i] + k];
+                if (many > most) most = many;
+                any_odd |= many % 2 == 1;
+            }
+            if (most < 0) break;
+            rounds++;
+            inner += most;
+            odd += any_odd;
+        }
+    assert_int_equal(loads_of("col").requests, rounds);
+    assert_int_equal(loads_of("val").requests, inner);
+    assert_int_equal(loads_of("x").requests, odd);
+    subject_free(&s);
+}
+
+/* Three loops one behind the other, in a function that stands above its caller: going there is no new round of a loop.
+   Lanes of another number of rounds are together in each of the loops. */
+static void test_called_from_below(void **state)
+{
+    (void)state;
+    struct subject s;
+    assert_true(subject_new(&s, shape_csr(&(struct shape){.rows = 500, .cols = 90, .entries = 2100, .long_row = -1}, 3),
+                            "csr", T_F64));
+    count_or_fail(kernel_find("csr-merge"), &s.M, 0, NULL, &counted);
+    int64_t requests = loads_of("col").requests;
+    assert_int_equal(loads_of("col").lanes, s.A.nnz);
+    assert_int_equal(loads_of("val").requests, requests);
+    assert_int_equal(loads_of("x").requests, requests);
+    subject_free(&s);
+}
+
+/* ---- samples ---- */
+
+static void test_samples(void **state)
+{
+    (void)state;
+    struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
+    struct subject s;
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    const struct kernel *k = kernel_find("csr-scalar");
+    count_or_fail(k, &s.M, 0, NULL, &counted);
+    double all = (double)counts_of(&counted, TOUCH_LOAD, -1, -1).sectors + (double)loads_of("y").sectors +
+                 (double)counts_of(&counted, TOUCH_STORE, -1, -1).sectors;
+    count_or_fail(k, &s.M, 40, NULL, &counted);
+    double some = (double)counts_of(&counted, TOUCH_LOAD, -1, -1).sectors +
+                  (double)counts_of(&counted, TOUCH_STORE, -1, -1).sectors;
+    assert_int_equal(counted.scope.launch[0].blocks, 469);
+    assert_in_range(counted.scope.launch[0].seen, 35, 45);
+    double error = counts_error(&counted);
+    assert_true(error > 0 && error < 0.05);
+    assert_true(fabs(some - all) < 2 * error * all);
+    count_or_fail(k, &s.M, 1, NULL, &counted);
+    assert_true(isnan(counts_error(&counted)));
+    subject_free(&s);
+}
+
+/* ---- what goes wrong ---- */
+
+static const struct mat *failing;
+
+static bool count_again(const void *user, struct err *e)
+{
+    emu_close();
+    return count_kernel(user, failing, 0, NULL, NULL, &counted, e);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    struct subject s;
+    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    failing = &s.M;
+    assert_true(fail_each(count_again, kernel_find("csr-scalar")) >= 8);
+    subject_free(&s);
+}
+
+static void test_findings(void **state)
+{
+    (void)state;
+    struct subject s;
+    struct err e = {0};
+    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    assert_false(count_kernel(&emu_test_outside, &s.M, 0, NULL, NULL, &counted, &e));
+    assert_int_equal(e.code, E_DEVICE);
+    assert_non_null(strstr(e.text, "thread 3: index 4 of x is outside it"));
+    count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
+    assert_int_equal(loads_of("val").lanes, 9);
+    subject_free(&s);
+}
+
+/* Rows and columns go by the roles of arrays, not by their names. */
+static void test_roles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum role role;
+        int64_t row, col; /* of element 2 */
+    } want[] = {{"xs", ROLE_X, -1, 2}, {"x", ROLE_WORK, -1, -1}, {"ys", ROLE_Y, 2, -1}};
+    struct subject s;
+    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    count_or_fail(&emu_test_renamed, &s.M, 0, NULL, &counted);
+    assert_int_equal(counted.scope.narrays, COUNT(want));
+    for (int a = 0; a < COUNT(want); a++) {
+        struct place p = scope_element(&counted.scope, a, 2);
+        assert_string_equal(counted.scope.array[a].name, want[a].name);
+        assert_int_equal(counted.scope.array[a].role, want[a].role);
+        assert_int_equal(p.row, want[a].row);
+        assert_int_equal(p.col, want[a].col);
+    }
+    subject_free(&s);
+}
+
+static bool stop_at_third(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    return ++*(int *)w->user < 3;
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct subject s;
+    struct err e = {0};
+    int ticks = 0, threads = omp_get_max_threads();
+    struct watch w = {stop_at_third, &ticks};
+    struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    for (int n = 1; n <= 4; n += 3, ticks = 0) {
+        omp_set_num_threads(n);
+        err_clear(&e);
+        assert_false(count_kernel(kernel_find("csr-scalar"), &s.M, 0, NULL, &w, &counted, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_int_equal(ticks, 3);
+        count_or_fail(kernel_find("csr-scalar"), &s.M, 5, NULL, &counted);
+    }
+    omp_set_num_threads(threads);
+    subject_free(&s);
+}
+
+static bool note_progress(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what;
+    *(bool *)w->user |= done > 0 && done < total;
+    return true;
+}
+
+/* Its first block takes all rows: how far it is does not stay at nothing until the end. */
+static void test_progress_of_shared_work(void **state)
+{
+    (void)state;
+    struct subject s;
+    bool between = false;
+    struct watch w = {note_progress, &between};
+    struct err e = {0};
+    struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(count_kernel(kernel_find("csr-light-vector"), &s.M, 0, NULL, &w, &counted, &e));
+    assert_true(between);
+    subject_free(&s);
+}
+
+/* ---- the command ---- */
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    assert_true(talk_line(&t, "count csr-scalar"));
+    assert_non_null(strstr(t.out, "\"warps\":4,\"steps\":12,\"active_mean\":3.25,"));
+    assert_non_null(strstr(t.out, "\"load_requests\":11,\"load_sectors\":15,"));
+    assert_non_null(strstr(t.out, "\"store_requests\":1,\"store_sectors\":1,\"atomic_requests\":0,"));
+    assert_non_null(strstr(t.out, "{\"name\":\"val\",\"elements\":9,\"element_bytes\":8,\"requests\":3,"));
+    assert_non_null(strstr(t.out, "\"lines\":null"));
+    talk_says(&t, "count csr-scalar lines", "\"source\":\"int end = ptr[row + 1];\"");
+    talk_says(&t, "count csr-scalar f32", "\"load_sectors\":13,");
+    talk_close(&t);
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "count", "no matrix is loaded");
+    talk_says(&t, "gen poisson2d 100", "poisson2d");
+    talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
+    talk_says(&t, "count coo-atomic all", "are serialised; each one requests its sectors");
+    talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands alike */
+    talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all or nothing */
+    talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
+    talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
+    talk_refuses(&t, "count csr-serial", "csr-serial does not run on the emulator");
+    talk_refuses(&t, "count csr-scalar sample 0", "expected 1 or more blocks after `sample`, found 0");
+    talk_refuses(&t, "count csr-scalar sample 9 all", "either `sample` or `all`");
+    talk_refuses(&t, "count csr-scalar of nothing", "`nothing` after `of` is not a matrix");
+    talk_close(&t);
+}
+
+/* Whatever cannot be had is said in one line, and the next count works. */
+static void test_command_without_memory(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    for (int n = 1, failed = 0;; n++) {
+        talk_forget(&t);
+        mem_fail_at(n);
+        bool ok = talk_line(&t, "count csr-stream lines");
+        mem_fail_at(0);
+        talk_heard(&t);
+        if (ok) {
+            assert_true(failed > 20);
+            break;
+        }
+        failed++;
+        assert_non_null(strstr(t.out, "memory"));
+    }
+    talk_says(&t, "count csr-stream", "\"load_requests\":");
+    talk_close(&t);
+}
+
+static int open_emu(void **state)
+{
+    (void)state;
+    emu = open_or_fail("emu");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_steps_by_hand),
+        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_nested_loops),
+        cmocka_unit_test(test_called_from_below),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_progress_of_shared_work),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_without_memory),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_kernels),
+    };
+    return cmocka_run_group_tests(tests, open_emu, close_devices);
+}

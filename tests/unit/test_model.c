@@ -1,0 +1,432 @@
+/* The cost model: what it counts by hand, which way it moves, the cause it finds where one was planted, and the
+   commands that explain and advise. */
+#include "kits/talk.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "microscope/modeled.h"
+#include "session/predicted.h"
+
+#include <math.h>
+
+static struct talk t;
+
+static int open_talk(void **state)
+{
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    return 0;
+}
+
+static int close_talk(void **state)
+{
+    (void)state;
+    talk_close(&t);
+    devices_close();
+    return 0;
+}
+
+/* What the model says of a kernel on what the line makes; to be freed. */
+static struct modeled *model_of(const char *line, const char *kernel, enum type real)
+{
+    struct err e = {0};
+    struct machine g = machine_of(NULL);
+    struct modeled *k = mem_new(1, sizeof *k, "a prediction", &e);
+    if (line && !talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+    if (!modeled_kernel(&t.s, session_matrix(&t.s, NULL, &e), kernel_find(kernel), NULL, real, &g, k, &e))
+        fail_msg("%s: %s", kernel, e.text);
+    return k;
+}
+
+/* ---- counted by hand ---- */
+
+/* A diagonal of 256: a warp asks for ptr twice, col, val, x, y; each value is in a sector of its own with three others.
+ */
+static void test_exact(void **state)
+{
+    struct modeled *k = model_of("gen band 256 0", "csr-scalar", T_F64);
+    const struct work *w = &k->work.launch[0];
+    (void)state;
+    assert_int_equal(k->work.n, 1);
+    assert_false(k->work.sampled);
+    assert_int_equal(w->blocks, 2);
+    assert_int_equal((int)w->steps, 8 * 6);
+    assert_int_equal((int)w->l2_stores, 256 * 8 / 32);
+    assert_int_equal((int)w->atomics, 0);
+    assert_int_equal((int)k->work.footprint, (33 + 32 + 64 + 64 + 64) * 32); /* ptr, col, val, x, y */
+    assert_int_equal(k->bytes, 257 * 4 + 256 * 4 + 3 * 256 * 8);
+    /* pointers, then column and value, then x: three waits in a row, and none for more */
+    assert_true(fabs(w->longest[WAIT_FIRST] + w->longest[WAIT_L2] + w->longest[WAIT_L1] - 3) < 1e-9);
+    assert_int_equal((int)w->longest[WAIT_STEP], 6);
+    mem_free(k);
+}
+
+/* One row of n entries by one thread: the chain is 2 n waits and those for the pointers. */
+static void test_chain(void **state)
+{
+    struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", T_F64);
+    const double *w = k->work.launch[0].longest;
+    (void)state;
+    assert_true(fabs(w[WAIT_FIRST] + w[WAIT_L2] + w[WAIT_L1] - (2 * 500 + 1)) < 1e-9);
+    mem_free(k);
+}
+
+/* ---- which way it moves ---- */
+
+static void test_monotone(void **state)
+{
+    struct modeled *k = model_of("gen poisson2d 300", "csr-vector", T_F64);
+    struct machine fast = k->on;
+    struct workload *more = mem_new(1, sizeof *more, "a test", NULL);
+    (void)state;
+    fast.c.read_gbs *= 2;
+    fast.c.cache_gbs *= 2;
+    assert_true(model_predict(&k->work, &fast).us <= k->time.us);
+    fast.sms *= 2;
+    assert_true(model_predict(&k->work, &fast).us <= k->time.us);
+    for (int i = 0; i < 6; i++) {
+        *more = k->work;
+        struct work *w = &more->launch[0];
+        double *const part[] = {&w->l2_loads, &w->lines, &w->steps, &w->hot, &w->wait[WAIT_L2], &w->longest[WAIT_L2]};
+        *part[i] = 1e3 + 1000 * *part[i];
+        assert_true(model_predict(more, &k->on).us > k->time.us);
+    }
+    mem_free(more);
+    mem_free(k);
+}
+
+/* Entries far from the diagonals that are there make more of them: padding, and never less time. */
+static void test_padding_is_not_faster(void **state)
+{
+    struct modeled *few = model_of("gen band 20000 2", "dia", T_F64);
+    struct modeled *many = model_of("gen brokendiag 20000 12", "dia", T_F64);
+    (void)state;
+    assert_true(many->plan.padding > few->plan.padding);
+    assert_true(many->time.us >= few->time.us);
+    assert_true(many->time.l2_bytes > few->time.l2_bytes);
+    mem_free(few);
+    mem_free(many);
+}
+
+static void test_single_is_not_slower(void **state)
+{
+    struct modeled *f64 = model_of("gen poisson2d 400", "sell", T_F64), *f32 = model_of(NULL, "sell", T_F32);
+    (void)state;
+    assert_true(f32->time.us <= f64->time.us);
+    assert_true(f32->time.l2_bytes < f64->time.l2_bytes);
+    mem_free(f64);
+    mem_free(f32);
+}
+
+/* The longest row is found though its block is in no sample. */
+static void test_longest_row_is_found(void **state)
+{
+    struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", T_F64);
+    const struct work *w = &k->work.launch[0];
+    struct matrix *m = session_matrix(&t.s, NULL, NULL);
+    int64_t most = 0;
+    (void)state;
+    for (int64_t i = 0; i < m->csr.rows; i++)
+        if (csr_row_length(&m->csr, i) > most) most = csr_row_length(&m->csr, i);
+    assert_true(k->work.sampled && most > 10000);
+    assert_int_equal(csr_row_length(&m->csr, w->longest_row), most);
+    assert_true(w->longest[WAIT_STEP] > 2.9 * (double)most && w->longest[WAIT_STEP] < 3.2 * (double)most);
+    assert_int_equal(w->longest_block, w->longest_row / 128);
+    mem_free(k);
+}
+
+/* ---- planted causes ---- */
+
+static const struct {
+    const char *line, *kernel, *cause;
+    int within; /* the first so many findings */
+    const char *part;
+} planted[] = {
+    {"gen circuit 50000 2", "csr-scalar", "long row", 1, "the mean is"},
+    {"gen circuit 3000 1", "ell", "padding", 9, "hyb with width"},
+    {"gen circuit 3000 1", "ell", "long row", 1, "entries"},
+    {"gen random 200000 8", "csr-stream", "x gather", 3, "x is gathered"},
+    {"gen circuit 100000 4", "coo-atomic", "atomics", 1, "go to one sector"},
+    {"gen poisson2d 10", "csr-vector", "launches", 1, "1 launch costs"},
+    {"gen poisson2d 10", "coo-atomic", "launches", 1, "2 launches cost"},
+    {"gen poisson2d 500", "csr-vector", "idle lanes", 4, "of a warp's 32 lanes"},
+    {"gen fem 150", "csr-scalar", "uncoalesced loads", 4, "lanes read far apart"},
+    {"gen poisson3d 100", "dia", "bytes", 2, "must move"},
+};
+
+static void test_planted_causes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(planted); i++) {
+        struct finding f[FINDINGS_MOST];
+        struct modeled *k = model_of(planted[i].line, planted[i].kernel, T_F64);
+        int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f), at = 0;
+        while (at < n && strcmp(f[at].cause, planted[i].cause) != 0) at++;
+        if (at >= planted[i].within || at == n)
+            fail_msg("%s of %s: %s is number %d of %d, the first is %s", planted[i].kernel, planted[i].line,
+                     planted[i].cause, at + 1, n, n ? f[0].cause : "none");
+        if (!strstr(f[at].text, planted[i].part) && !strstr(f[at].remedy, planted[i].part))
+            fail_msg("%s; %s", f[at].text, f[at].remedy);
+        for (int j = 1; j < n; j++) assert_true(f[j - 1].us >= f[j].us);
+        mem_free(k);
+        talk_line(&t, "drop");
+    }
+}
+
+static void test_no_cause_is_invented(void **state)
+{
+    struct finding f[FINDINGS_MOST];
+    struct modeled *k = model_of("gen poisson2d 300", "csr-stream", T_F64);
+    int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f);
+    (void)state;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(f[i].cause, "padding") || !strcmp(f[i].cause, "long row") || !strcmp(f[i].cause, "atomics"))
+            fail_msg("%s: %s", f[i].cause, f[i].text);
+    mem_free(k);
+}
+
+/* ---- advice ---- */
+
+static struct advice advice_for(const char *line)
+{
+    struct advice a;
+    struct err e = {0};
+    struct machine g = machine_of(NULL);
+    if (!talk_line(&t, line)) fail_msg("%s", t.err);
+    if (!advice_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, T_F64, &g, &a, &e)) fail_msg("%s", e.text);
+    return a;
+}
+
+static int rank_of(const struct advice *a, const char *kernel)
+{
+    for (int i = 0; i < a->n; i++)
+        if (!strcmp(a->k[i].kernel->name, kernel)) return i;
+    fail_msg("%s is not ranked", kernel);
+    return -1;
+}
+
+static void test_ranking(void **state)
+{
+    struct advice a = advice_for("gen circuit 50000 4");
+    (void)state;
+    for (int i = 1; i < a.n; i++) assert_true(a.k[i - 1].time.us <= a.k[i].time.us);
+    assert_true(rank_of(&a, "csr-merge") < rank_of(&a, "csr-scalar"));
+    assert_true(rank_of(&a, "coo-segmented") < rank_of(&a, "coo-atomic"));
+    assert_true(rank_of(&a, "csr-vector") < rank_of(&a, "csr-scalar"));
+    assert_true(a.nno > 0); /* what pads too much */
+    advice_free(&a);
+    a = advice_for("gen poisson2d 500");
+    assert_true(rank_of(&a, "csr-stream") < rank_of(&a, "csr-vector"));
+    assert_true(rank_of(&a, "dia") < rank_of(&a, "coo-atomic"));
+    assert_true(a.nno > 0); /* dense */
+    advice_free(&a);
+}
+
+/* ---- commands ---- */
+
+static void test_commands(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen poisson2d 40; predict csr-vector", "Predicted for an NVIDIA H200; no GPU here.");
+    talk_says(&t, "explain csr-scalar f32", "1. launches, ");
+    talk_says(&t, "advise top 2", "conversion us");
+    talk_says(&t, "advise for 100 products top 3", "total us");
+    talk_says(&t, "why not coo", "times as long as");
+    talk_says(&t, "gen random 40000 4 as R; why not dia", "of it padding");
+    talk_says(&t, "gen poisson2d 30 as P; whatif format ell", "Nothing was kept.");
+    talk_says(&t, "whatif format bsr 4 f32 reorder rcm", "rcm");
+    talk_says(&t, "whatif reorder rcm", "csr-vector");
+    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* nothing was kept */
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 40; advise top 1", "\"rank\":1");
+    talk_says(&t, "explain ell", "\"kind\":\"finding\"");
+    talk_says(&t, "predict ell", "\"machine_here\":false");
+    talk_says(&t, "why not dense", "\"verdict\":\"slower\"");
+    talk_says(&t, "whatif format sell 16", "\"params\":\"C 16");
+}
+
+/* What packing takes is its own: the packing of csr, which is there, is nothing that others are spared. */
+static void test_conversion_cost(void **state)
+{
+    int zero = 0;
+    (void)state;
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 40; advise", "\"kernel\":\"coo-atomic\"");
+    for (const char *at = t.out; (at = strstr(at, "\"format\":\"")); at++) {
+        bool csr = !strncmp(at + strlen("\"format\":\""), "csr\"", 4);
+        const char *cost = strstr(at, "\"prep_us\":"), *end = strchr(at, '}');
+        if (!cost || cost > end || !strncmp(cost, "\"prep_us\":null", 14)) continue;
+        double us = strtod(cost + strlen("\"prep_us\":"), NULL);
+        assert_true(csr ? us == 0 : us > 0);
+        zero += csr;
+    }
+    assert_true(zero > 3);
+}
+
+/* A kernel is named once where it is refused, and `force` as the word of the command that has it. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
+    assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
+    talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it all the same");
+    assert_null(strstr(t.out, "`force` converts"));
+    talk_refuses(&t, "explain ell f32", "`convert ell f32 force` first");
+    talk_refuses(&t, "trace ell", "`convert ell force` first");
+    talk_refuses(&t, "count ell", "`convert ell force` first");
+    talk_says(&t, "gen random 9 2 12; count", "dia-symmetric: the matrix is not square");
+    assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
+}
+
+/* Remedies name kernels that the model finds faster, and never the kernel itself. */
+static void test_remedies(void **state)
+{
+    char *end;
+    double us;
+    (void)state;
+    talk_says(&t, "gen poisson2d 300; explain csr-vector", "csr-vector on poisson2d, fp64: ");
+    us = strtod(strstr(t.out, "fp64: ") + strlen("fp64: "), &end);
+    assert_memory_equal(end, " us", 3);
+    for (const char *at = strstr(t.out, "Remedy: "); at; at = strstr(at + 1, "Remedy: ")) {
+        const char *line = strchr(at, '\n'), *name = at;
+        while ((name = strstr(name + 1, " csr-")) && name < line) {
+            assert_int_not_equal(strncmp(name, " csr-vector ", 12), 0);
+            assert_true(strtod(strchr(name + 1, ' '), NULL) < us);
+        }
+    }
+    talk_says(&t, "explain csr-vector", "csr-stream ");
+    assert_null(strstr(t.out, "too few"));
+    assert_null(strstr(t.out, "as good as it gets"));
+}
+
+/* What was sampled is scaled up, and is told no larger than it can be. */
+static void test_atomics_are_bounded(void **state)
+{
+    struct matrix *m;
+    int64_t longest = 0;
+    (void)state;
+    talk_says(&t, "gen circuit 100000 4; explain coo-atomic", "449586 atomics, ");
+    m = session_matrix(&t.s, NULL, NULL);
+    for (int64_t i = 0; i + 3 < m->csr.rows; i += 4) {
+        int64_t n = 0;
+        for (int64_t k = i; k < i + 4; k++) n += csr_row_length(&m->csr, k);
+        if (n > longest) longest = n;
+    }
+    assert_true(strtoll(strstr(t.out, "up to ") + strlen("up to "), NULL, 10) <= longest);
+}
+
+static void test_why_not(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen poisson2d 500; why not coo", "Main extra cost over ");
+    assert_null(strstr(t.out, "is launches"));
+    talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
+    assert_null(strstr(t.out, "`force` converts"));
+}
+
+static const struct {
+    const char *line, *part;
+} wrong[] = {
+    {"predict csr-scalar", "no matrix is loaded"},
+    {"gen poisson2d 9; predict nonsense", "is not a kernel"},
+    {"gen poisson2d 9; predict csr-serial", "runs on the host"},
+    {"gen poisson2d 9; predict csr-scalar 3", "expected"},
+    {"gen poisson2d 9; why ell", "`ell` after `why` is not `not`"},
+    {"gen poisson2d 9; why not nonsense", "is not a format"},
+    {"gen poisson2d 9; advise for 0 products", "expected 1 or more products"},
+    {"gen poisson2d 9; advise top -1", "expected 1 to 1000 after `top`"},
+    {"gen poisson2d 9; advise top 0", "expected 1 to 1000 after `top`, found 0"},
+    {"gen poisson2d 9; whatif width 3", "expected"},
+    {"gen poisson2d 9; whatif format ell reorder nonsense", "is not an ordering"},
+    {"gen random 9 2 12; whatif reorder rcm", "square"},
+    {"gen random 4 0; predict csr-scalar", "no entries"},
+    {"gen random 4 0; advise", "no entries"},
+};
+
+static void test_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(wrong); i++) {
+        talk_refuses(&t, wrong[i].line, wrong[i].part);
+        talk_line(&t, "drop");
+    }
+}
+
+static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what;
+    (void)done;
+    (void)total;
+    return --*left > 0;
+}
+
+static void test_cancelled(void **state)
+{
+    struct err e = {0};
+    struct machine g = machine_of(NULL);
+    struct advice a;
+    (void)state;
+    talk_line(&t, "gen poisson2d 100");
+    for (int ticks = 1; ticks < 400; ticks *= 4) {
+        int left = ticks;
+        struct watch old = t.s.watch;
+        t.s.watch = (struct watch){stop, &left};
+        err_clear(&e);
+        assert_false(advice_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, T_F64, &g, &a, &e));
+        t.s.watch = old;
+        assert_int_equal(e.code, E_CANCELLED);
+    }
+}
+
+/* Every allocation that fails is an error in one line, with nothing left behind. */
+static void test_out_of_memory(void **state)
+{
+    bool ok = false;
+    (void)state;
+    talk_line(&t, "gen circuit 300 1");
+    for (int64_t n = 1; n < 4000 && !ok; n++) {
+        talk_forget(&t);
+        mem_fail_at(n);
+        ok = talk_line(&t, "explain csr-stream; why not sell");
+        mem_fail_at(0);
+        talk_heard(&t);
+        if (!ok) assert_true(*t.err);
+        if (!ok && n > 40) n += 13;
+    }
+    assert_true(ok);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_talk, close_talk)
+    const struct CMUnitTest tests[] = {
+        TEST(test_exact),
+        TEST(test_chain),
+        TEST(test_monotone),
+        TEST(test_padding_is_not_faster),
+        TEST(test_single_is_not_slower),
+        TEST(test_longest_row_is_found),
+        TEST(test_planted_causes),
+        TEST(test_no_cause_is_invented),
+        TEST(test_ranking),
+        TEST(test_commands),
+        TEST(test_json),
+        TEST(test_conversion_cost),
+        TEST(test_reasons),
+        TEST(test_remedies),
+        TEST(test_atomics_are_bounded),
+        TEST(test_why_not),
+        TEST(test_refused),
+        TEST(test_cancelled),
+        TEST(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,695 @@
+/* Files as they come: packed, archived, missing, damaged; the whole collection; saving; memory that runs out. */
+#include "kits/collection.h"
+#include "kits/mtx_kit.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "base/watch.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+#define HEAD "%%MatrixMarket matrix coordinate real general\n"
+static const char small[] = HEAD "2 2 2\n1 1 0.5\n2 2 -1\n";
+static const char small_shown[] = "2x2: 1 1 0.5; 2 2 -1";
+static const struct member alone = {"a.mtx", small, sizeof small - 1};
+
+static void assert_loads(const char *path, const char *result)
+{
+    char out[4096];
+    show_load(path, out, sizeof out);
+    if (strcmp(out, result)) fail_msg("%s: expected \"%s\", got \"%s\"", path, result, out);
+}
+
+static void assert_refused(const char *path, enum code code, const char *says)
+{
+    char out[4096], start[16];
+    show_load(path, out, sizeof out);
+    snprintf(start, sizeof start, "%d ", (int)code);
+    if (strncmp(out, start, strlen(start)) || !strstr(out, says))
+        fail_msg("%s: expected \"%s...%s\", got \"%s\"", path, start, says, out);
+}
+
+static void packing_is_told_by_content(void **state)
+{
+    static const struct {
+        const char *name;
+        int filter;
+        bool tar;
+    } table[] = {
+        {"plain.gz", ARCHIVE_FILTER_NONE, false},   {"gzip.mtx", ARCHIVE_FILTER_GZIP, false},
+        {"xz.mtx", ARCHIVE_FILTER_XZ, false},       {"zstd.mtx", ARCHIVE_FILTER_ZSTD, false},
+        {"bzip2.mtx", ARCHIVE_FILTER_BZIP2, false}, {"tar.mtx", ARCHIVE_FILTER_NONE, true},
+        {"tar.gz", ARCHIVE_FILTER_GZIP, true},      {"tar.xz", ARCHIVE_FILTER_XZ, true},
+        {"tar.zst", ARCHIVE_FILTER_ZSTD, true},
+    };
+    (void)state;
+    for (int b = 0; b < 2; b++) {
+        mtx_hooks(b ? 16 : 0, 0);
+        for (int i = 0; i < COUNT(table); i++)
+            assert_loads(pack_file(table[i].name, table[i].filter, table[i].tar, &alone, 1), small_shown);
+    }
+    mtx_hooks(0, 0);
+}
+
+static void an_archive_gives_its_one_matrix(void **state)
+{
+    static const char other[] = HEAD "1 1 1\n1 1 7\n";
+    const struct member one[] = {{"x/README", "hello", 5}, {"x/any.mtx", small, sizeof small - 1}};
+    const struct member named[] = {{"bus/bus_b.mtx", other, sizeof other - 1},
+                                   {"bus/bus.mtx", small, sizeof small - 1},
+                                   {"bus/bus_x.mtx", other, sizeof other - 1}};
+    (void)state;
+    assert_loads(pack_file("one.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 2), small_shown);
+    assert_loads(pack_file("bus.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), small_shown);
+    assert_refused(pack_file("other.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), E_INPUT,
+                   "found 3: bus/bus_b.mtx, bus/bus.mtx, bus/bus_x.mtx");
+    assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "found none");
+}
+
+static void twice_packed_is_refused(void **state)
+{
+    size_t n;
+    (void)state;
+    char *data = read_whole(pack_file("once", ARCHIVE_FILTER_GZIP, false, &alone, 1), &n);
+    const struct member packed = {"a.mtx.gz", data, n};
+    assert_refused(pack_file("gz.gz", ARCHIVE_FILTER_GZIP, false, &packed, 1), E_INPUT, "compressed twice");
+    assert_refused(pack_file("gz.xz", ARCHIVE_FILTER_XZ, false, &packed, 1), E_INPUT, "compressed twice");
+    mem_free(data);
+}
+
+/* 3,000 entries, so that a gzip of it has something to damage. */
+static struct member many_entries(void)
+{
+    enum { LINES = 3000, ROOM = LINES * 40 };
+    char *text = mem_new(ROOM, 1, "text", NULL);
+    uint64_t seed = 1;
+    int at = snprintf(text, ROOM, "%s%d 1 %d\n", HEAD, LINES, LINES);
+    for (int i = 1; i <= LINES; i++)
+        at += snprintf(text + at, (size_t)(ROOM - at), "%d 1 %.17g\n", i, random_unit(&seed));
+    return (struct member){"many.mtx", text, (size_t)at};
+}
+
+static void damage_is_found(void **state)
+{
+    struct member m = many_entries();
+    size_t n;
+    char *z = read_whole(pack_file("good.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), &n);
+    (void)state;
+    const size_t ends[] = {n / 2, n - 4, n - 8, n - 1, 12, 3}, flips[] = {n - 6, n - 2, n / 2, n / 3};
+    for (int i = 0; i < COUNT(ends); i++) assert_refused(write_file("cut.gz", z, ends[i]), E_INPUT, "truncated");
+    for (int i = 0; i < COUNT(flips); i++) {
+        z[flips[i]] ^= 1;
+        assert_refused(write_file("flip.gz", z, n), E_INPUT, "expected");
+        z[flips[i]] ^= 1;
+    }
+    mem_free(z);
+    mem_free((char *)m.data);
+}
+
+static void garbage_after_gzip_is_a_warning(void **state)
+{
+    struct member m = many_entries();
+    size_t n;
+    char *z = read_whole(pack_file("good.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), &n);
+    char *copy = mem_new((int64_t)n + 7, 1, "copy", NULL);
+    (void)state;
+    memcpy(copy, z, n);
+    memcpy(copy + n, "garbage", 7);
+    static char out[1 << 18], again[1 << 18];
+    show_load(write_file("garbage.gz", copy, n + 7), out, sizeof out);
+    assert_non_null(strstr(out, " | bytes after the gzip stream ignored"));
+    *strstr(out, " | ") = 0;
+    show_load(scratch_path("good.gz"), again, sizeof again);
+    assert_string_equal(out, again);
+    mem_free(z);
+    mem_free(copy);
+    mem_free((char *)m.data);
+}
+
+static void members_of_gzip_follow_each_other(void **state)
+{
+    const struct member halves[] = {{"a", small, 60}, {"b", small + 60, sizeof small - 61}};
+    char both[1024];
+    size_t at = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+        char *z = read_whole(pack_file("half.gz", ARCHIVE_FILTER_GZIP, false, &halves[i], 1), &n);
+        memcpy(both + at, z, n);
+        at += n;
+        mem_free(z);
+    }
+    assert_loads(write_file("both.gz", both, at), small_shown);
+}
+
+static void truncated_tar_and_xz_are_found(void **state)
+{
+    static const int filters[] = {ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_ZSTD};
+    struct member m = many_entries();
+    (void)state;
+    for (int i = 0; i < COUNT(filters); i++)
+        for (int tar = 0; tar < 2; tar++) {
+            size_t n;
+            char *z = read_whole(pack_file("whole", filters[i], tar, &m, 1), &n);
+            assert_refused(write_file("cut", z, n / 2), E_INPUT, "runcated");
+            mem_free(z);
+        }
+    mem_free((char *)m.data);
+}
+
+/* What came before the damage is read, so a fault in it is found first: line 3, where the text is far longer than what
+   is unpacked at a time. An archive is read without a look at its end where the first name is its own. */
+static void what_precedes_damage_is_read(void **state)
+{
+    static const struct {
+        int filter;
+        bool tar;
+    } table[] = {{ARCHIVE_FILTER_GZIP, false}, {ARCHIVE_FILTER_XZ, false}, {ARCHIVE_FILTER_GZIP, true}};
+    enum { TIMES = 4 };
+    struct member m = many_entries();
+    char *text = mem_new((int64_t)m.n * TIMES, 1, "text", NULL), out[4096];
+    (void)state;
+    for (size_t i = 0; i < TIMES; i++) memcpy(text + i * m.n, m.data, m.n);
+    *strchr(strchr(strchr(text, '\n') + 1, '\n') + 1, '1') = '?';
+    const struct member faulty = {"a.mtx", text, m.n * TIMES};
+    for (int i = 0; i < 2 * COUNT(table); i++) {
+        size_t n;
+        char *z = read_whole(pack_file("good", table[i / 2].filter, table[i / 2].tar, &faulty, 1), &n);
+        mtx_hooks(i % 2 ? 61 : 0, 2);
+        show_load(write_file("a.cut", z, n - n / 50), out, sizeof out);
+        if (strncmp(out, "2 3: ", 5)) fail_msg("%d: \"%s\"", i, out);
+        mem_free(z);
+    }
+    mtx_hooks(0, 0);
+    mem_free(text);
+    mem_free((char *)m.data);
+}
+
+/* A bit turned in every byte, and every end cut off: a message, or the right matrix where the byte meant nothing. Not
+   so where no sum guards what is in the file. */
+static void assert_guarded(const char *name, const char *path, bool sums)
+{
+    char out[4096];
+    size_t n;
+    char *z = read_whole(path, &n);
+    for (size_t k = 0; k < n; k++) {
+        z[k] ^= (char)(1 << k % 8);
+        show_load(write_file("flip", z, n), out, sizeof out);
+        if (sums && strncmp(out, "2 ", 2) && strncmp(out, small_shown, strlen(small_shown)))
+            fail_msg("%s, byte %d: another matrix \"%s\"", name, (int)k, out);
+        z[k] ^= (char)(1 << k % 8);
+    }
+    for (size_t k = 0; k < n; k++) {
+        show_load(write_file("cut", z, k), out, sizeof out);
+        if (strncmp(out, "2 ", 2) && strcmp(out, small_shown)) fail_msg("%s cut at %d: \"%s\"", name, (int)k, out);
+    }
+    mem_free(z);
+}
+
+static void damage_of_archives_is_found(void **state)
+{
+    static const struct {
+        const char *name;
+        int filter;
+        bool tar, sums;
+    } table[] = {
+        {"gz", ARCHIVE_FILTER_GZIP, false, true},   {"xz", ARCHIVE_FILTER_XZ, false, true},
+        {"bz2", ARCHIVE_FILTER_BZIP2, false, true}, {"zst", ARCHIVE_FILTER_ZSTD, false, false},
+        {"tar", ARCHIVE_FILTER_NONE, true, false},  {"tar.gz", ARCHIVE_FILTER_GZIP, true, true},
+        {"tar.xz", ARCHIVE_FILTER_XZ, true, true},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++)
+        assert_guarded(table[i].name, pack_file("good", table[i].filter, table[i].tar, &alone, 1), table[i].sums);
+    assert_loads("tests/fuzz/corpus/plain.mtx.zst", small_shown);
+    assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst", true); /* by zstd, which writes one */
+}
+
+/* A tar of entries of any type; a link has no data. */
+static const char *tar_of(const char *name, const struct member *m, const unsigned *types, int n)
+{
+    const char *path = scratch_path(name);
+    struct archive *a = archive_write_new();
+    archive_write_set_format_pax_restricted(a);
+    assert_int_equal(archive_write_open_filename(a, path), ARCHIVE_OK);
+    for (int i = 0; i < n; i++) {
+        struct archive_entry *entry = archive_entry_new();
+        archive_entry_set_pathname(entry, m[i].name);
+        archive_entry_set_filetype(entry, types[i]);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, (int64_t)m[i].n);
+        if (types[i] == AE_IFLNK) archive_entry_set_symlink(entry, "/etc/passwd");
+        assert_int_equal(archive_write_header(a, entry), ARCHIVE_OK);
+        if (m[i].n) assert_int_equal(archive_write_data(a, m[i].data, m[i].n), m[i].n);
+        archive_entry_free(entry);
+    }
+    assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+    return path;
+}
+
+static void only_files_of_an_archive_count(void **state)
+{
+    static const unsigned types[] = {AE_IFDIR, AE_IFLNK, AE_IFIFO, AE_IFREG, AE_IFREG, AE_IFREG};
+    const struct member m[] = {{"a.mtx/", "", 0}, {"b.mtx", "", 0},      {"c.mtx", "", 0},
+                               {".mtx", "x", 1},  {"d.mtx.txt", "x", 1}, {"e.MTX", small, sizeof small - 1}};
+    const struct member hostile[] = {{"\x1b[2J.mtx", "", 0}, {"b.mtx", "", 0}};
+    (void)state;
+    assert_loads(tar_of("links.tar", m, types, 6), small_shown);
+    assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "found none");
+    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "expected");
+    assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "found 2: \\x1b[2J.mtx, b.mtx");
+}
+
+static void what_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    assert_refused(scratch_path("missing.mtx"), E_IO, "No such file");
+    assert_refused("/tmp", E_IO, "a directory");
+    assert_refused("/dev/null", E_IO, "a device");
+    assert_refused("/proc/self/mem", E_IO, "Input/output error");
+    const char *pipe = scratch_path("pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_refused(pipe, E_IO, "a pipe");
+    assert_refused(write_file("empty.gz", "", 0), E_INPUT, "it is empty");
+    const char *secret = write_file("secret.mtx", small, sizeof small - 1);
+    chmod(secret, 0);
+    if (geteuid() == 0)
+        printf("skip: root reads unreadable files\n");
+    else
+        assert_refused(secret, E_IO, "Permission denied");
+}
+
+static void a_hostile_name_is_escaped(void **state)
+{
+    struct err e = {0};
+    struct csr A;
+    (void)state;
+    assert_false(mtx_load(write_file("\x1b[2J.mtx", "x\n", 2), NULL, &A, NULL, &e));
+    assert_null(strchr(e.where, '\x1b'));
+    assert_non_null(strstr(e.where, "\\x1b[2J.mtx:1"));
+}
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what;
+    assert_true(done <= total);
+    return --*(int *)w->user > 0;
+}
+
+static void loading_can_be_cancelled(void **state)
+{
+    struct member m = many_entries();
+    const char *path = write_file("many.mtx", m.data, m.n);
+    (void)state;
+    for (int left = 1; left < 40; left += 13) {
+        mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads asks, and may come late */
+        int calls = left;
+        struct csr A;
+        struct err e = {0};
+        struct watch w = {.tick = stop_at, .user = &calls};
+        assert_false(mtx_load(path, &w, &A, NULL, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_null(A.rowptr);
+    }
+    mtx_hooks(0, 0);
+    mem_free((char *)m.data);
+}
+
+static void every_shortage_of_memory_is_survived(void **state)
+{
+    static const char *const texts[] = {
+        small,
+        "%%MatrixMarket matrix coordinate complex hermitian\n3 3 3\n1 1 1 0\n\n1 2 3 4\n%\n3 2 5 6\n",
+        "%%MatrixMarket matrix array real symmetric\n2 2\n1\n0\n3\n",
+    };
+    (void)state;
+    mtx_hooks(16, 2);
+    for (int i = 0; i < COUNT(texts); i++) {
+        const char *path = write_file("case.mtx", texts[i], strlen(texts[i]));
+        bool loaded = false;
+        for (int n = 1; n < 1000 && !loaded; n++) {
+            struct csr A;
+            struct err e = {0};
+            mem_fail_at(n);
+            loaded = mtx_load(path, NULL, &A, NULL, &e);
+            mem_fail_at(0);
+            if (!loaded) assert_int_equal(e.code, E_MEMORY);
+            csr_free(&A);
+        }
+        assert_true(loaded);
+    }
+    mtx_hooks(0, 0);
+}
+
+static void a_declared_size_allocates_nothing(void **state)
+{
+    static const char text[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
+    static const char small_file[] = HEAD "9 9 0\n";
+    struct csr A;
+    struct err e = {0};
+    (void)state;
+    const char *path = write_file("case.mtx", text, sizeof text - 1);
+    int64_t before = mem_count();
+    assert_false(mtx_load(path, NULL, &A, NULL, &e));
+    assert_int_equal(e.code, E_INPUT);
+    int64_t made = mem_count() - before;
+    path = write_file("case.mtx", small_file, sizeof small_file - 1);
+    before = mem_count();
+    assert_true(mtx_load(path, NULL, &A, NULL, NULL));
+    assert_true(made < mem_count() - before); /* it stopped before the body */
+    csr_free(&A);
+}
+
+/* Where the file does not show how much it holds, the count is found wrong at its end, and no memory was taken by it.
+ */
+static void a_count_in_a_packed_file_is_not_believed(void **state)
+{
+    static const char few[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
+    static const char array[] = "%%MatrixMarket matrix array real symmetric\n65535 65535\n1\n2\n3\n";
+    static const char many[] = HEAD "9 9 1\n1 1 1\n2 2 2\n";
+    const struct member m[] = {
+        {"a", few, sizeof few - 1}, {"a", array, sizeof array - 1}, {"a", many, sizeof many - 1}};
+    static const char *const says[] = {"found 1 when the file ends at line 3", "found 3 when the file ends at line 5",
+                                       "no more than 1"};
+    (void)state;
+    for (int i = 0; i < COUNT(says); i++)
+        assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
+}
+
+/* Entries that a 32-bit index cannot count are refused by that limit's own message, before memory is taken. */
+static void what_is_beyond_32_bits_takes_no_memory(void **state)
+{
+    static const char *const texts[] = {
+        HEAD "2147483647 2147483647 2147483648\n1 1 1\n",
+        HEAD "2147483648 1 1\n1 1 1\n",
+        HEAD "1 9223372036854775807 1\n1 1 1\n",
+        "%%MatrixMarket matrix array real general\n65536 32768\n1\n",
+        "%%MatrixMarket matrix array real skew-symmetric\n65537 65537\n1\n",
+    };
+    (void)state;
+    assert_refused(write_file("none.mtx", HEAD, sizeof HEAD - 1), E_INPUT, "size line");
+    for (int i = 0; i < 2 * COUNT(texts); i++) {
+        struct csr A;
+        struct err e = {0};
+        const struct member m = {"a", texts[i / 2], strlen(texts[i / 2])};
+        const char *path =
+            i % 2 ? pack_file("beyond", ARCHIVE_FILTER_GZIP, false, &m, 1) : write_file("beyond", m.data, m.n);
+        int64_t before = mem_count();
+        assert_false(mtx_load(path, NULL, &A, NULL, &e));
+        assert_int_equal(e.code, E_LIMIT);
+        assert_non_null(strstr(e.text, i / 2 == 1 || i / 2 == 2 ? "32-bit indices" : "32-bit row pointers"));
+        assert_non_null(strstr(e.where, ":2"));
+        if (mem_count() - before > 6) fail_msg("%d: %d blocks of memory", i, (int)(mem_count() - before));
+    }
+}
+
+/* The most memory that was in use since the last call, in MiB. */
+static int peak(void)
+{
+    char line[128];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f)) sscanf(line, "VmHWM: %ld", &kb);
+    if (f) fclose(f);
+    f = fopen("/proc/self/clear_refs", "w");
+    if (f) fputs("5", f);
+    if (!f || fclose(f)) printf("skip: the peak of memory cannot be set back\n");
+    return (int)(kb >> 10);
+}
+
+static const char *write_bomb(const char *head, char fill, const char *tail)
+{
+    static char piece[1 << 20];
+    const char *path = scratch_path("bomb.gz");
+    gzFile f = gzopen(path, "wb1");
+    memset(piece, fill, sizeof piece);
+    gzputs(f, head);
+    for (int i = 0; i < 256; i++) assert_int_equal(gzwrite(f, piece, sizeof piece), sizeof piece);
+    gzputs(f, tail);
+    assert_int_equal(gzclose(f), Z_OK);
+    return path;
+}
+
+/* 256 MiB that take up one on the disk. */
+static void a_bomb_takes_no_memory(void **state)
+{
+    static const struct {
+        const char *head, *tail, *shown;
+        char fill;
+        int most; /* MiB */
+    } table[] = {
+        {HEAD "%", "\n1 1 1\n1 1 2\n", "1x1: 1 1 2", 'x', 40},
+        {HEAD "1 1 1\n1 1 2\n%", "\n", "1x1: 1 1 2 |", 'x', 40},
+        {HEAD "1 1 1\n", "\n1 1 2\n", "1x1: 1 1 2", '\n', 40},
+        {HEAD "1 1 1\n", "\n", "5 3: expected a line of at most 64 MiB", 0, 300},
+        {HEAD "1 1 1\n1 1 ", "\n", "5 3: expected a line of at most 64 MiB", '1', 300},
+    };
+    char out[4096];
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        const char *path = write_bomb(table[i].head, table[i].fill, table[i].tail);
+        mtx_hooks(0, 2);
+        peak();
+        int before = peak();
+        show_load(path, out, sizeof out);
+        int after = peak();
+        if (strncmp(out, table[i].shown, strlen(table[i].shown)) || after - before > table[i].most)
+            fail_msg("%d: expected \"%s\" and %d MiB, got \"%s\" and %d", i, table[i].shown, table[i].most, out,
+                     after - before);
+    }
+    mtx_hooks(0, 0);
+    scratch_remove();
+}
+
+struct shrinking {
+    const char *path;
+    int64_t to;
+    int calls; /* until then */
+};
+
+static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct shrinking *s = w->user;
+    (void)what, (void)done, (void)total;
+    if (--s->calls == 0) assert_int_equal(truncate(s->path, s->to), 0);
+    return true;
+}
+
+/* Whatever was read before, the matrix is not whole: it is refused, or whole where all was read before. */
+static void a_file_may_shrink_while_it_is_read(void **state)
+{
+    static const int64_t to[] = {0, 10, 60, 5000, 30000};
+    static const int threads[] = {1, 2, 7, 64};
+    struct member m = many_entries();
+    char name[] = "shrinks.mtx";
+    (void)state;
+    for (int i = 0; i < COUNT(to) * COUNT(threads) * 2 * 3; i++) {
+        bool packed = i % 2;
+        const char *path = packed ? pack_file(name, ARCHIVE_FILTER_GZIP, false, &m, 1) : write_file(name, m.data, m.n);
+        struct shrinking s = {path, to[i / 2 % COUNT(to)], 1 + i / 2 / COUNT(to) / COUNT(threads) * 3};
+        struct watch w = {.tick = shrink, .user = &s};
+        struct csr A;
+        struct err e = {0};
+        mtx_hooks(256, threads[i / 2 / COUNT(to) % COUNT(threads)]);
+        bool ok = mtx_load(path, &w, &A, NULL, &e);
+        if (ok)
+            assert_true(A.nnz == 3000 && (packed || s.calls > 0 || threads[i / 2 / COUNT(to) % COUNT(threads)] > 1));
+        if (!ok && e.code != E_INPUT) fail_msg("%d: %s: %s", i, e.where, e.text);
+        csr_free(&A);
+    }
+    mtx_hooks(0, 0);
+    mem_free((char *)m.data);
+}
+
+/* A megabyte of entries beyond the declared two: reading must stop soon after them. */
+static void a_surplus_is_not_read_to_its_end(void **state)
+{
+    enum { LINES = 1 << 18, LINE = 6, AT = sizeof small - 1 };
+    char *text = mem_new(AT + LINES * LINE, 1, "text", NULL);
+    int calls = 1000;
+    struct csr A;
+    struct err e = {0};
+    struct watch w = {.tick = stop_at, .user = &calls};
+    (void)state;
+    memcpy(text, small, AT);
+    for (int64_t i = 0; i < LINES; i++) memcpy(text + AT + i * LINE, "1 1 1\n", LINE);
+    mtx_hooks(1 << 12, 1);
+    assert_false(mtx_load(write_file("surplus.mtx", text, AT + LINES * LINE), &w, &A, NULL, &e));
+    mtx_hooks(0, 0);
+    assert_non_null(strstr(e.where, ":5"));
+    assert_true(calls > 990);
+    mem_free(text);
+}
+
+static bool random_csr(struct csr *A, bool complex_values, int64_t rows, int64_t cols, int64_t n, struct err *e)
+{
+    uint64_t seed = 7;
+    if (!csr_new(A, rows, cols, n, complex_values, e)) return false;
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t bits = random_next(&seed);
+        memcpy(&A->val[k], &bits, sizeof bits);
+        if (isnan(A->val[k])) A->val[k] = k % 2 ? INFINITY : -0.0;
+        if (complex_values) A->imag[k] = random_unit(&seed) * 5e-324;
+        A->col[k] = (int)(k % cols);
+    }
+    for (int64_t r = 0; r <= rows; r++) A->rowptr[r] = (int)(r * cols < n ? r * cols : n);
+    return csr_check(A, e);
+}
+
+static void what_is_saved_loads_to_the_bit(void **state)
+{
+    static const char *const names[] = {"saved.mtx", "saved.mtx.gz"};
+    static const int64_t shapes[][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 1}, {70, 300, 20500}, {300, 7, 2100}};
+    (void)state;
+    for (int i = 0; i < COUNT(shapes) * 4; i++) {
+        struct csr A, B;
+        struct load_info info;
+        struct err e = {0};
+        const int64_t *s = shapes[i / 4];
+        const char *path = scratch_path(names[i % 2]);
+        assert_true(random_csr(&A, i / 2 % 2, s[0], s[1], s[2], &e));
+        bool ok =
+            mtx_save(path, &A, "made by a test\nof two \x1b lines", NULL, &e) && mtx_load(path, NULL, &B, &info, &e);
+        if (!ok) fail_msg("%s", e.text);
+        assert_true(csr_equal(&A, &B));
+        assert_string_equal(info.field, A.imag ? "complex" : "real");
+        csr_free(&A);
+        csr_free(&B);
+    }
+}
+
+static void a_failed_save_leaves_the_old_file(void **state)
+{
+    struct csr A;
+    struct err e = {0};
+    int calls = 2;
+    struct watch w = {.tick = stop_at, .user = &calls};
+    (void)state;
+    scratch_remove();
+    const char *path = write_file("kept.mtx", small, sizeof small - 1);
+    assert_true(random_csr(&A, false, 200, 300, 60000, &e));
+    assert_false(mtx_save(path, &A, NULL, &w, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    mem_fail_at(1);
+    assert_false(mtx_save(path, &A, NULL, NULL, NULL));
+    mem_fail_at(0);
+    err_clear(&e);
+    assert_false(mtx_save(scratch_path("no/such/place.mtx"), &A, NULL, NULL, &e));
+    assert_int_equal(e.code, E_IO);
+    assert_false(mtx_save("/tmp", &A, NULL, NULL, NULL));
+    assert_int_equal(scratch_files(), 1);
+    assert_loads(path, small_shown);
+    csr_free(&A);
+}
+
+static void vectors_come_in_two_forms(void **state)
+{
+    static const struct {
+        const char *text, *where, *says; /* says NULL: 1, 0, -2.5 */
+    } table[] = {
+        {"1\n0\n-2.5\n", NULL, NULL},
+        {"# three\n\n1 0 -2.5d0", NULL, NULL},
+        {"%%MatrixMarket matrix array real general\n3 1\n1\n0\n-2.5\n", NULL, NULL},
+        {"%%MatrixMarket vector coordinate real general\n3 2\n3 -2.5\n1 1\n", NULL, NULL},
+        {"1\n2\n", ":2", "expected 3 numbers, found 2"},
+        {"1\n2\n3\n4\n", ":4", "found more"},
+        {"1\n2\nx\n", ":3", "found \"x\""},
+        {"%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n", "", "found 1 x 3"},
+        {"%%MatrixMarket matrix array complex general\n3 1\n1 0\n0 0\n2 0\n", "", "complex"},
+        {"", ":1", "it is empty"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        double x[3] = {9, 9, 9};
+        struct err e = {0};
+        bool ok = mtx_load_vector(write_file("x.txt", table[i].text, strlen(table[i].text)), 3, x, &e);
+        if (ok == (table[i].says != NULL)) fail_msg("%s: %s", table[i].text, e.text);
+        if (ok)
+            assert_true(x[0] == 1 && x[1] == 0 && x[2] == -2.5);
+        else if (!strstr(e.text, table[i].says) || !strstr(e.where, table[i].where))
+            fail_msg("%s: %s", e.where, e.text);
+    }
+}
+
+enum { NAME, ROWS, COLS, STORED, FIELD, SYMMETRY, KIND, NNZ, ZEROS, COLUMNS };
+
+static void check_file(const char *dir, char *const *c)
+{
+    char path[1024], got[512], want[512];
+    struct csr A;
+    struct load_info info;
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/%s.mtx.gz", dir, c[NAME]);
+    if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", e.where, e.text);
+    snprintf(want, sizeof want, "%s %s %s %s %s %s %s", c[ROWS], c[COLS], c[STORED], c[FIELD], c[SYMMETRY], c[NNZ],
+             c[ZEROS]);
+    snprintf(got, sizeof got, "%lld %lld %lld %s %s %lld %lld", (long long)A.rows, (long long)A.cols,
+             (long long)info.nnz_stored, info.field, info.symmetry, (long long)A.nnz, (long long)info.explicit_zeros);
+    if (strcmp(got, want)) fail_msg("%s: expected %s, got %s", path, want, got);
+    assert_int_equal(info.nwarnings, !strcmp(c[NAME], "USpowerGrid"));
+    assert_int_equal(info.duplicates, 0);
+    csr_free(&A);
+}
+
+static void the_whole_collection_loads(void **state)
+{
+    const char *dir;
+    char line[4096];
+    int n = 0;
+    (void)state;
+    FILE *f = collection_index("the loading of the whole collection", &dir);
+    if (!f) return;
+    while (fgets(line, sizeof line, f)) {
+        char *rest = line, *c[COLUMNS];
+        for (int i = 0; i < COLUMNS; i++) c[i] = strsep(&rest, "\t");
+        if (n++) check_file(dir, c);
+    }
+    fclose(f);
+    assert_true(n > 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packing_is_told_by_content),
+        cmocka_unit_test(an_archive_gives_its_one_matrix),
+        cmocka_unit_test(twice_packed_is_refused),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(garbage_after_gzip_is_a_warning),
+        cmocka_unit_test(members_of_gzip_follow_each_other),
+        cmocka_unit_test(truncated_tar_and_xz_are_found),
+        cmocka_unit_test(what_precedes_damage_is_read),
+        cmocka_unit_test(damage_of_archives_is_found),
+        cmocka_unit_test(only_files_of_an_archive_count),
+        cmocka_unit_test(what_cannot_be_read_is_named),
+        cmocka_unit_test(a_hostile_name_is_escaped),
+        cmocka_unit_test(loading_can_be_cancelled),
+        cmocka_unit_test(every_shortage_of_memory_is_survived),
+        cmocka_unit_test(a_declared_size_allocates_nothing),
+        cmocka_unit_test(a_count_in_a_packed_file_is_not_believed),
+        cmocka_unit_test(what_is_beyond_32_bits_takes_no_memory),
+        cmocka_unit_test(a_bomb_takes_no_memory),
+        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
+        cmocka_unit_test(a_surplus_is_not_read_to_its_end),
+        cmocka_unit_test(what_is_saved_loads_to_the_bit),
+        cmocka_unit_test(a_failed_save_leaves_the_old_file),
+        cmocka_unit_test(vectors_come_in_two_forms),
+        cmocka_unit_test(the_whole_collection_loads),
+    };
+    return cmocka_run_group_tests(tests, NULL, tidy);
+}

@@ -1,0 +1,245 @@
+/* set: options that are kept in a file, which may be broken, and what they change. */
+#include "kits/talk.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "session/options.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64], file[128];
+
+static int make_home(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/warpspy-test-XXXXXX");
+    if (!mkdtemp(folder)) return -1;
+    snprintf(file, sizeof file, "%s/warpspy/config", folder);
+    return setenv("XDG_CONFIG_HOME", folder, 1);
+}
+
+static int remove_home(void **state)
+{
+    char path[128];
+    (void)state;
+    snprintf(path, sizeof path, "%s/warpspy", folder);
+    chmod(path, 0700);
+    unlink(file);
+    rmdir(file);
+    rmdir(path);
+    return rmdir(folder);
+}
+
+static void write_config(const char *text, size_t n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/warpspy", folder);
+    mkdir(path, 0700);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fwrite(text, 1, n, f);
+    fclose(f);
+}
+
+static const char *config(void)
+{
+    static char text[4096];
+    FILE *f = fopen(file, "r");
+    text[0] = 0;
+    if (!f) return text;
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+/* A new session with what is kept; what was said of it. */
+static const char *begin(struct talk *t)
+{
+    static char warned[1024];
+    talk_open(t, OUT_TEXT);
+    options_load(&t->s, warned, sizeof warned);
+    return warned;
+}
+
+static void what_is_set_is_kept(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_string_equal(begin(&t), "");
+    talk_says(&t, "set", "kept in /tmp/warpspy-test-");
+    talk_says(&t, "set precision", "f64");
+    assert_true(talk_line(&t, "set precision f32; set colours 256; set device emu"));
+    assert_string_equal(config(), "precision f32\ncolours 256\ndevice emu\n");
+    assert_true(talk_line(&t, "set colours none"));
+    assert_string_equal(config(), "precision f32\ncolours none\ndevice emu\n");
+    talk_close(&t);
+    assert_string_equal(begin(&t), "");
+    assert_string_equal(t.s.dev->name, "emu");
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "none");
+    assert_string_equal(option_value(&t.s, OPTION_ASCII), "auto");
+    assert_true(talk_line(&t, "set device auto"));
+    assert_null(t.s.dev);
+    talk_close(&t);
+}
+
+static void precision_is_what_commands_use(void **state)
+{
+    struct talk t;
+    (void)state;
+    begin(&t);
+    assert_true(talk_line(&t, "set precision f32; gen poisson2d 4"));
+    talk_says(&t, "formats", "fp32");
+    talk_says(&t, "formats f64", "fp64");
+    assert_true(talk_line(&t, "set precision f64"));
+    talk_says(&t, "formats", "fp64");
+    talk_says(&t, "formats f32", "fp32");
+    talk_close(&t);
+}
+
+static void unknown_names_and_values_tell_what_there_is(void **state)
+{
+    struct talk t;
+    (void)state;
+    begin(&t);
+    talk_refuses(&t, "set color", "one of device, precision, colours, ascii");
+    talk_refuses(&t, "set colours 255", "one of auto, none, 8, 16, 256, true");
+    talk_refuses(&t, "set colours 255", "did you mean `256`");
+    talk_refuses(&t, "set device gpu", "one of auto, cpu, emu");
+    talk_refuses(&t, "set ascii ''", "one of auto, on, off");
+    assert_string_equal(config(), "");
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "auto");
+    talk_close(&t);
+}
+
+/* Every line that is right counts, and one warning names the first that is not. */
+static void a_broken_file_is_one_warning(void **state)
+{
+    static const struct {
+        const char *text, *warning;
+    } cases[] = {
+        {"", ""},
+        {"# nothing\n\n   \n", ""},
+        {"colours 256", ""},
+        {"colours=256\r\n", ""},
+        {"  colours  =  256  \nprecision f32\n", ""},
+        {"colours 256\nnonsense\n", "/warpspy/config:2: expected an option, found `nonsense`"},
+        {"colour 16\ncolours 256\n", ":1: expected an option, found `colour` (did you mean `colours`?)"},
+        {"colours 256\nascii maybe\ndevice tpu\n",
+         ":2: expected a value of ascii, found `maybe`; one of auto, on, off; 1 more line"},
+        {"precision\ncolours 256\n", ":1: expected a value of precision"},
+        {"colours 256\n\033[2J \x9b\xff\n", ":2: expected an option, found `\\x1b[2J`"},
+        {"device cuda:99\ncolours 256\n", ":1: "},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        write_config(cases[i].text, strlen(cases[i].text));
+        const char *warning = begin(&t);
+        if (!*cases[i].warning) assert_string_equal(warning, "");
+        if (!strstr(warning, cases[i].warning)) fail_msg("expected `%s` in: %s", cases[i].warning, warning);
+        assert_null(strchr(warning, '\n'));
+        if (strstr(cases[i].text, "256")) assert_string_equal(option_value(&t.s, OPTION_COLOURS), "256");
+        talk_close(&t);
+    }
+}
+
+static void an_unreadable_file_is_one_warning(void **state)
+{
+    struct talk t;
+    (void)state;
+    write_config("colours\0 16\n", 12);
+    assert_non_null(strstr(begin(&t), "it has a NUL byte; using the default options"));
+    talk_close(&t);
+    static char large[70000];
+    memset(large, '#', sizeof large);
+    write_config(large, sizeof large);
+    assert_non_null(strstr(begin(&t), "at most 65536 bytes"));
+    talk_refuses(&t, "set colours 16", "colours is 16 for this session only");
+    talk_close(&t);
+    unlink(file);
+    mkdir(file, 0700);
+    assert_non_null(strstr(begin(&t), "not a regular file"));
+    talk_close(&t);
+    rmdir(file);
+    assert_int_equal(mkfifo(file, 0600), 0);
+    assert_non_null(strstr(begin(&t), "not a regular file")); /* and waits for nobody */
+    talk_close(&t);
+}
+
+/* Comments, blank lines and what a later version keeps stay; an option given twice becomes one line. */
+static void other_lines_stay(void **state)
+{
+    static const char text[] = "# mine\ncolours 16\n\nfuture thing\ncolours 8\nascii on";
+    struct talk t;
+    (void)state;
+    write_config(text, sizeof text - 1);
+    begin(&t);
+    assert_true(talk_line(&t, "set colours 256"));
+    assert_string_equal(config(), "# mine\ncolours 256\n\nfuture thing\nascii on\n");
+    talk_close(&t);
+}
+
+static void what_cannot_be_kept_holds_for_the_session(void **state)
+{
+    struct talk t;
+    (void)state;
+    begin(&t);
+    setenv("XDG_CONFIG_HOME", "/proc/nowhere", 1);
+    talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot create its folder");
+    assert_non_null(strstr(t.err, "colours is 16 for this session only"));
+    assert_string_equal(option_value(&t.s, OPTION_COLOURS), "16");
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    talk_close(&t);
+}
+
+static void no_home_is_no_failure(void **state)
+{
+    struct talk t;
+    char *home = getenv("HOME"), kept[512];
+    (void)state;
+    snprintf(kept, sizeof kept, "%s", home ? home : "");
+    unsetenv("HOME");
+    setenv("XDG_CONFIG_HOME", "not/absolute", 1);
+    assert_string_equal(begin(&t), "");
+    talk_refuses(&t, "set ascii on", "neither XDG_CONFIG_HOME nor HOME is set");
+    talk_close(&t);
+    setenv("HOME", kept, 1);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+}
+
+static void offer(void *user, const char *word)
+{
+    strcat(strcat(user, word), " ");
+}
+
+static void values_are_completed(void **state)
+{
+    struct talk t;
+    char all[256] = "";
+    (void)state;
+    begin(&t);
+    complete(&t.s, "set as", 6, offer, all);
+    assert_string_equal(all, "ascii ");
+    all[0] = 0;
+    complete(&t.s, "set ascii ", 10, offer, all);
+    assert_string_equal(all, "auto on off ");
+    talk_close(&t);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_home)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_set_is_kept),
+        TEST(precision_is_what_commands_use),
+        TEST(unknown_names_and_values_tell_what_there_is),
+        TEST(a_broken_file_is_one_warning),
+        TEST(an_unreadable_file_is_one_warning),
+        TEST(other_lines_stay),
+        TEST(what_cannot_be_kept_holds_for_the_session),
+        TEST(no_home_is_no_failure),
+        TEST(values_are_completed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

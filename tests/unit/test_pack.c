@@ -1,0 +1,257 @@
+/* Conversions on the emulator: every packer over every shape, precision and several parameters against the host's
+   arrays, to the bit, in several orders of the threads; what is refused; failing allocations and calls. */
+#include "kits/dev_fake.h"
+#include "kits/pack_kit.h"
+#include "kits/shapes.h"
+#include "kits/sym_kit.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "machine/packer.h"
+#include "session/product.h"
+
+#include <math.h>
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    pack_check_shapes("emu");
+}
+
+static void test_tiles(void **state)
+{
+    (void)state;
+    pack_check_tiles("emu");
+}
+
+/* Nothing depends on the order of the threads between two barriers. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 3; seed++) {
+        emu_order(seed);
+        pack_check_tiles("emu");
+    }
+    emu_order(0);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    pack_check_refused("emu");
+}
+
+/* Padding beyond all measure is refused before anything is allocated, and done when forced. */
+static void test_explosion(void **state)
+{
+    static const struct shape arrow = {
+        .rows = 40000, .cols = 40000, .entries = 40000, .long_row = 7, .name = "a full row"};
+    struct csr A = shape_csr(&arrow, 1);
+    struct on_device c;
+    struct packing *p;
+    (void)state;
+    on_device_put(&c, &A, T_F32, device_open("emu", NULL));
+    for (int i = 0; formats[i]; i++) {
+        struct err host = {0}, here = {0};
+        struct stored S;
+        if (!packer_find(formats[i], c.M.dev)) continue;
+        if (format_pack(&A, formats[i], NULL, T_F32, false, &S, &host)) {
+            stored_free(&S);
+            continue;
+        }
+        assert_false(packing_begin(&p, formats[i], &c.M, NULL, false, &here));
+        if (strstr(host.text, "memory are free")) continue; /* of this machine */
+        assert_int_equal(here.code, E_LIMIT);
+        assert_string_equal(here.text, host.text);
+    }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+static const struct format *failing;
+
+static bool go(const void *user, struct err *e)
+{
+    struct packing *p;
+    struct stored S = {0};
+    struct mat M;
+    if (!packing_begin(&p, failing, user, NULL, true, e)) return false;
+    bool taken = packing_take(p, &S, &M, e);
+    packing_free(p);
+    if (!taken) return false;
+    bool got = mat_get(&M, &S, e);
+    mat_free(&M);
+    stored_free(&S);
+    return got;
+}
+
+static void test_allocations(void **state)
+{
+    struct csr A = sym_made("random", 60, 4);
+    struct on_device c;
+    (void)state;
+    on_device_put(&c, &A, T_F64, device_open("emu", NULL));
+    for (int i = 0; formats[i]; i++) {
+        failing = formats[i];
+        if (packer_find(failing, c.M.dev)) assert_true(fail_each(go, &c.M) > 4);
+    }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+static struct fake fake;
+
+/* Each call to the device fails in turn: it is reported, and nothing stays allocated there. */
+static void test_failing_calls(void **state)
+{
+    struct csr A = sym_made("random", 60, 4);
+    struct on_device c;
+    (void)state;
+    assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
+    on_device_put(&c, &A, T_F32, &fake.dev);
+    int before = fake.nblocks;
+    for (int i = 0; formats[i]; i++)
+        for (int call = 0; call < FAKE_CALLS && packer_find(formats[i], &fake.dev); call++) {
+            bool done = false;
+            failing = formats[i];
+            for (int n = 1; !done; n++) {
+                struct err e = {0};
+                fake.fail_in[call] = n;
+                done = go(&c.M, &e);
+                assert_true(done || e.text[0]);
+                assert_int_equal(fake.nblocks, before);
+                assert_true(n < 200);
+            }
+            fake.fail_in[call] = 0;
+        }
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+/* What the device has no room for is refused with the size it would take. */
+static void test_memory(void **state)
+{
+    struct csr A = sym_made("random", 3000, 12);
+    struct on_device c;
+    struct packing *p;
+    struct err e = {0};
+    (void)state;
+    fake.budget = 1 << 28;
+    on_device_put(&c, &A, T_F64, &fake.dev);
+    int before = fake.nblocks;
+    fake.budget = fake.used + 300000;
+    assert_false(packing_begin(&p, format_find("ell"), &c.M, NULL, false, &e));
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "of memory are free"));
+    assert_int_equal(fake.nblocks, before);
+    on_device_free(&c);
+    csr_free(&A);
+}
+
+/* ---- the session and the command ---- */
+
+/* What emu packed is what is found later, whatever words it is asked for in. */
+static void test_session(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    const struct format *f = format_find("ell");
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A"));
+    struct matrix *m = t.s.current;
+    struct device *emu = device_open("emu", NULL), *cpu = device_open("cpu", NULL);
+    struct product *p = session_product_on(&t.s, m, f, NULL, T_F64, false, emu, &e);
+    assert_non_null(p);
+    assert_ptr_equal(p->packed_on, emu);
+    assert_int_equal(p->nmats, 1);
+    assert_ptr_equal(session_mat(&t.s, p, emu, &e), &p->mat[0]);
+    const int64_t width[PARAMS_MAX] = {5};
+    assert_ptr_equal(session_product(&t.s, m, f, NULL, T_F64, false, &e), p);
+    assert_ptr_equal(session_product(&t.s, m, f, width, T_F64, false, &e), p);
+    assert_ptr_equal(session_product_on(&t.s, m, f, width, T_F64, false, emu, &e), p);
+    struct product *q = session_product_on(&t.s, m, f, NULL, T_F32, false, cpu, &e);
+    assert_true(q && !q->packed_on && q != p);
+    assert_ptr_equal(session_product_on(&t.s, m, f, NULL, T_F32, false, emu, &e), q);
+    talk_close(&t);
+}
+
+/* A device too small for the conversion leaves it to the host, which then says what does not fit. */
+static void test_host_instead(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 3000 12 as A"));
+    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* csr, and not much more */
+    struct product *p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
+    assert_non_null(p);
+    assert_null(p->packed_on);
+    assert_int_equal(p->nmats, 0);
+    assert_true(talk_line(&t, "drop A; gen random 3000 12 as A"));
+    fake.budget = fake.used + 1000; /* not even csr */
+    p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
+    assert_true(p && !p->packed_on);
+    talk_close(&t);
+    fake.budget = 1 << 28;
+}
+
+static void test_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 60 4 as A"));
+    talk_says(&t, "convert ell on emu", "packed on emu\nThe emulator models accesses");
+    talk_says(&t, "spmv using ell on emu", "packed on");
+    talk_says(&t, "convert ell on cpu", "the host packs it in");
+    assert_non_null(strstr(t.out, "one SpMV there"));
+    assert_true(strstr(t.out, "it has paid for itself after") || strstr(t.out, "it never pays for itself"));
+    talk_says(&t, "convert sell C 4 sigma 8 of A on emu f32", "(C 4, sigma 8), fp32");
+    talk_says(&t, "convert csr on cpu", "the host packs it in");
+    assert_null(strstr(t.out, "pays for itself"));
+    talk_refuses(&t, "convert ell width 1 on emu", "less than the longest row");
+    talk_refuses(&t, "convert ell on", "device");
+    talk_close(&t);
+}
+
+static void test_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen random 60 4 as A"));
+    talk_says(&t, "convert ell on cpu", "\"conversion_on\":\"host\"");
+    static const char *const keys[] = {"packed_on",  "pack_us", "copy_us",          "csr_spmv_us",
+                                       "spmv_us\":", "pays\":", "conversion_spmvs", "pays_after"};
+    for (int i = 0; i < COUNT(keys); i++)
+        if (!strstr(t.out, keys[i])) fail_msg("no %s in %s", keys[i], t.out);
+    talk_says(&t, "convert dia on emu", "\"packed_on\":\"emu\",\"prep_us\":null");
+    talk_close(&t);
+}
+
+static void test_worth(void **state)
+{
+    (void)state;
+    assert_true(conversion_spmvs(300, 20) == 15);
+    assert_true(conversion_pays_after(300, 20, 10) == 30);
+    assert_true(conversion_pays_after(301, 20, 10) == 31);
+    assert_true(isinf(conversion_pays_after(300, 20, 20)));
+    assert_true(isnan(conversion_pays_after(300, 20, NAN)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_order),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_explosion), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),    cmocka_unit_test(test_session),
+        cmocka_unit_test(test_host_instead),  cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_worth),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

@@ -1,0 +1,646 @@
+/* The papers' own formats held to their worked examples, slot by slot; DRM's merging against the paper's procedure
+   taken literally; the measures of diagonals; the choices of DIA-Adaptive. */
+#include "kits/collection.h"
+#include "kits/shapes.h"
+#include "kits/stored_kit.h"
+#include "formats/diagonals.h"
+#include "base/err.h"
+#include "formats/fmt_brcsd1.h"
+#include "formats/fmt_brcsd2.h"
+#include "formats/fmt_dia.h"
+#include "formats/fmt_dia_adaptive.h"
+#include "formats/fmt_drm.h"
+#include "formats/fmt_hdc.h"
+#include "formats/fmt_hdia.h"
+#include "formats/fmt_sccsr.h"
+#include "formats/fmt_vab.h"
+#include "matrix/gen.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "formats/measures.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "base/threads.h"
+#include "formats/stored.h"
+#include "formats/format.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* ---- small matrices ---- */
+
+/* Entry i, j is 10 times its row plus its column, counted from 1. */
+static struct csr tens(int64_t size, int n, const int *row, const int *col)
+{
+    struct csr A;
+    double val[64];
+    for (int k = 0; k < n; k++) val[k] = 10 * (row[k] + 1) + col[k] + 1;
+    assert_true(csr_from_triplets(&A, size, size, n, row, col, val, NULL, NULL, NULL));
+    return A;
+}
+
+/* Fig. 1 of Wang et al. 2024: offsets 0 everywhere, 1 in rows 0..3, 3 in rows 0..2, -3 in rows 4 and 5. */
+static struct csr diag6(void)
+{
+    static const int row[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5};
+    static const int col[] = {0, 1, 3, 1, 2, 4, 2, 3, 5, 3, 4, 1, 4, 2, 5};
+    return tens(6, COUNT(row), row, col);
+}
+
+/* 8 x 8 with all that the paper's section 4 says of its matrix B: 18 entries on 4 diagonals, of which segments of two
+   rows keep 4, 3, 2 and 1, and segments of four rows 4 and 2. */
+static struct csr drm8(void)
+{
+    static const int row[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7};
+    static const int col[] = {0, 1, 3, 5, 1, 2, 4, 2, 3, 5, 3, 4, 4, 5, 5, 6, 6, 7};
+    return tens(8, COUNT(row), row, col);
+}
+
+struct stripe {
+    int offset, step; /* an entry in every step-th row of the diagonal */
+};
+
+static struct csr striped(int64_t rows, int64_t cols, int count, const struct stripe *stripes)
+{
+    struct csr A;
+    int64_t at = 0;
+    assert_true(csr_new(&A, rows, cols, rows * count, false, NULL));
+    for (int64_t i = 0; i < rows; i++) {
+        for (int d = 0; d < count; d++) {
+            int64_t j = i + stripes[d].offset;
+            if (j < 0 || j >= cols || i % stripes[d].step) continue;
+            A.col[at] = (int)j;
+            A.val[at++] = (double)(i + 1) / (d + 1);
+        }
+        A.rowptr[i + 1] = (int)at;
+    }
+    A.nnz = at;
+    assert_true(csr_check(&A, NULL));
+    return A;
+}
+
+static struct csr tridiagonal130(void)
+{
+    return striped(130, 130, 3, (struct stripe[]){{-1, 1}, {0, 1}, {1, 1}});
+}
+
+/* Offset 4 ends at row 8 - 4, the width less the offset; offset -2 begins at row 2. */
+static struct csr wide(void)
+{
+    return striped(6, 8, 2, (struct stripe[]){{-2, 1}, {4, 1}});
+}
+
+/* Rows of four lengths: 64 of 1, 16 of 8, 7 of 16 and 5 of 32, the long ones first. */
+static struct csr segments92(void)
+{
+    static const struct {
+        int rows, length;
+    } runs[] = {{5, 32}, {7, 16}, {16, 8}, {64, 1}};
+    int length[92], n = 0;
+    for (int r = 0; r < COUNT(runs); r++)
+        for (int k = 0; k < runs[r].rows; k++) length[n++] = runs[r].length;
+    return ragged(n, length);
+}
+
+/* 66 pieces of VAB: two of row 0, one of each other. */
+static struct csr pieces65(void)
+{
+    int length[65];
+    for (int i = 0; i < 65; i++) length[i] = i ? 1 : 5;
+    return ragged(65, length);
+}
+
+/* 94 segments of 32 rows, all empty but the first. */
+static struct csr empty3000(void)
+{
+    static int length[3000] = {5};
+    return ragged(3000, length);
+}
+
+/* ---- arrays, slot by slot ---- */
+
+static const struct figure {
+    struct csr (*matrix)(void);
+    const char *format;
+    int64_t param[PARAMS_MAX];
+    int array;
+    int64_t n;
+    double slot[256];
+} figures[] = {
+    {thesis4, "sc-csr", {1}, SCCSR_LENGTH, 4, {2, 2, 2, 3}},
+    {thesis4, "sc-csr", {1}, SCCSR_ROW_INDEX, 4, {0, 1, 3, 2}},
+    {thesis4, "sc-csr", {1}, SCCSR_VAL, 12, {1, 2, 6, 5, 7, 8, 4, 3, 0, 0, 0, 9}},
+    {thesis4, "sc-csr", {1}, SCCSR_COL_IND, 12, {0, 1, 1, 0, 1, 2, 3, 2, -1, -1, -1, 3}},
+    {thesis4, "sc-csr", {1}, SCCSR_ROW_PTR, 2, {0, 12}},
+    {thesis4, "sc-csr", {1}, SCCSR_SEGMENT, 5, {0, 0, 0, 0, 4}},
+    {thesis4, "sc-csr", {0}, SCCSR_LENGTH, 32, {2, 2, 2, 3}},
+    {thesis4, "sc-csr", {0}, SCCSR_VAL, 96, {1, 2, 6, 5, [32] = 7, 8, 4, 3, [67] = 9}},
+    {thesis4, "sc-csr", {0}, SCCSR_ROW_PTR, 2, {0, 96}},
+    {thesis4, "sc-csr", {0}, SCCSR_SEGMENT, 5, {0, 32, 32, 32, 32}},
+    {segments92, "sc-csr", {0}, SCCSR_SEGMENT, 5, {0, 64, 80, 88, 96}},
+    {segments92, "sc-csr", {0}, SCCSR_ROW_PTR, 7, {0, 32, 64, 192, 320, 448, 576}},
+    {segments92, "sc-csr", {1}, SCCSR_SEGMENT, 5, {0, 64, 80, 80, 92}},
+    {segments92, "sc-csr", {2}, SCCSR_SEGMENT, 5, {0, 64, 64, 88, 96}},
+    {segments92, "sc-csr", {2}, SCCSR_ROW_PTR, 8, {0, 32, 64, 128, 192, 320, 448, 576}},
+    {segments92, "sc-csr", {3}, SCCSR_SEGMENT, 5, {0, 0, 80, 80, 92}},
+    {thesis4, "vab", {64}, VAB_VAL, 256, {1, 2, 5, 6, [64] = 7, 8, 3, 4, [130] = 9}},
+    {thesis4, "vab", {64}, VAB_COL, 256, {0, 1, 0, 1, [64] = 1, 2, 2, 3, [128] = 1, 2, 3, 3, [192] = 1, 2, 3, 3}},
+    {thesis4, "vab", {64}, VAB_ROW_PIECE, 5, {0, 1, 2, 3, 4}},
+    {diag6, "hdia", {2}, HDIA_HACKOFFSETS, 4, {0, 3, 6, 8}},
+    {diag6, "hdia", {2}, HDIA_OFFSETS, 8, {0, 1, 3, 0, 1, 3, -3, 0}},
+    {diag6, "hdia", {2}, HDIA_DATA, 16, {11, 22, 12, 23, 14, 25, 33, 44, 34, 45, 36, 0, 52, 63, 55, 66}},
+    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 8, {0, 0, 1, 3, 3, -3, 0, 1}},
+    {diag6, "brcsd1", {2}, BRCSD1_DATA, 18, {11, 22, 33, 12, 23, 34, 14, 25, 36, 0, 52, 63, 44, 55, 66, 45}},
+    {diag6, "brcsd1", {2}, BRCSD1_PTR, 3, {0, 4, 8}},
+    {diag6, "brcsd1", {2}, BRCSD1_START, 3, {0, 9, 18}},
+    {diag6, "brcsd1", {2}, BRCSD1_BLOCK, 2, {0, 1}},
+    {diag6, "brcsd1", {2}, BRCSD1_ROW, 3, {0, 3, 6}},
+    {diag6, "brcsd1", {1}, BRCSD1_OFFSETS, 11, {0, 0, 1, 3, 3, -3, 0, 1, 5, -3, 0}},
+    {diag6, "brcsd1", {64}, BRCSD1_OFFSETS, 5, {0, -3, 0, 1, 3}},
+    {wide, "brcsd1", {1}, BRCSD1_OFFSETS, 7, {0, 4, 2, -2, 4, 4, -2}},
+    {tridiagonal130, "brcsd1", {64}, BRCSD1_ROW, 4, {0, 64, 128, 130}},
+    {tridiagonal130, "brcsd1", {64}, BRCSD1_BLOCK, 3, {0, 0, 0}},
+    {tridiagonal130, "brcsd1", {1}, BRCSD1_ROW, 5, {0, 1, 65, 129, 130}},
+    {tridiagonal130, "brcsd1", {1}, BRCSD1_BLOCK, 4, {0, 1, 1, 2}},
+    {tridiagonal130, "brcsd1", {1}, BRCSD1_START, 4, {0, 2, 386, 388}},
+    {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 7, {2, 0, 1, 3, 1, -3, 0}},
+    {diag6, "brcsd2", {2}, BRCSD2_DATA, 16, {11, 22, 12, 23, 14, 25, 33, 44, 34, 45, 36, 0, 52, 63, 55, 66}},
+    {diag6, "brcsd2", {2}, BRCSD2_PTR, 3, {0, 0, 4}},
+    {diag6, "brcsd2", {2}, BRCSD2_DNUM, 4, {0, 3, 6, 8}},
+    {drm8, "brcsd2", {2}, BRCSD2_OFFSETS, 14, {1, 0, 1, 3, 5, 1, 0, 1, 3, 1, 0, 1, 1, 0}},
+    {diag6, "hdc", {60}, HDC_OFFSETS, 2, {0, 1}},
+    {diag6, "hdc", {60}, HDC_DATA, 12, {11, 22, 33, 44, 55, 66, 12, 23, 34, 45}},
+    {diag6, "hdc", {60}, HDC_PTR, 7, {0, 1, 2, 3, 3, 4, 5}},
+    {diag6, "hdc", {60}, HDC_COL, 5, {3, 4, 5, 1, 2}},
+    {diag6, "hdc", {60}, HDC_VAL, 5, {14, 25, 36, 52, 63}},
+    {diag6, "hdc", {50}, HDC_OFFSETS, 3, {0, 1, 3}},
+    {diag6, "drm", {2}, DRM_DNUM, 4, {0, 3, 5, 8}},
+    {diag6, "drm", {2}, DRM_INDEX, 3, {0, 2, 1}},
+    {diag6, "drm", {2}, DRM_BLO, 3, {0, 2, 3}},
+    {drm8, "drm", {2}, DRM_DNUM, 5, {0, 4, 5, 8, 10}},
+    {drm8, "drm", {2}, DRM_INDEX, 4, {0, 3, 1, 2}},
+    {drm8, "drm", {2}, DRM_BLO, 3, {0, 2, 4}},
+    {drm8, "drm", {2}, DRM_OFF, 10, {0, 1, 3, 5, 0, 0, 1, 3, 0, 1}},
+    {drm8, "drm", {2}, DRM_VAL, 20, {11, 22, 12, 23, 14, 25, 16, 0, 77, 88, 33, 44, 34, 45, 36, 0, 55, 66, 56, 67}},
+    {empty3000, "drm", {32}, DRM_BLO, 5, {0, 1, 32, 63, 94}},
+};
+
+static void test_figures(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(figures); k++) {
+        struct csr A = figures[k].matrix();
+        struct stored S = packed(&A, figures[k].format, figures[k].param);
+        expect_slots(&S, figures[k].array, figures[k].n, figures[k].slot);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
+/* What slots stand for. */
+static const struct {
+    struct csr (*matrix)(void);
+    const char *format;
+    int64_t param[PARAMS_MAX];
+    int array;
+    int64_t slot;
+    struct place place;
+} places[] = {
+    {thesis4, "sc-csr", {1}, SCCSR_ROW_INDEX, 2, {SLOT_POINTER, 3, -1}},
+    {thesis4, "sc-csr", {0}, SCCSR_LENGTH, 4, {SLOT_PADDING, -1, -1}},
+    {thesis4, "sc-csr", {1}, SCCSR_VAL, 8, {SLOT_PADDING, 0, -1}},
+    {thesis4, "sc-csr", {1}, SCCSR_COL_IND, 11, {SLOT_ENTRY, 2, 3}},
+    {thesis4, "sc-csr", {1}, SCCSR_ROW_PTR, 1, {SLOT_POINTER, -1, -1}},
+    {segments92, "sc-csr", {0}, SCCSR_ROW_PTR, 2, {SLOT_POINTER, 12, -1}},
+    {segments92, "sc-csr", {0}, SCCSR_SEGMENT, 2, {SLOT_POINTER, 5, -1}},
+    {segments92, "sc-csr", {0}, SCCSR_VAL, 572, {SLOT_ENTRY, 4, 31}},
+    {segments92, "sc-csr", {0}, SCCSR_VAL, 571, {SLOT_PADDING, -1, -1}},
+    {thesis4, "vab", {64}, VAB_VAL, 130, {SLOT_ENTRY, 2, 3}},
+    {thesis4, "vab", {64}, VAB_COL, 194, {SLOT_PADDING, 2, -1}},
+    {thesis4, "vab", {64}, VAB_VAL, 4, {SLOT_PADDING, -1, -1}},
+    {pieces65, "vab", {64}, VAB_VAL, 1, {SLOT_ENTRY, 0, 4}},
+    {pieces65, "vab", {64}, VAB_VAL, 257, {SLOT_ENTRY, 64, 0}},
+    {pieces65, "vab", {64}, VAB_ROW_PIECE, 65, {SLOT_POINTER, -1, -1}},
+    {diag6, "hdia", {2}, HDIA_HACKOFFSETS, 1, {SLOT_POINTER, 2, -1}},
+    {diag6, "hdia", {2}, HDIA_OFFSETS, 6, {SLOT_POINTER, 4, 1}},
+    {diag6, "hdia", {2}, HDIA_DATA, 11, {SLOT_PADDING, 3, -1}},
+    {diag6, "hdia", {4}, HDIA_DATA, 18, {SLOT_PADDING, -1, -1}},
+    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 4, {SLOT_POINTER, 3, -1}},
+    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 5, {SLOT_POINTER, 3, 0}},
+    {diag6, "brcsd1", {2}, BRCSD1_START, 1, {SLOT_POINTER, 3, -1}},
+    {diag6, "brcsd1", {2}, BRCSD1_DATA, 15, {SLOT_ENTRY, 3, 4}},
+    {tridiagonal130, "brcsd1", {64}, BRCSD1_BLOCK, 1, {SLOT_POINTER, 64, -1}},
+    {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 0, {SLOT_POINTER, 0, -1}},
+    {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 3, {SLOT_POINTER, 0, 3}},
+    {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 4, {SLOT_POINTER, 4, -1}},
+    {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 5, {SLOT_POINTER, 4, 1}},
+    {diag6, "brcsd2", {2}, BRCSD2_PTR, 1, {SLOT_POINTER, 2, -1}},
+    {diag6, "brcsd2", {2}, BRCSD2_DATA, 13, {SLOT_ENTRY, 5, 2}},
+    {diag6, "hdc", {60}, HDC_DATA, 7, {SLOT_ENTRY, 1, 2}},
+    {diag6, "hdc", {60}, HDC_VAL, 3, {SLOT_ENTRY, 4, 1}},
+    {drm8, "drm", {2}, DRM_INDEX, 1, {SLOT_POINTER, 6, -1}},
+    {drm8, "drm", {2}, DRM_BLO, 1, {SLOT_POINTER, 2, -1}},
+    {drm8, "drm", {2}, DRM_BLO, 2, {SLOT_POINTER, -1, -1}},
+    {drm8, "drm", {2}, DRM_OFF, 4, {SLOT_POINTER, 6, 6}},
+    {drm8, "drm", {2}, DRM_VAL, 7, {SLOT_PADDING, 1, -1}},
+    {drm8, "drm", {2}, DRM_VAL, 9, {SLOT_ENTRY, 7, 7}},
+};
+
+static void test_places(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(places); k++) {
+        struct csr A = places[k].matrix();
+        struct stored S = packed(&A, places[k].format, places[k].param);
+        expect_where(&S, places[k].array, places[k].slot, places[k].place);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
+/* ---- measures ---- */
+
+/* DRM's and DIA's of drm8 are the paper's own numbers. */
+static const struct {
+    struct csr (*matrix)(void);
+    const char *format;
+    int64_t param[PARAMS_MAX], padding, operands, pieces;
+    double variance;
+} measured[] = {
+    {drm8, "dia", {0}, 14, 32, 1, 0},
+    {drm8, "drm", {4}, 6, 24, 2, 16},
+    {drm8, "drm", {2}, 2, 20, 2, 0},
+    {drm8, "hdia", {2}, 2, 20, 4, 5},
+    {drm8, "brcsd2", {2}, 2, 20, 4, 5},
+    {drm8, "brcsd1", {2}, 4, 22, 3, 104.0 / 9},
+    {drm8, "dia-adaptive", {2, 2, 10, 25, 0}, 4, 22, 3, 104.0 / 9},
+    {drm8, "hdc", {100}, 0, 18, 1, 0},
+    {diag6, "drm", {2}, 1, 16, 2, 4},
+    {tridiagonal130, "dia", {0}, 2, 390, 2, 189.0 * 189},
+    {tridiagonal130, "hdc", {50}, 2, 390, 2, 189.0 * 189},
+};
+
+static void test_measures(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(measured); k++) {
+        struct csr A = measured[k].matrix();
+        struct stored S = packed(&A, measured[k].format, measured[k].param);
+        struct measures m;
+        assert_true(format_measures(&S, &m, NULL));
+        assert_int_equal(m.padding, measured[k].padding);
+        assert_int_equal(m.operands, measured[k].operands);
+        assert_int_equal(m.pieces, measured[k].pieces);
+        if (fabs(m.variance - measured[k].variance) > 1e-9)
+            fail_msg("%s: variance %g expected, %g found", measured[k].format, measured[k].variance, m.variance);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
+static void test_measures_of_others(void **state)
+{
+    (void)state;
+    struct csr A = thesis4();
+    struct stored S = packed(&A, "csr", NULL);
+    struct measures m;
+    struct err e = {0};
+    assert_false(format_measures(&S, &m, &e));
+    assert_int_equal(e.code, E_UNSUPPORTED);
+    assert_string_equal(e.text, "csr stores no diagonals, so it has no operands to balance; use drm, hdia or dia");
+    stored_free(&S);
+    csr_free(&A);
+}
+
+/* As the paper says: at one size of blocks, HDIA, BRCSD-II and DRM pad alike, and the first two balance alike. */
+static void test_blocks_of_one_size(void **state)
+{
+    (void)state;
+    static const char *const alike[] = {"hdia", "brcsd2", "drm"};
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 5);
+        for (int64_t rows = 1; rows <= 64 && !A.imag; rows *= 4) {
+            struct measures m[COUNT(alike)];
+            for (int f = 0; f < COUNT(alike); f++) {
+                struct stored S = packed(&A, alike[f], (int64_t[PARAMS_MAX]){rows});
+                assert_true(format_measures(&S, &m[f], NULL));
+                assert_int_equal(m[f].padding, m[0].padding);
+                stored_free(&S);
+            }
+            assert_true(m[0].variance == m[1].variance);
+        }
+        csr_free(&A);
+    }
+}
+
+/* As the paper counts, a stored zero is none. */
+static void drop_zeros(struct csr *A)
+{
+    int64_t at = 0, k = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (; k < A->rowptr[i + 1]; k++) {
+            if (A->val[k] == 0) continue;
+            A->col[at] = A->col[k];
+            A->val[at++] = A->val[k];
+        }
+        A->rowptr[i + 1] = (int)at;
+    }
+    A->nnz = at;
+}
+
+static double padding(const struct csr *A, const char *format)
+{
+    struct plan p;
+    assert_true(format_plan(A, format_find(format), NULL, T_F64, &p, NULL));
+    return (double)p.padding;
+}
+
+/* Section 5.2: 3767 diagonals, padding of 940.30 times the entries in DIA, 8.30 times in DRM, a ratio of 112.80, and
+   none in HDC. The paper cuts after the first decimal. */
+static void test_add32(void **state)
+{
+    (void)state;
+    const char *folder = collection_folder("add32");
+    char path[1024];
+    struct csr A;
+    struct load_info info;
+    struct plan dia;
+    if (!folder) return;
+    snprintf(path, sizeof path, "%s/add32.mtx.gz", folder);
+    assert_true(mtx_load(path, NULL, &A, &info, NULL));
+    drop_zeros(&A);
+    assert_true(format_plan(&A, format_find("dia"), NULL, T_F64, &dia, NULL));
+    assert_int_equal(dia.shape.a[DIA_OFFSETS].n, 3767);
+    assert_true(floor(10 * padding(&A, "dia") / (double)A.nnz) == 9403);
+    assert_true(floor(10 * padding(&A, "drm") / (double)A.nnz) == 83);
+    assert_true(floor(10 * padding(&A, "dia") / padding(&A, "drm")) == 1128);
+    assert_true(padding(&A, "hdc") == 0);
+    csr_free(&A);
+}
+
+/* ---- DRM's merging ---- */
+
+static int descending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static void resort(int64_t *p, int64_t n)
+{
+    if (n) qsort(p, (size_t)n, sizeof *p, descending);
+}
+
+/* Section 4.2 of the paper step by step, sorting anew after each merge. Returns how many are left. */
+static int64_t merge_as_written(int64_t *p, int64_t n)
+{
+    resort(p, n);
+    while (n > 1 && p[0] > 2 * p[n - 1] && p[0] > 2 * p[n - 2]) {
+        p[n - 2] += p[n - 1];
+        resort(p, --n);
+    }
+    if (n > 1 && n % 2) {
+        p[n - 2] += p[n - 1];
+        resort(p, --n);
+    }
+    if (n > 2) {
+        n /= 2;
+        for (int64_t r = 0; r < n; r++) p[r] += p[2 * n - 1 - r];
+        resort(p, n);
+    }
+    return n;
+}
+
+/* With segments of one row, a row of so many entries has as many operands. */
+static void expect_merged(int n, const int *length)
+{
+    struct csr A = ragged(n, length);
+    struct stored S = packed(&A, "drm", (int64_t[PARAMS_MAX]){1});
+    int64_t want[1024], have[1024], pieces = S.a[DRM_BLO].n - 1;
+    for (int i = 0; i < n; i++) want[i] = length[i];
+    assert_int_equal(pieces, merge_as_written(want, n));
+    for (int64_t k = 0; k < pieces; k++) assert_true(S.format->piece(&S, k, &have[k]));
+    assert_false(S.format->piece(&S, pieces, have + pieces));
+    resort(have, pieces);
+    assert_memory_equal(have, want, (size_t)pieces * sizeof *want);
+    stored_free(&S);
+    csr_free(&A);
+}
+
+static void test_merging(void **state)
+{
+    (void)state;
+    static const int sizes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 100, 501}, spans[] = {1, 2, 5, 40};
+    uint64_t seed = 7;
+    for (int s = 0; s < COUNT(sizes); s++)
+        for (int w = 0; w < COUNT(spans); w++)
+            for (int round = 0; round < 12; round++) {
+                int length[512];
+                for (int i = 0; i < sizes[s]; i++) {
+                    int v = (int)(random_next(&seed) % (uint64_t)(spans[w] + 1));
+                    length[i] = round % 3 == 0 ? v : round % 3 == 1 ? v / 8 : i % 16 ? v % 2 : v;
+                }
+                expect_merged(sizes[s], length);
+            }
+}
+
+/* No sub-block has more rows than a thread block has threads, and each segment is in exactly one. */
+static void test_subblocks(void **state)
+{
+    (void)state;
+    static const int64_t nrows[] = {1, 3, 32, 500, 1024};
+    struct csr A = empty3000();
+    for (int k = 0; k < COUNT(nrows); k++) {
+        struct stored S = packed(&A, "drm", (int64_t[PARAMS_MAX]){nrows[k]});
+        const int *blo = S.a[DRM_BLO].data, *index = S.a[DRM_INDEX].data;
+        int64_t n = S.a[DRM_INDEX].n;
+        char *seen = mem_zero(n, 1, "seen", NULL);
+        for (int64_t b = 0; b < S.a[DRM_BLO].n - 1; b++) assert_in_range((blo[b + 1] - blo[b]) * nrows[k], 1, DRM_ROWS);
+        for (int64_t s = 0; s < n; s++) assert_false(seen[index[s]]++);
+        mem_free(seen);
+        stored_free(&S);
+    }
+    csr_free(&A);
+}
+
+/* ---- DIA-Adaptive ---- */
+
+/* Nearly all of a DIA is entries. */
+static struct csr full(void)
+{
+    return tridiagonal130();
+}
+
+/* Offsets of half the matrix: a third of a DIA is padding, but a cut in the middle takes all of it away. */
+static struct csr long_offsets(void)
+{
+    return striped(400, 400, 3, (struct stripe[]){{-200, 1}, {0, 1}, {200, 1}});
+}
+
+/* Diagonals of a few entries here and there, which cuts do not shorten. */
+static struct csr scattered(void)
+{
+    return striped(400, 400, 5, (struct stripe[]){{-31, 90}, {-7, 120}, {0, 1}, {11, 70}, {50, 150}});
+}
+
+static const struct {
+    struct csr (*matrix)(void);
+    int64_t param[PARAMS_MAX];
+    const char *choice;
+} choices[] = {
+    {full, {32, 64, 10, 25, 0}, "dia"},
+    {long_offsets, {32, 64, 10, 25, 0}, "brcsd1"},
+    {scattered, {32, 64, 10, 25, 0}, "brcsd2"},
+    {full, {32, 64, 0, 25, 0}, "brcsd1"},
+    {full, {32, 64, 0, 0, 0}, "brcsd2"},
+    {long_offsets, {32, 64, 51, 25, 0}, "dia"},
+    {long_offsets, {32, 64, 50, 25, 0}, "brcsd1"},
+    {long_offsets, {32, 201, 10, 25, 0}, "brcsd2"},
+    {scattered, {7, 5, 10, 25, 1}, "dia"},
+    {scattered, {7, 5, 10, 25, 2}, "brcsd1"},
+    {scattered, {7, 5, 10, 25, 3}, "brcsd2"},
+};
+
+/* The arrays are those of the choice, packed with its parameter. */
+static void expect_choice(const struct stored *S, const struct csr *A, const char *choice)
+{
+    static const int parameter[] = {0, 0, ADAPTIVE_MIN, ADAPTIVE_NROWS};
+    assert_string_equal(adaptive_choice(S)->name, choice);
+    struct stored T = packed(A, choice, (int64_t[PARAMS_MAX]){S->param[parameter[S->param[ADAPTIVE_AS]]]});
+    assert_int_equal(S->narrays, T.narrays);
+    for (int k = 0; k < T.narrays; k++) {
+        assert_string_equal(S->a[k].name, T.a[k].name);
+        assert_int_equal(S->a[k].n, T.a[k].n);
+        assert_memory_equal(S->a[k].data, T.a[k].data, (size_t)T.a[k].n * type_size(T.a[k].type));
+    }
+    stored_free(&T);
+}
+
+static void test_choices(void **state)
+{
+    (void)state;
+    for (int k = 0; k < COUNT(choices); k++) {
+        struct csr A = choices[k].matrix();
+        struct stored S = packed(&A, "dia-adaptive", choices[k].param);
+        expect_choice(&S, &A, choices[k].choice);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
+/* ---- large enough for threads; failures ---- */
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct csr A, back;
+    struct err e = {0};
+    const struct generator *g = generator_find("brokendiag");
+    assert_true(g->make((int64_t[PARAMS_MAX]){20011, 9}, 3, NULL, &A, &e));
+    assert_true(A.nnz > THREADS_FROM);
+    for (const struct format *const *f = formats; *f; f++) {
+        if (strcmp((*f)->name, "dense") == 0) continue;
+        struct stored S = packed(&A, (*f)->name, NULL);
+        assert_true(format_unpack(&S, &back, &e));
+        assert_true(csr_equal(&A, &back));
+        csr_free(&back);
+        stored_free(&S);
+    }
+    csr_free(&A);
+}
+
+/* Where nearly every entry has a diagonal of its own, blocks of diagonals are refused by their plan; HDC, which keeps
+   full diagonals only, has none to keep. */
+static void test_explosion(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format;
+        int64_t param[PARAMS_MAX];
+    } refused[] = {
+        {"hdia", {1024}}, {"brcsd1", {64}}, {"brcsd2", {1024}}, {"dia-adaptive", {64, 64, 10, 25, 0}}, {"drm", {1024}}};
+    struct csr A;
+    struct stored S;
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, NULL, &A, NULL));
+    for (int k = 0; k < COUNT(refused); k++) {
+        struct err e = {0};
+        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));
+        assert_int_equal(e.code, E_LIMIT);
+        assert_non_null(strstr(e.text, "`force` converts all the same"));
+    }
+    S = packed(&A, "hdc", NULL);
+    assert_int_equal(stored_slots(&S), A.nnz);
+    stored_free(&S);
+    csr_free(&A);
+}
+
+static void test_records_fit(void **state)
+{
+    (void)state;
+    struct stored S = {.format = format_find("brcsd2")};
+    struct err e = {0};
+    assert_true(records_fit(&S, INT32_MAX, &e));
+    assert_false(records_fit(&S, INT64_C(1) << 31, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "brcsd2: at most 2147483647 offsets fit 32-bit pointers, found 2147483648"));
+}
+
+struct job {
+    const struct csr *A;
+    const char *format;
+    int64_t param[PARAMS_MAX];
+};
+
+static bool pack_once(const void *user, struct err *e)
+{
+    const struct job *job = user;
+    struct stored S;
+    bool ok = format_pack(job->A, format_find(job->format), job->param, T_F32, false, &S, e);
+    assert_int_equal(S.narrays > 0, ok);
+    stored_free(&S);
+    return ok;
+}
+
+static void test_nth_allocation_fails(void **state)
+{
+    (void)state;
+    struct csr A = scattered();
+    const struct job jobs[] = {
+        {&A, "sc-csr", {0}},
+        {&A, "vab", {64}},
+        {&A, "hdia", {32}},
+        {&A, "brcsd1", {5}},
+        {&A, "brcsd2", {32}},
+        {&A, "hdc", {50}},
+        {&A, "drm", {32}},
+        {&A, "dia-adaptive", {32, 64, 10, 25, 0}},
+        {&A, "dia-adaptive", {32, 64, 10, 25, 1}},
+        {&A, "dia-adaptive", {32, 64, 10, 25, 2}},
+    };
+    for (int k = 0; k < COUNT(jobs); k++) assert_in_range(fail_each(pack_once, &jobs[k]), 3, 99);
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_measures_of_others),
+        cmocka_unit_test(test_blocks_of_one_size),
+        cmocka_unit_test(test_add32),
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_subblocks),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_explosion),
+        cmocka_unit_test(test_records_fit),
+        cmocka_unit_test(test_nth_allocation_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,586 @@
+/* Pictures of large matrices: sums and samples held against plain counts; what spy shows before and after it has
+   counted; rows by length and warps held against naive ones; one cursor for all views. */
+#include "base/err.h"
+#include "matrix/gen.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/product.h"
+#include "matrix/random.h"
+#include "session/session.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/term.h"
+#include "ui/views/view_layout.h"
+#include "ui/views/view_rows.h"
+#include "ui/views/view_spy.h"
+#include "ui/views/view_state.h"
+#include "formats/format.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void make(struct csr *A, const char *name, int64_t a, int64_t b, int64_t c)
+{
+    struct err e = {0};
+    const int64_t p[PARAMS_MAX] = {a, b, c};
+    if (!generator_find(name)->make(p, 7, NULL, A, &e)) fail_msg("%s: %s", name, e.text);
+}
+
+static void make_random(struct csr *A, int64_t rows, int64_t cols, int64_t n, uint64_t seed)
+{
+    int *row = malloc(sizeof *row * (size_t)(n + 1)), *col = malloc(sizeof *col * (size_t)(n + 1));
+    double *val = malloc(sizeof *val * (size_t)(n + 1));
+    for (int64_t k = 0; k < n; k++) {
+        row[k] = (int)(random_next(&seed) % (uint64_t)rows);
+        col[k] = (int)(random_next(&seed) % (uint64_t)cols);
+        val[k] = 1;
+    }
+    assert_true(csr_from_triplets(A, rows, cols, n, row, col, val, NULL, NULL, NULL));
+    free(row);
+    free(col);
+    free(val);
+}
+
+static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
+{
+    uint32_t *n = calloc((size_t)h * (size_t)w, sizeof *n);
+    assert_true(density_of(A, win, h, w, n, NULL, NULL));
+    return n;
+}
+
+/* ---- counts ---- */
+
+/* Held against a division for each entry: widths that are powers of two and others, more entries in one row of cells
+   than a thread takes at once, columns up to the largest number. */
+static void counts_agree_with_divisions(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, cols, n;
+        int h, w;
+    } table[] = {
+        {4096, 4096, 200000, 64, 128},
+        {3001, 2999, 1500000, 2, 97},
+        {3001, 2999, 1500000, 3, 2048},
+        {2048, 2048, 1200000, 1, 64},
+        {5000, 100000007, 300000, 7, 1023},
+        {900, INT32_MAX, 300000, 5, 333},
+        {7, 6, 30, 7, 6},
+        {1, 1000000, 700000, 1, 500},
+        {1000, 1000, 100000, 10, 3000},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        int h = table[i].h, w = table[i].w;
+        struct csr A;
+        make_random(&A, table[i].rows, table[i].cols, table[i].n, 5 + (uint64_t)i);
+        uint32_t *found = counts(&A, (struct window){0, A.rows, 0, A.cols}, h, w);
+        for (int64_t r = 0; r < A.rows; r++)
+            for (int k = A.rowptr[r]; k < A.rowptr[r + 1]; k++)
+                found[r * h / A.rows * w + A.col[k] * (int64_t)w / A.cols]--;
+        for (int k = 0; k < h * w; k++) assert_int_equal(found[k], 0);
+        free(found);
+        csr_free(&A);
+    }
+}
+
+/* ---- sums ---- */
+
+/* Every picture whose cells fit is counted as without sums. */
+static void check_sums(const struct csr *A)
+{
+    struct sums s;
+    sums_begin(&s, A);
+    assert_false(sums_ready(&s));
+    while (sums_more(&s)) continue;
+    assert_true(sums_ready(&s));
+    uint64_t seed = 3;
+    for (int t = 0; t < 40; t++) {
+        int h = 1 + (int)(random_next(&seed) % 40), w = 1 + (int)(random_next(&seed) % 40);
+        int64_t down = (int64_t)(1 + random_next(&seed) % 3) << s.down, across = (int64_t)(1 + random_next(&seed) % 3)
+                                                                                 << s.across;
+        struct window win = {.row0 = (int64_t)(random_next(&seed) % (uint64_t)s.h) << s.down,
+                             .col0 = (int64_t)(random_next(&seed) % (uint64_t)s.w) << s.across};
+        win.row1 = win.row0 + h * down;
+        win.col1 = win.col0 + w * across;
+        assert_true(sums_fit(&s, win, h, w));
+        uint32_t *expected = counts(A, win, h, w), *found = calloc((size_t)(h * w), sizeof *found);
+        sums_cells(&s, win, h, w, found);
+        assert_memory_equal(found, expected, sizeof *found * (size_t)(h * w));
+        if (s.down) win.row0++, win.row1++;
+        assert_int_equal(sums_fit(&s, win, h, w), !s.down);
+        free(expected);
+        free(found);
+    }
+    sums_free(&s);
+}
+
+static void sums_agree_with_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, cols, n;
+    } shapes[] = {{1, 1, 1},         {300, 300, 5000},    {9000, 7000, 90000}, {3, 40000, 100000},
+                  {40000, 2, 30000}, {100000, 100000, 0}, {1, 500000, 400000}, {5000, 5000, 3000000}};
+    for (int i = 0; i < COUNT(shapes); i++) {
+        struct csr A;
+        make_random(&A, shapes[i].rows, shapes[i].cols, shapes[i].n, 11);
+        check_sums(&A);
+        csr_free(&A);
+    }
+}
+
+/* In slices, each of them short. */
+static void counting_goes_in_slices(void **state)
+{
+    (void)state;
+    struct csr A;
+    make(&A, "poisson2d", 1500, 0, 0);
+    struct window all = {0, A.rows, 0, A.cols};
+    uint32_t *expected = counts(&A, all, 77, 77), *found = calloc(77 * 77, sizeof *found);
+    struct density d;
+    int slices = 1;
+    assert_true(density_begin(&d, &A, all, 77, 77, found, NULL));
+    for (; density_more(&d); slices++) assert_true(d.done > 0 && d.done < 77);
+    assert_true(slices >= 3);
+    assert_memory_equal(found, expected, sizeof *found * 77 * 77);
+    free(expected);
+    free(found);
+    csr_free(&A);
+}
+
+/* ---- samples ---- */
+
+static void a_sample_of_a_dense_matrix_is_exact(void **state)
+{
+    (void)state;
+    for (int64_t n = 900; n < 2300; n += 331) {
+        struct csr A;
+        make(&A, "dense", n, n, 0);
+        struct window all = {0, n, 0, n};
+        uint32_t *expected = counts(&A, all, 61, 83), *found = calloc(61 * 83, sizeof *found);
+        assert_true(density_sample(&A, all, 61, 83, found, NULL));
+        assert_memory_equal(found, expected, sizeof *found * 61 * 83);
+        free(expected);
+        free(found);
+        csr_free(&A);
+    }
+}
+
+static void a_sample_is_near(void **state)
+{
+    (void)state;
+    struct csr A;
+    make(&A, "random", 1000000, 8, 0);
+    struct window all = {0, A.rows, 0, A.cols};
+    uint32_t *found = calloc(20 * 20, sizeof *found);
+    assert_true(density_sample(&A, all, 20, 20, found, NULL));
+    for (int i = 0; i < 400; i++) assert_true(found[i] > 18000 && found[i] < 22000); /* 20,000 but for chance */
+    free(found);
+    csr_free(&A);
+}
+
+/* ---- spy ---- */
+
+struct shown {
+    struct session s;
+    struct canvas c;
+    FILE *f;
+    const struct view *v;
+    struct view_state *st;
+};
+
+static void draw_again(struct shown *x)
+{
+    canvas_clear(&x->c);
+    view_draw(x->v, &x->c, &x->s, x->st);
+}
+
+static void open_view(struct shown *x, const char *name)
+{
+    struct err e = {0};
+    x->v = view_find(name);
+    x->st = front_state(&x->s, x->v);
+    view_reset(x->st, x->s.current);
+    x->st->full = true;
+    assert_true(!x->v->prepare || x->v->prepare(&x->s, x->st, &e));
+    cursor_follow(&x->s, x->v);
+    draw_again(x);
+}
+
+static void begin(struct shown *x, struct csr *A, int w, int h)
+{
+    struct err e = {0};
+    struct load_info info = {.file = "made"};
+    x->f = fopen("/dev/null", "w");
+    assert_true(session_new(&x->s, x->f, x->f, OUT_TEXT, &e));
+    assert_true(ui_attach(&x->s, &e));
+    assert_true(session_add(&x->s, "made", A, &info, &e));
+    assert_true(canvas_new(&x->c, w, h, false, NULL));
+    open_view(x, "spy");
+}
+
+static void end(struct shown *x)
+{
+    canvas_free(&x->c);
+    ui_detach(&x->s);
+    session_free(&x->s);
+    fclose(x->f);
+}
+
+static void press(struct shown *x, int key)
+{
+    assert_true(view_key(&x->s, x->v, key));
+    draw_again(x);
+}
+
+static const struct grid *grid_of(const struct shown *x)
+{
+    return &((const struct spy_state *)x->st->own)->grid;
+}
+
+/* As the loop does while no key comes. */
+static int work_all(struct shown *x)
+{
+    int slices = 0;
+    for (enum work done; (done = x->v->work(&x->s, x->st)) != WORK_NONE; slices++)
+        if (done == WORK_DRAW) draw_again(x);
+    assert_false(grid_of(x)->guessed);
+    return slices;
+}
+
+static void assert_counted(const struct shown *x)
+{
+    const struct grid *g = grid_of(x);
+    uint32_t *expected = counts(&x->s.current->csr, g->win, g->h, g->w);
+    assert_false(g->guessed);
+    assert_memory_equal(g->n, expected, sizeof *g->n * (size_t)(g->h * g->w));
+    free(expected);
+}
+
+static bool says(const struct shown *x, const char *text)
+{
+    char *all = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&all, &size);
+    canvas_print(&x->c, f, COLOURS_NONE);
+    fclose(f);
+    bool found = strstr(all, text);
+    free(all);
+    return found;
+}
+
+/* A guess first, then the counts; from then on moving about counts nothing where the sums know. */
+static void spy_guesses_then_counts(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    assert_true(grid_of(&x)->guessed && says(&x, "sampled; counting all"));
+    assert_true(work_all(&x) >= 2);
+    assert_counted(&x);
+    assert_false(says(&x, "sampled"));
+    press(&x, '+');
+    assert_counted(&x); /* from the sums, at once */
+    for (int i = 0; i < 20; i++) {
+        static const int keys[] = {UI_DOWN, UI_RIGHT, UI_PGDN, '+', UI_RIGHT};
+        press(&x, keys[i % COUNT(keys)]);
+        work_all(&x);
+        assert_counted(&x);
+    }
+    press(&x, 'g');
+    assert_counted(&x);
+    end(&x);
+}
+
+/* A key between any two slices finds a view that can be drawn. */
+static void keys_come_between_slices(void **state)
+{
+    (void)state;
+    static const int keys[] = {'+', UI_DOWN, '+', UI_PGDN, '-', 'g', UI_END, '+', '-'};
+    struct csr A;
+    struct shown x;
+    make(&A, "random", 300000, 12, 0);
+    begin(&x, &A, 80, 24);
+    for (int i = 0; i < COUNT(keys); i++) {
+        if (x.v->work(&x.s, x.st) == WORK_DRAW) draw_again(&x);
+        press(&x, keys[i]);
+    }
+    work_all(&x);
+    assert_counted(&x);
+    end(&x);
+}
+
+/* Without memory for more the guess stays, and says so. */
+static void spy_without_memory(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "random", 150000, 10, 0);
+    begin(&x, &A, 80, 24);
+    assert_true(grid_of(&x)->guessed);
+    mem_fail_at(1); /* the sums; then the picture counts itself */
+    while (x.v->work(&x.s, x.st) == WORK_ON) mem_fail_at(0);
+    draw_again(&x);
+    work_all(&x);
+    assert_counted(&x);
+    end(&x);
+}
+
+static void assert_even(const struct shown *x)
+{
+    int seen = 0;
+    for (int i = 0; i < x->c.w * x->c.h; i++) {
+        if (x->c.cell[i].glyph <= 0x2800 || x->c.cell[i].glyph > 0x28ff) continue;
+        if (x->c.cell[i].style == ST_CURSOR) continue;
+        if (x->c.cell[i].style != ST_RAMP + RAMP_STEPS - 1) {
+            canvas_print(&x->c, stdout, COLOURS_NONE);
+            fail_msg("column %d, line %d: shade %d", i % x->c.w, i / x->c.w, x->c.cell[i].style - ST_RAMP);
+        }
+        seen++;
+    }
+    assert_true(seen > 200);
+}
+
+/* A full matrix of any size has one shade: guessed, counted, and part of it. */
+static void dense_is_even(void **state)
+{
+    (void)state;
+    for (int64_t n = 1025; n < 2600; n += 301) {
+        struct csr A;
+        struct shown x;
+        make(&A, "dense", n, n, 0);
+        begin(&x, &A, 80 + (int)(n % 60), 24 + (int)(n % 20));
+        assert_true(grid_of(&x)->guessed);
+        assert_even(&x);
+        work_all(&x);
+        assert_even(&x);
+        press(&x, '+');
+        work_all(&x);
+        assert_even(&x);
+        end(&x);
+    }
+}
+
+/* The cells of a symmetric matrix mirror one another, whatever the sizes. */
+static void symmetric_stays_symmetric(void **state)
+{
+    (void)state;
+    static const int64_t side[] = {5, 19, 47, 101, 333, 512, 901};
+    for (int i = 0; i < COUNT(side) * 3; i++) {
+        struct csr A;
+        struct shown x;
+        make(&A, "poisson2d", side[i / 3], i % 2 ? side[i / 3] : 7, 0);
+        begin(&x, &A, 60 + 37 * (i % 3), 20 + 13 * (i % 4));
+        work_all(&x);
+        const struct grid *g = grid_of(&x);
+        assert_int_equal(g->h, g->w);
+        for (int y = 0; y < g->h; y++)
+            for (int k = 0; k < y; k++) assert_int_equal(g->n[y * g->w + k], g->n[k * g->w + y]);
+        end(&x);
+    }
+}
+
+/* One entry far from a million others has its dot once all are counted. */
+static void a_single_entry_is_seen(void **state)
+{
+    (void)state;
+    enum { BLOCK = 1100, N = 1000000 };
+    struct csr A;
+    struct shown x;
+    int64_t n = BLOCK * BLOCK;
+    int *row = malloc(sizeof *row * (size_t)(n + 1)), *col = malloc(sizeof *col * (size_t)(n + 1));
+    double *val = malloc(sizeof *val * (size_t)(n + 1));
+    for (int64_t k = 0; k <= n; k++) {
+        row[k] = k < n ? (int)(k / BLOCK) : 700001;
+        col[k] = k < n ? (int)(k % BLOCK) : 900003;
+        val[k] = 1;
+    }
+    assert_true(csr_from_triplets(&A, N, N, n + 1, row, col, val, NULL, NULL, NULL));
+    free(row);
+    free(col);
+    free(val);
+    begin(&x, &A, 100, 40);
+    work_all(&x);
+    const struct grid *g = grid_of(&x);
+    assert_int_equal(g->n[700001LL * g->h / g->win.row1 * g->w + 900003LL * g->w / g->win.col1], 1);
+    int marks = 0;
+    for (int i = 0; i < x.c.w * (x.c.h - 4); i++)
+        marks += i / x.c.w > 2 && x.c.cell[i].glyph > 0x2800 && x.c.cell[i].glyph <= 0x28ff;
+    assert_int_equal(marks, 2); /* the block's and its own */
+    end(&x);
+}
+
+/* ---- rows ---- */
+
+static const struct csr *sorting;
+
+static int by_length(const void *a, const void *b)
+{
+    int i = *(const int *)a, k = *(const int *)b;
+    int64_t d = csr_row_length(sorting, i) - csr_row_length(sorting, k);
+    return d ? d < 0 ? -1 : 1 : i - k;
+}
+
+static void rows_by_length(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        struct csr A;
+        struct row_lengths l;
+        if (t == 0) make_random(&A, 1, 9, 4, 5);
+        if (t == 1) make_random(&A, 701, 80, 9000, 5);
+        if (t == 2) make(&A, "rmat", 11, 9, 0);
+        if (t == 3) make_random(&A, 40, 40, 0, 5);
+        int *order = malloc(sizeof *order * (size_t)A.rows);
+        for (int r = 0; r < A.rows; r++) order[r] = r;
+        sorting = &A;
+        qsort(order, (size_t)A.rows, sizeof *order, by_length);
+        assert_true(row_lengths_of(&A, &l, NULL));
+        assert_int_equal(l.below[l.n], A.rows);
+        assert_int_equal(l.entries[l.n], A.nnz);
+        for (int i = 0; i < A.rows; i += 1 + t) {
+            assert_int_equal(row_length_at(&l, i), csr_row_length(&A, order[i]));
+            assert_int_equal(row_at_rank(&l, i), order[i]);
+            assert_int_equal(rank_of_row(&l, order[i]), i);
+        }
+        for (int bins = 1; bins <= 64; bins += 7) {
+            struct histogram g, h;
+            histogram_of(&A, bins, &g);
+            histogram_from(&l, bins, &h);
+            assert_memory_equal(&g, &h, sizeof g);
+        }
+        free(order);
+        row_lengths_free(&l);
+        csr_free(&A);
+    }
+}
+
+/* By hand: 32 rows of 3 cost what they hold; one of 64 among 31 empty ones costs 32 times that; a warp of 8 rows wastes
+   24 threads; warps without entries are told apart. */
+static void warps_cost_their_longest_row(void **state)
+{
+    (void)state;
+    int row[500], col[500], n = 0;
+    double val[500] = {0};
+    for (int k = 0; k < 96; k++) row[n] = k / 3, col[n++] = k % 3;
+    for (int k = 0; k < 64; k++) row[n] = 40, col[n++] = k;
+    for (int k = 0; k < 8; k++) row[n] = 96 + k, col[n++] = k;
+    struct csr A;
+    struct warps w;
+    assert_true(csr_from_triplets(&A, 104, 64, n, row, col, val, NULL, NULL, NULL));
+    warps_of(&A, &w);
+    assert_int_equal(w.n, 4);
+    assert_int_equal(w.idle, 1);
+    assert_int_equal(w.worst_row, 32);
+    assert_true(w.worst == 32 && warp_cost(&A, 0) == 1 && warp_cost(&A, 96) == 4);
+    assert_true(fabs(w.mean - 37.0 / 3) < 1e-12);
+    assert_true(fabs(w.whole - 32.0 * (3 + 64 + 1) / (96 + 64 + 8)) < 1e-12);
+    assert_int_equal(w.costs.count[0], 1);
+    assert_int_equal(w.costs.count[w.costs.n - 1], 1);
+    csr_free(&A);
+}
+
+/* Every picture of rows, on any screen, with keys at both ends. */
+static void rows_everywhere(void **state)
+{
+    (void)state;
+    static const int keys[] = {UI_DOWN, UI_RIGHT, UI_RIGHT, UI_LEFT, UI_END, UI_LEFT,
+                               UI_LEFT, UI_HOME,  UI_UP,    UI_PGDN, UI_PGUP};
+    static const int sizes[][2] = {{1, 1}, {3, 2}, {40, 10}, {41, 7}, {80, 24}, {120, 40}};
+    for (int i = 0; i < COUNT(sizes) * 3; i++) {
+        struct csr A;
+        struct shown x;
+        if (i % 3 == 0) make(&A, "rmat", 9, 6, 0);
+        if (i % 3 == 1) make_random(&A, 1, 1, 1, 2);
+        if (i % 3 == 2) make_random(&A, 50, 50, 0, 2);
+        begin(&x, &A, sizes[i / 3][0], sizes[i / 3][1]);
+        open_view(&x, "rows");
+        for (int mode = 0; mode < 5; mode++) {
+            for (int k = 0; k < COUNT(keys); k++) {
+                press(&x, keys[k]);
+                assert_in_range(x.st->row, 0, x.st->rows - 1);
+                assert_in_range(((struct rows_state *)x.st->own)->rank, 0, x.st->rows - 1);
+            }
+            press(&x, 't');
+        }
+        end(&x);
+    }
+}
+
+/* ---- one cursor ---- */
+
+static void assert_slot(const struct shown *x, int64_t row, int64_t col)
+{
+    const struct layout_state *own = x->st->own;
+    struct place p = own->product->S.format->where(&own->product->S, own->array, x->st->item);
+    assert_int_equal(p.kind, SLOT_ENTRY);
+    assert_int_equal(p.row, row);
+    assert_int_equal(p.col, col);
+}
+
+static void views_share_a_cursor(void **state)
+{
+    (void)state;
+    static const char *const formats_tried[] = {"csr", "ell", "coo", "csc", "bsr"};
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 20, 0, 0);
+    begin(&x, &A, 80, 24);
+    for (int i = 0; i < COUNT(formats_tried); i++) {
+        int64_t row = 200 + 20 * i, col = row + 20;
+        char there[32];
+        snprintf(there, sizeof there, "/%lld %lld", (long long)row, (long long)col);
+        open_view(&x, "spy");
+        for (const char *k = there; *k; k++) press(&x, *k);
+        press(&x, UI_ENTER);
+        open_view(&x, "rows");
+        assert_int_equal(x.st->row, row);
+        struct layout_state *own = front_state(&x.s, view_find("layout"))->own;
+        own->format = format_find(formats_tried[i]);
+        open_view(&x, "layout");
+        assert_slot(&x, row, col);
+        press(&x, 'g'); /* another element leads the others there */
+        open_view(&x, "layout");
+        for (int k = 0; k < 3 || !x.v->at(&x.s, x.st, &row, &col) || col < 0; k++) press(&x, UI_DOWN);
+        assert_true(x.v->at(&x.s, x.st, &row, &col));
+        open_view(&x, "spy");
+        assert_int_equal(x.st->row, row);
+        assert_int_equal(x.st->col, col);
+    }
+    open_view(&x, "rows");
+    press(&x, UI_END);
+    int64_t row = x.st->row;
+    open_view(&x, "spy");
+    assert_int_equal(x.st->row, row);
+    end(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_agree_with_divisions),
+        cmocka_unit_test(sums_agree_with_counts),
+        cmocka_unit_test(counting_goes_in_slices),
+        cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
+        cmocka_unit_test(a_sample_is_near),
+        cmocka_unit_test(spy_guesses_then_counts),
+        cmocka_unit_test(keys_come_between_slices),
+        cmocka_unit_test(spy_without_memory),
+        cmocka_unit_test(dense_is_even),
+        cmocka_unit_test(symmetric_stays_symmetric),
+        cmocka_unit_test(a_single_entry_is_seen),
+        cmocka_unit_test(rows_by_length),
+        cmocka_unit_test(warps_cost_their_longest_row),
+        cmocka_unit_test(rows_everywhere),
+        cmocka_unit_test(views_share_a_cursor),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);
+}

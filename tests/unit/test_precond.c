@@ -1,0 +1,453 @@
+/* The preconditioners: M^-1 r against dense computations from their definitions, on cpu and emu; what they refuse;
+   levels and launches; failing allocations and devices; fewer iterations of every solver that takes them. */
+#include "kits/collection.h"
+#include "kits/dev_fake.h"
+#include "kits/precond_kit.h"
+#include "kits/solve_kit.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "solvers/level_schedule.h"
+#include "session/matrix.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "solvers/precond.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+#include "solvers/triangles.h"
+
+static const char *const devices[] = {"cpu", "emu"};
+static const enum type reals[] = {T_F64, T_F32};
+
+static void everywhere(void (*check)(const char *device, enum type real))
+{
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
+}
+
+static void test_applied(void **state)
+{
+    (void)state;
+    everywhere(check_preconds_applied);
+}
+
+/* Of a tridiagonal matrix there is no fill: M = A, and one step does. */
+static void test_exact(void **state)
+{
+    (void)state;
+    static const struct problem line = {.generator = "poisson2d", .p = {50, 1}};
+    static const char *const names[] = {"ilu0", "ic0"};
+    for (int i = 0; i < 4; i++) {
+        struct bed bed;
+        struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-10, .maxit = 9};
+        o.pre = precond_find(names[i & 1]);
+        bed_make(&bed, &line);
+        bed_solve(&bed, o, devices[i >> 1], 1e9);
+        assert_int_equal(bed.s.solve->reason, CONVERGED);
+        assert_int_equal(bed.s.solve->iterations, 1);
+        bed_free(&bed);
+    }
+}
+
+/* ---- levels and launches ---- */
+
+static void check_levels(const struct problem *p, const char *device, int64_t levels)
+{
+    struct bed bed;
+    struct err e = {0};
+    bed_make(&bed, p);
+    assert_true(bed_begin(&bed, "ilu0", 0, device, T_F64, &e));
+    assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], levels);
+    assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_UPPER], levels);
+    bed_free(&bed);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    check_levels(&(struct problem){.generator = "poisson2d", .p = {13, 9}}, "emu", 13 + 9 - 1);
+    check_levels(&(struct problem){.generator = "poisson3d", .p = {5, 4, 3}}, "emu", 5 + 4 + 3 - 2);
+    check_levels(&(struct problem){.generator = "poisson2d", .p = {40, 1}}, "emu", 40);
+    check_levels(&(struct problem)DENSE(3, 1, 0, 0, 0, 2, 0, 0, 0, 3), "emu", 1);
+    check_levels(&(struct problem){.generator = "poisson2d", .p = {13, 9}}, "cpu", 1);
+}
+
+static void test_launches(void **state)
+{
+    (void)state;
+    everywhere(check_preconds_launches);
+    emu_order(17);
+    check_preconds_launches("emu", T_F64);
+    emu_order(0);
+}
+
+static void test_long_runs(void **state)
+{
+    (void)state;
+    check_preconds_long_runs("emu");
+}
+
+static void test_guard(void **state)
+{
+    (void)state;
+    check_preconds_guard("cpu");
+    check_preconds_guard("emu");
+}
+
+/* ---- refusals ---- */
+
+static const struct refusal {
+    const char *precond;
+    struct problem problem;
+    const char *error;
+    int64_t block;
+    bool f32, usage;
+} refusals[] = {
+    {.precond = "ilu0", .problem = DENSE(2, 1, 1, 1, 1), .error = "ilu0: zero pivot in row 1 (counted from 0)"},
+    {.precond = "ilu0",
+     .problem = DENSE(3, 1, 1, 0, 1, 0, 2, 0, 1, 0),
+     .error = "needs an entry on the diagonal of every row, and row 1 (counted from 0) has none; 2 such rows"},
+    {.precond = "ilu0", .problem = DENSE(2, 1, 2, 3, NAN), .error = "the pivot of row 1 (counted from 0) is nan"},
+    {.precond = "ilu0", .problem = DENSE(2, 1, NAN, 3, 4), .error = "the pivot of row 1 (counted from 0) is nan"},
+    {.precond = "ilu0", .problem = DENSE(1, INFINITY), .error = "the pivot of row 0 (counted from 0) is inf"},
+    {.precond = "ilu0", .problem = DENSE(1, 1e-60), .error = "is 1e-60, too small to divide by in fp32", .f32 = true},
+    {.precond = "ic0", .problem = DENSE(1, 1e-90), .error = "too small to divide by in fp32", .f32 = true},
+    {.precond = "ic0",
+     .problem = DENSE(2, 1, 2, 2, 1),
+     .error = "the pivot of row 1 (counted from 0) is -3, not positive, and adding up to"},
+    {.precond = "ic0", .problem = DENSE(2, 1, 0, 0, -1), .error = "the pivot of row 1 (counted from 0) is -1"},
+    {.precond = "ic0",
+     .problem = DENSE(2, 4, 1, 0, 4),
+     .error = "symmetric matrix: entry (0, 1), counted from 0, is 1 and (1, 0) is 0"},
+    {.precond = "ic0",
+     .problem = DENSE(2, 4, 0, 1, 4),
+     .error = "symmetric matrix: entry (1, 0), counted from 0, is 1 and (0, 1) is 0"},
+    {.precond = "ic0",
+     .problem = DENSE(2, 4, 1, 2, 4),
+     .error = "symmetric matrix: entry (1, 0), counted from 0, is 2 and (0, 1) is 1"},
+    {.precond = "ic0", .problem = DENSE(3, 4, 1, 0, 0, 4, 1, 1, 0, 4), .error = "needs a symmetric matrix"},
+    {.precond = "ic0",
+     .problem = DENSE(3, 4, 1, 1, 0, 4, 0, 1, 0, 4),
+     .error = "entry (0, 1), counted from 0, is 1 and (1, 0) is 0"},
+    {.precond = "ic0",
+     .problem = DENSE(2, 1, 0, 0, 0),
+     .error = "needs an entry on the diagonal of every row, and row 1"},
+    {.precond = "ic0", .problem = DENSE(2, NAN, 0, 0, 1), .error = "the pivot of row 0 (counted from 0) is nan"},
+    {.precond = "bjacobi",
+     .problem = DENSE(3, 1, 0, 0, 0, 1, 2, 0, 2, 4),
+     .error = "rows 0 to 2 (counted from 0) is singular"},
+    {.precond = "bjacobi", .problem = DENSE(2, 1, 2, 2, 0), .error = "rows 1 to 1", .block = 1},
+    {.precond = "bjacobi", .problem = DENSE(3, 1, 0, 0, 0, .1, .3, 0, .2, .6), .error = "rows 0 to 2", .block = 3},
+    {.precond = "bjacobi", .problem = DENSE(2, 1, NAN, 0, 1), .error = "rows 0 to 1 (counted from 0) is singular"},
+    {.precond = "bjacobi",
+     .problem = DENSE(1, 1e-60),
+     .error = "rows 0 to 0 (counted from 0) is singular, or nearly so",
+     .f32 = true},
+    {.precond = "bjacobi",
+     .problem = DENSE(1, 1),
+     .error = "expected a block of 1 to 32 rows, found 33",
+     .block = 33,
+     .usage = true},
+    {.precond = "bjacobi",
+     .problem = DENSE(1, 1),
+     .error = "expected a block of 1 to 32 rows, found -2",
+     .block = -2,
+     .usage = true},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * COUNT(refusals); i++) {
+        const struct refusal *k = &refusals[i / 2];
+        struct bed bed;
+        struct err e = {0};
+        bed_make(&bed, &k->problem);
+        if (bed_begin(&bed, k->precond, k->block, devices[i % 2], k->f32 ? T_F32 : T_F64, &e))
+            fail_msg("%s: not refused: %s", k->precond, k->error);
+        if (!strstr(e.text, k->error)) fail_msg("%s: %s", k->error, e.text);
+        assert_int_equal(e.code, k->usage ? E_USAGE : E_NUMERIC);
+        bed_free(&bed);
+    }
+}
+
+static const struct problem pivoted[] = {DENSE(2, 0, 2, 3, 0), DENSE(3, 0, 0, 4, 1, 0, 0, 0, 2, 1),
+                                         DENSE(2, 1e-20, 0, 0, 1), DENSE(2, 1e9, 1, 1, 1)};
+
+/* Blocks that need their rows exchanged, or whose rows differ in size without being singular. */
+static void test_pivoted_blocks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(pivoted); i++) {
+        struct bed bed;
+        bed_make(&bed, &pivoted[i]);
+        check_applied(&bed, "bjacobi", 0, "emu", T_F64);
+        bed_free(&bed);
+    }
+}
+
+static const struct problem grid = {.generator = "poisson2d", .p = {10, 9}};
+static const struct problem kershaw = DENSE(4, 3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3);
+
+/* A positive definite matrix whose incomplete factor has a negative pivot (Kershaw 1978): the diagonal is made heavier.
+ */
+static void test_shift(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    bed_make(&bed, &kershaw);
+    if (!bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e)) fail_msg("%s", e.text);
+    assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 300000);
+    bed_free(&bed);
+    bed_make(&bed, &grid);
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 0);
+    bed_free(&bed);
+}
+
+/* No rows: nothing to make, and nothing goes wrong. */
+static void test_empty(void **state)
+{
+    (void)state;
+    for (int i = 0; preconds[i]; i++) {
+        struct bed bed;
+        struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-9, .maxit = 9};
+        o.pre = preconds[i];
+        bed_make(&bed, &(struct problem)DENSE(0, 0));
+        bed_solve(&bed, o, "emu", 1e9);
+        assert_int_equal(bed.s.solve->reason, CONVERGED);
+        bed_free(&bed);
+    }
+}
+
+/* What is said of them after a solve. */
+static void test_notes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *part;
+    } lines[] = {
+        {"solve cg precond ilu0 on emu", "preconditioner  ilu0\nit has          18 levels down, 18 up\n"},
+        {"solve cg precond ic0 on cpu", "preconditioner  ic0\nmade in"},
+        {"solve cg precond bjacobi block 5 on cpu", "it has          blocks of 5 rows\n"},
+        {"solve cg precond bjacobi on cpu", "it has          blocks of 8 rows\n"},
+        {"solve bicgstab precond bjacobi block 40 on cpu", "expected a block of 1 to 32 rows, found 40"},
+        {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so it takes no `block`; bjacobi does"},
+        {"solve cg block 4 on cpu", "and there is none: `precond bjacobi`"},
+        {"race cg gs block 4 on cpu", "and there is none: `precond bjacobi`"},
+        {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
+        {"help ilu0", "preconditioner  ilu0\nabout           incomplete LU"},
+        {"help jacobi", "preconditioner   jacobi\nabout            the diagonal"},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 9"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_line(&t, lines[i].line);
+        if (!strstr(t.out, lines[i].part) && !strstr(t.err, lines[i].part))
+            fail_msg("%s: %s%s", lines[i].line, t.out, t.err);
+    }
+    talk_close(&t);
+}
+
+static void test_shift_note(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    char note[120];
+    bed_make(&bed, &kershaw);
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
+    assert_string_equal(note, "30% more on the diagonal");
+    assert_true(bed_begin(&bed, "ic0", 0, "emu", T_F64, &e));
+    bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
+    assert_string_equal(note, "4 levels down, 4 up, 30% more on the diagonal");
+    bed_free(&bed);
+}
+
+/* ---- failures ---- */
+
+static bool solve_some(struct bed *bed, const struct precond *pre, struct device *d, struct err *e)
+{
+    double b[20] = {1};
+    struct solve_options o = {.solver = solver_find("cg"), .real = T_F32, .tol = 1e-3, .maxit = 50, .b = b};
+    o.dev = d;
+    o.pre = pre;
+    bool ok = session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
+    while (ok && bed->s.solve->reason == RUNNING) ok = solve_slice(bed->s.solve, 1e9, e);
+    return ok && solve_end(bed->s.solve, e);
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        bool done = false;
+        for (int64_t nth = 1; !done; nth++) {
+            struct bed bed;
+            struct err e = {0};
+            bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+            struct device *d = device_open(devices[i & 1], &e);
+            mem_fail_at(nth);
+            done = solve_some(&bed, preconds[i >> 1], d, &e);
+            mem_fail_at(0);
+            if (!done) assert_int_equal(e.code, E_MEMORY);
+            bed_free(&bed);
+        }
+    }
+}
+
+static bool solve_on_fake(struct fake *f, const struct precond *pre, enum fake_call call, int64_t nth, struct err *e)
+{
+    struct bed bed;
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+    f->fail_in[call] = nth;
+    bool ok = solve_some(&bed, pre, &f->dev, e);
+    f->fail_in[call] = 0;
+    bed_free(&bed);
+    assert_int_equal(f->nblocks, 0);
+    return ok;
+}
+
+static void test_failing_device(void **state)
+{
+    (void)state;
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    static struct fake f;
+    struct err e = {0};
+    if (!fake_open(&f, "fake", "emu", 1 << 20, &e)) fail_msg("%s", e.text);
+    for (int p = 0; preconds[p]; p++)
+        for (int i = 0; i < COUNT(calls); i++)
+            for (int64_t nth = 1; !solve_on_fake(&f, preconds[p], calls[i], nth, &e); nth++) {
+                assert_true(*e.text && (e.code == E_DEVICE || e.code == E_MEMORY));
+                err_clear(&e);
+            }
+}
+
+static bool never(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)done, (void)total;
+    return strcmp(what, "ilu0") != 0 && strcmp(what, "ic0") != 0;
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ilu0", "ic0"};
+    for (int i = 0; i < COUNT(names); i++) {
+        struct bed bed;
+        struct err e = {0};
+        bed_make(&bed, &grid);
+        bed.s.watch.tick = never;
+        assert_false(bed_begin(&bed, names[i], 0, "cpu", T_F64, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        bed_free(&bed);
+    }
+}
+
+static void test_gain(void **state)
+{
+    (void)state;
+    check_preconds_gain("cpu");
+    check_preconds_gain("emu");
+}
+
+/* ---- the collection ---- */
+
+enum { ROWS_MOST = 2000, ROWS_EMULATED = 700 };
+
+static int64_t longest(const struct csr *A)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < A->rows; i++) most = csr_row_length(A, i) > most ? csr_row_length(A, i) : most;
+    return most;
+}
+
+/* Rows that a thread takes are summed as the host sums them: bit for bit. */
+static void check_same(struct bed *bed, const char *precond, const char *name)
+{
+    struct err e = {0};
+    const struct csr *A = &bed->s.current->csr;
+    double *r = random_vector(A->rows), *host = mem_new(A->rows, sizeof *host, "z", NULL);
+    double *emu = mem_new(A->rows, sizeof *emu, "z", NULL);
+    bed_apply(bed->s.solve, r, host);
+    assert_true(bed_begin(bed, precond, 0, "emu", T_F64, &e));
+    bed_apply(bed->s.solve, r, emu);
+    if (longest(A) <= LEVEL_LONG && memcmp(host, emu, (size_t)A->rows * sizeof *emu))
+        fail_msg("%s of %s: cpu and emu differ", precond, name);
+    mem_free(r);
+    mem_free(host);
+    mem_free(emu);
+}
+
+/* Returns how many were made. */
+static int check_all(struct csr *A, const char *name)
+{
+    struct bed bed;
+    int made = 0;
+    bed_take(&bed, A);
+    for (int i = 0; preconds[i]; i++) {
+        struct err e = {0};
+        if (bed_begin(&bed, preconds[i]->name, 0, "cpu", T_F64, &e)) {
+            made++;
+            if (bed.s.current->csr.rows <= ROWS_EMULATED) check_same(&bed, preconds[i]->name, name);
+        } else if (e.code != E_NUMERIC || !*e.text)
+            fail_msg("%s of %s: %s", preconds[i]->name, name, e.text);
+    }
+    bed_free(&bed);
+    return made;
+}
+
+static void test_collection(void **state)
+{
+    (void)state;
+    const char *folder;
+    char path[1024], line[4096];
+    struct load_info info;
+    int matrices = 0, made = 0;
+    FILE *index = collection_index("the preconditioners on the collection", &folder);
+    if (!index) return;
+    for (bool heading = true; fgets(line, sizeof line, index); heading = false) {
+        struct csr A;
+        struct err e = {0};
+        line[strcspn(line, "\t\n")] = 0;
+        snprintf(path, sizeof path, "%s/%.200s.mtx.gz", folder, line);
+        if (heading) continue;
+        if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+        if (A.imag || A.rows != A.cols || A.rows > ROWS_MOST)
+            csr_free(&A);
+        else
+            made += check_all(&A, line), matrices++;
+    }
+    fclose(index);
+    print_message("%d preconditioners made for %d matrices\n", made, matrices);
+    assert_true(made > matrices);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_applied),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_pivoted_blocks),
+        cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_shift_note),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_collection),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

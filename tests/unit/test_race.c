@@ -1,0 +1,430 @@
+/* Races: turns of equal time, places, what is said of those who cannot take part, and what a failure leaves behind. */
+#include "kits/dev_fake.h"
+#include "kits/talk.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "commands/race.h"
+#include "commands/race_begin.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+
+/* ---- helpers ---- */
+
+static void open_with(struct talk *t, enum out_mode mode, const char *setup)
+{
+    talk_open(t, mode);
+    assert_true(talk_line(t, setup));
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
+}
+
+/* The nth row of what was said. */
+static cJSON *row(const struct talk *t, int nth)
+{
+    const char *at = t->out;
+    for (int i = 0; i < nth; i++) at += strcspn(at, "\n") + 1;
+    cJSON *j = cJSON_Parse(at);
+    if (!j) fail_msg("no row %d in: %s", nth, t->out);
+    return j;
+}
+
+static double number(const struct talk *t, int nth, const char *key)
+{
+    cJSON *j = row(t, nth);
+    const cJSON *v = cJSON_GetObjectItem(j, key);
+    if (!v) fail_msg("no %s in: %s", key, t->out);
+    double value = cJSON_IsNull(v) ? NAN : cJSON_IsBool(v) ? cJSON_IsTrue(v) : v->valuedouble;
+    cJSON_Delete(j);
+    return value;
+}
+
+static void assert_word(const struct talk *t, int nth, const char *key, const char *word)
+{
+    cJSON *j = row(t, nth);
+    const cJSON *v = cJSON_GetObjectItem(j, key);
+    if (!v || !cJSON_IsString(v)) fail_msg("no %s in: %s", key, t->out);
+    assert_string_equal(v->valuestring, word);
+    cJSON_Delete(j);
+}
+
+/* A session with a race that has begun, of these solvers; nothing stops them but the limit. */
+static struct race *begun(struct talk *t, const char *const *names, int n, const char *device)
+{
+    struct err e = {0};
+    struct race *r = mem_zero(1, sizeof *r, "a race", &e);
+    assert_non_null(r);
+    t->s.race = r;
+    *r = (struct race){.matrix = t->s.current, .dev = device_open(device, &e), .real = T_F64, .n = n};
+    for (int i = 0; i < n; i++) {
+        r->racer[i].solver = solver_find(names[i]);
+        snprintf(r->racer[i].name, sizeof r->racer[i].name, "%s", names[i]);
+    }
+    double *b = mem_new(r->matrix->csr.rows, sizeof *b, "b", &e);
+    assert_non_null(b);
+    for (int64_t i = 0; i < r->matrix->csr.rows; i++) b[i] = (double)(i % 7) - 2;
+    struct solve_options o = {.dev = r->dev, .real = T_F64, .maxit = 100000, .b = b, .force = true};
+    assert_true(race_solvers(&t->s, r, &o, &e));
+    mem_free(b);
+    return r;
+}
+
+/* ---- turns ---- */
+
+/* Whoever has had the least is next, so that nobody is ahead by more than the longest turn. */
+static void all_have_the_same_time(void **state)
+{
+    static const char *const names[] = {"jacobi", "bicgstab", "gmres"};
+    struct talk t;
+    double longest = 0;
+    (void)state;
+    open_with(&t, OUT_TEXT, "gen poisson2d 40");
+    struct race *r = begun(&t, names, 3, "cpu");
+    for (int turn = 0; turn < 40 && r->running; turn++) {
+        double before[3], least = INFINITY, most = 0;
+        for (int i = 0; i < 3; i++) before[i] = r->racer[i].us;
+        assert_true(race_turn(r, NULL));
+        for (int i = 0; i < 3; i++) {
+            longest = fmax(longest, r->racer[i].us - before[i]);
+            least = fmin(least, r->racer[i].us);
+            most = fmax(most, r->racer[i].us);
+        }
+        if (!r->running) break;
+        for (int i = 0; i < 3; i++)
+            if (r->racer[i].v->reason != RUNNING) return talk_close(&t);
+        assert_true(most - least <= longest);
+    }
+    for (int i = 0; i < 3; i++) assert_true(r->racer[i].nmarks > 3);
+    talk_close(&t);
+}
+
+static void the_emulator_takes_turns_by_iterations(void **state)
+{
+    static const char *const names[] = {"jacobi", "cg"};
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_TEXT, "gen poisson2d 8");
+    struct race *r = begun(&t, names, 2, "emu");
+    for (int turn = 0; turn < 10; turn++) {
+        assert_true(race_turn(r, NULL));
+        int64_t ahead = r->racer[0].v->iterations - r->racer[1].v->iterations;
+        assert_true(ahead == 0 || ahead == 1);
+    }
+    assert_int_equal(r->racer[0].v->iterations, 5);
+    talk_close(&t);
+}
+
+static void iterations_are_known_at_any_time(void **state)
+{
+    struct mark mark[] = {{0, 0}, {10, 1}, {30, 11}, {40, 11}};
+    struct racer x = {.mark = mark, .nmarks = COUNT(mark)};
+    (void)state;
+    static const struct {
+        double us, iteration;
+    } at[] = {{0, 0}, {5, 0.5}, {10, 1}, {20, 6}, {30, 11}, {35, 11}, {40, 11}, {41, -1}};
+    for (int i = 0; i < COUNT(at); i++) assert_float_equal(race_iteration_at(&x, at[i].us), at[i].iteration, 1e-12);
+    x.nmarks = 0;
+    assert_float_equal(race_iteration_at(&x, 0), -1, 0);
+}
+
+/* ---- tables ---- */
+
+static void who_converged_comes_first(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_JSON, "gen poisson2d 40");
+    assert_true(talk_line(&t, "race jacobi wjacobi 0.5 cg gmres 7 bicgstab on cpu maxit 400"));
+    for (int i = 0; i < 5; i++) {
+        assert_float_equal(number(&t, i, "place"), i + 1, 0);
+        bool converged = number(&t, i, "converged") > 0;
+        if (i && converged) assert_true(number(&t, i - 1, "converged") > 0);
+        if (i && converged) assert_true(number(&t, i - 1, "time_us") <= number(&t, i, "time_us"));
+        if (i && !converged && !(number(&t, i - 1, "converged") > 0))
+            assert_true(number(&t, i - 1, "residual_true") <= number(&t, i, "residual_true"));
+        assert_true(number(&t, i, "iterations") > 0 && number(&t, i, "us_per_iteration") > 0);
+        assert_true(number(&t, i, "error_known") < 1);
+    }
+    assert_word(&t, 4, "solver", "wjacobi");
+    assert_float_equal(number(&t, 4, "omega"), 0.5, 0);
+    assert_word(&t, 4, "status", "iteration-limit");
+    assert_word(&t, 3, "solver", "jacobi");
+    talk_close(&t);
+}
+
+/* A racer's answer is that of the same solve alone. */
+static void a_race_solves_as_solve_does(void **state)
+{
+    static const char *const lines[] = {"race gmres 7 cg on cpu b random seed 5",
+                                        "solve gmres m 7 on cpu b random seed 5"};
+    struct talk t;
+    double iterations[2];
+    (void)state;
+    open_with(&t, OUT_JSON, "gen poisson2d 30");
+    for (int i = 0; i < 2; i++) {
+        assert_true(talk_line(&t, lines[i]));
+        int nth = 0;
+        cJSON *j = row(&t, 0);
+        if (strcmp(cJSON_GetObjectItem(j, "solver")->valuestring, "gmres")) nth = 1;
+        cJSON_Delete(j);
+        assert_float_equal(number(&t, nth, "m"), 7, 0);
+        iterations[i] = number(&t, nth, "iterations");
+    }
+    assert_float_equal(iterations[0], iterations[1], 0);
+    assert_true(talk_line(&t, "race cg bicgstab jacobi on cpu precond jacobi maxit 90"));
+    for (int i = 0; i < 2; i++) assert_word(&t, i, "precond", "jacobi");
+    talk_close(&t);
+}
+
+static void kernels_have_repetitions_in_turn(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_JSON, "gen poisson2d 30");
+    assert_true(talk_line(&t, "race csr-serial ell-serial csr-openmp on cpu reps 5 f32"));
+    for (int i = 0; i < 3; i++) {
+        assert_float_equal(number(&t, i, "products"), 5, 0);
+        assert_true(number(&t, i, "best_us") <= number(&t, i, "time_us"));
+        assert_true(number(&t, i, "spread_us") >= 0 && number(&t, i, "gbs") > 0);
+        if (i) assert_true(number(&t, i - 1, "time_us") <= number(&t, i, "time_us"));
+    }
+    assert_int_equal(t.s.nruns, 3);
+    assert_true(t.s.runs[0].us <= t.s.runs[2].us && t.s.runs[0].real == T_F32);
+    assert_true(talk_line(&t, "race csr-vector ell on emu"));
+    for (int i = 0; i < 2; i++) assert_true(isnan(number(&t, i, "time_us")) && number(&t, i, "error") < 1e-12);
+    talk_close(&t);
+}
+
+static void the_table_tells_the_rest_in_words(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_TEXT, "gen poisson2d 20");
+    assert_true(talk_line(&t, "race gmres cg wjacobi 0.9 on cpu maxit 30"));
+    assert_says(t.out, "gmres (");
+    assert_says(t.out, "wjacobi 0.9: stopped at the limit of 30 iterations");
+    assert_true(talk_line(&t, "race cg jacobi on emu maxit 9"));
+    assert_says(t.out, "the fewest iterations come first");
+    assert_true(talk_line(&t, "race csr-serial csr-vector on cpu"));
+    assert_says(t.out, "\ncsr-vector does not run on cpu");
+    talk_close(&t);
+}
+
+/* ---- those who cannot ---- */
+
+static void one_that_refuses_stays_out(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_JSON, "load samples/mesh3em5.mtx; gen random 50 3 as R");
+    assert_true(talk_line(&t, "race jacobi gmres 10 of R on cpu maxit 20"));
+    assert_word(&t, 1, "solver", "jacobi");
+    assert_word(&t, 1, "status", "refused");
+    assert_says(t.out, "diagonal");
+    assert_false(talk_line(&t, "race jacobi wjacobi of R on cpu"));
+    assert_null(t.s.race);
+    talk_close(&t);
+}
+
+static const struct {
+    const char *line, *says;
+} mistakes[] = {
+    {"race", "a solver, a kernel"},
+    {"race cg gmrs", "did you mean `gmres`?"},
+    {"race 30 cg", "expected a solver, found the number 30"},
+    {"race cg 30", "cg takes no number"},
+    {"race gmres 2.5", "iterations between restarts, found 2.5"},
+    {"race gmres 0", "found 0"},
+    {"race gmres 30 40", "found the number 40"},
+    {"race gmres 501", "from 1 to 500"},
+    {"race wjacobi 2.5", "below 2"},
+    {"race wjacobi -1", "found -1"},
+    {"race cg csr-serial", "only solvers can race here: the kernel csr-serial"},
+    {"race csr-serial cg", "only kernels can race here: the solver cg"},
+    {"race csr-serial 3", "found the number 3"},
+    {"race cg cg cg cg cg cg cg cg cg", "at most 8"},
+    {"race cg reps 3", "`reps` is not for a race of solvers"},
+    {"race csr-serial tol 1e-3", "`tol` is not for a race of kernels"},
+    {"race csr-serial reps -1", "expected 0 to 1000000"},
+    {"race cg of nothing", "is not a matrix"},
+    {"race cg tol -1", "must not be negative"},
+    {"race cg b nowhere.mtx", "nowhere.mtx"},
+    {"race cg jacobi of wide on cpu", "square"},
+    {"race csr-vector on cpu", "does not run on cpu"},
+    {"race cg of Z on cpu", "complex"},
+    {"race csr-serial of Z on cpu", "complex"},
+};
+
+static void mistakes_are_named(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_TEXT, "load tests/golden/complex.mtx as Z; gen random 6 2 9 as wide; gen poisson2d 5");
+    for (int i = 0; i < COUNT(mistakes); i++) {
+        if (talk_line(&t, mistakes[i].line)) fail_msg("%s is no mistake", mistakes[i].line);
+        assert_says(t.err, mistakes[i].says);
+        assert_null(t.s.race);
+    }
+    talk_close(&t);
+}
+
+/* ---- stopping, and what is left ---- */
+
+static int ticks_left;
+
+static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what, (void)done, (void)total;
+    return ticks_left-- > 0;
+}
+
+static void stopped_it_tells_what_was_reached(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_JSON, "gen poisson2d 60");
+    t.s.watch.tick = tick;
+    ticks_left = 8;
+    assert_false(talk_line(&t, "race jacobi wjacobi on cpu tol 1e-14 maxit 10000000 force"));
+    assert_says(t.out, "\"status\":\"stopped\"");
+    assert_says(t.out, "cancelled");
+    assert_true(number(&t, 0, "residual_true") < 1);
+    t.s.watch.tick = NULL;
+    t.s.quit = false;
+    assert_true(t.s.race && t.s.race->stopped);
+    assert_true(talk_line(&t, "drop poisson2d"));
+    assert_null(t.s.race);
+    talk_close(&t);
+}
+
+static void keep(void *user, const char *word)
+{
+    size_t n = strlen(user);
+    snprintf((char *)user + n, 4096 - n, "%s ", word);
+}
+
+static void words_complete(void **state)
+{
+    struct talk t;
+    char words[4096] = "";
+    (void)state;
+    open_with(&t, OUT_TEXT, "version");
+    complete(&t.s, "race cg gm", 10, keep, words);
+    assert_string_equal(words, "gmres ");
+    words[0] = 0;
+    complete(&t.s, "race cg ", 8, keep, words);
+    assert_says(words, "gmres ");
+    assert_says(words, "maxit ");
+    assert_null(strstr(words, "csr-serial"));
+    words[0] = 0;
+    complete(&t.s, "race csr-serial ", 16, keep, words);
+    assert_says(words, "ell-serial ");
+    assert_null(strstr(words, "gmres"));
+    talk_close(&t);
+}
+
+static struct fake fake;
+
+static void memory_is_held_at_once(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with(&t, OUT_TEXT, "gen poisson2d 20; device fake");
+    fake.budget = fake.used;
+    do fake.budget += 20000; /* until one alone fits */
+    while (!talk_line(&t, "race cg maxit 20"));
+    assert_false(talk_line(&t, "race cg gmres 30 bicgstab maxit 20"));
+    assert_says(t.err, "the memory of all its 3 at once");
+    assert_null(t.s.race);
+    fake.budget = 1 << 26;
+    assert_true(talk_line(&t, "race cg gmres 30 maxit 20"));
+    talk_close(&t);
+}
+
+/* Whatever call fails, the race is gone and the session goes on; then all passes. */
+static void every_call_may_fail(void **state)
+{
+    static const char *const lines[] = {"race cg gmres 3 maxit 5", "race csr-vector ell"};
+    (void)state;
+    fake.budget = 1 << 26;
+    for (int l = 0; l < COUNT(lines); l++) {
+        for (int call = 0; call < FAKE_CALLS; call++) {
+            bool ok = false;
+            for (int n = 1; !ok && n < 500; n++) {
+                struct talk t;
+                open_with(&t, OUT_TEXT, "gen poisson2d 6; device fake");
+                fake.sticky = n % 2;
+                fake.fail_in[call] = n;
+                ok = talk_line(&t, lines[l]);
+                ok &= fake.fail_in[call] > 0;
+                fake.fail_in[call] = 0;
+                fake.sticky = false;
+                assert_true(ok || strstr(t.err, "fails, as it was told") || strstr(t.out, "fails, as it was told"));
+                assert_true(talk_line(&t, "device fake; race cg maxit 2"));
+                talk_close(&t);
+            }
+            assert_true(ok);
+        }
+    }
+    assert_int_equal(fake.nblocks, 0);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    static const char *const lines[] = {"race cg gmres 3 maxit 5 on cpu", "race csr-serial ell-serial on cpu reps 300"};
+    (void)state;
+    for (int l = 0; l < COUNT(lines); l++) {
+        bool ok = false;
+        for (int64_t n = 1; !ok && n < 3000; n++) {
+            struct talk t;
+            open_with(&t, OUT_TEXT, "gen poisson2d 6");
+            mem_fail_at(n);
+            ok = talk_line(&t, lines[l]);
+            mem_fail_at(0);
+            assert_true(ok || strstr(t.err, "memory"));
+            assert_true(talk_line(&t, "race cg maxit 2 on cpu"));
+            talk_close(&t);
+        }
+        assert_true(ok);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return fake_open(&fake, "fake", "emu", 1 << 26, NULL) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_have_the_same_time),
+        cmocka_unit_test(the_emulator_takes_turns_by_iterations),
+        cmocka_unit_test(iterations_are_known_at_any_time),
+        cmocka_unit_test(who_converged_comes_first),
+        cmocka_unit_test(a_race_solves_as_solve_does),
+        cmocka_unit_test(kernels_have_repetitions_in_turn),
+        cmocka_unit_test(the_table_tells_the_rest_in_words),
+        cmocka_unit_test(one_that_refuses_stays_out),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(stopped_it_tells_what_was_reached),
+        cmocka_unit_test(words_complete),
+        cmocka_unit_test(memory_is_held_at_once),
+        cmocka_unit_test(every_call_may_fail),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,243 @@
+/* Races: none of the kernels has one, on any shape, and those that are put in are found. */
+#include "kits/kernel_loops.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "gpu/emu/races.h"
+#include "base/mem.h"
+#include "machine/microscope.h"
+#include "machine/wrong.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SLOTS = 1 << 14 };
+
+static void test_kernels_have_none(void **state)
+{
+    (void)state;
+    struct device *d = open_or_fail("emu");
+    emu_races(true);
+    check_shapes(d, SLOTS);
+    emu_races(false);
+}
+
+static void test_solvers_have_none(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"jacobi", "gs", "cg", "bicgstab", "qmrcgstab", "gmres"};
+    static const char *const preconds[] = {"jacobi", "bjacobi", "ilu0", "ic0"};
+    struct talk t;
+    char line[80];
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 9", "poisson2d");
+    talk_says(&t, "device emu", "emu");
+    emu_races(true);
+    for (int i = 0; i < COUNT(solvers); i++)
+        for (int single = 0; single < 2; single++) {
+            snprintf(line, sizeof line, "solve %s maxit 12%s", solvers[i], single ? " f32" : "");
+            talk_says(&t, line, "iterations");
+        }
+    for (int i = 0; i < COUNT(preconds); i++) {
+        snprintf(line, sizeof line, "solve cg precond %s maxit 12", preconds[i]);
+        talk_says(&t, line, "iterations");
+    }
+    emu_races(false);
+    talk_close(&t);
+}
+
+/* ---- the kernels that break a rule ---- */
+
+static const struct {
+    const char *rule, *line, *finding;
+} broken[] = {
+    {"barrier", "s[threadIdx.x] = in[threadIdx.x];", "thread 32: writes s[32], which thread 31 read at line "},
+    {"reuse", "s[threadIdx.x] = in[threadIdx.x] + round;", "thread 32: writes s[32], which thread 31 read at line "},
+    {"all-arrive", "__syncthreads();", "thread 0 waits here, but thread 5 has returned"},
+    {"mask", "v += __shfl_down_sync(FULL_MASK, v, d);", "names lane 20, which has returned"},
+    {"range", "out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];", "index 64 of in is outside it"},
+    {"lockstep", "s[lane] = in[lane];", "lockstep is relied on, __syncwarp() is missing"},
+    {"update", "out[0] += in[threadIdx.x];", "an atomicAdd or the like is missing"},
+    {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 32: reads out[31], which thread 31 wrote"},
+};
+
+static int line_of(const struct err *e)
+{
+    const char *colon = strrchr(e->where, ':');
+    return colon ? atoi(colon + 1) : 0;
+}
+
+static void test_wrong_are_found(void **state)
+{
+    (void)state;
+    int n = 0, length, first, last;
+    bool right;
+    for (; wrong_rules[n].name; n++) {
+        struct err e = {0};
+        assert_string_equal(wrong_rules[n].name, broken[n].rule);
+        assert_false(wrong_run(&wrong_rules[n], true, &right, &e));
+        assert_int_equal(e.code, E_DEVICE);
+        const char *line = kernel_source_line("k_wrong.cu", line_of(&e), &length);
+        if (!line || !memmem(line, (size_t)length, broken[n].line, strlen(broken[n].line)) ||
+            !strstr(e.text, broken[n].finding))
+            fail_msg("%s: %s: %s", broken[n].rule, e.where, e.text);
+        assert_true(wrong_lines(wrong_rules[n].wrong, &first, &last));
+        assert_in_range(line_of(&e), first, last);
+    }
+    assert_int_equal(n, COUNT(broken));
+}
+
+/* What is said to be missing is what the right kernel has, so that whoever adds it has mended it. */
+static void test_what_is_missing(void **state)
+{
+    (void)state;
+    static const char *const missing[][2] = {{"barrier", "__syncthreads() is missing"},
+                                             {"reuse", "__syncthreads() is missing"},
+                                             {"lockstep", "__syncwarp() is missing"},
+                                             {"update", "atomicAdd"},
+                                             {"global", "__syncthreads() is missing"}};
+    bool right;
+    for (int n = 0; n < COUNT(missing); n++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct err e = {0};
+            emu_order(seed);
+            assert_false(wrong_run(wrong_find(missing[n][0]), true, &right, &e));
+            if (!strstr(e.text, missing[n][1])) fail_msg("%s, seed %d: %s", missing[n][0], (int)seed, e.text);
+        }
+    emu_order(0);
+}
+
+/* Whatever the order of turns. */
+static void test_right_pass(void **state)
+{
+    (void)state;
+    for (int n = 0; wrong_rules[n].name; n++)
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            struct err e = {0};
+            bool right = false;
+            emu_order(seed);
+            if (!wrong_run(&wrong_rules[n], false, &right, &e))
+                fail_msg("%s: %s: %s", wrong_rules[n].right, e.where, e.text);
+            if (!right) fail_msg("%s: a wrong result", wrong_rules[n].right);
+            assert_false(wrong_run(&wrong_rules[n], true, &right, NULL));
+        }
+    emu_order(0);
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct talk t;
+    for (const struct wrong_rule *r = wrong_rules; r->name; r++)
+        assert_in_range(strlen("all-arrive  ") + strlen(r->rule), 1, 80); /* a row of the list is not cut */
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "wrong", "all-arrive");
+    talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
+    talk_says(&t, "wrong lockstep", "void tree_right(");
+    talk_refuses(&t, "wrong nothing", "`nothing` after `wrong` is not a rule; one of barrier, reuse, all-arrive");
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "wrong range", "\"right_passes\":true");
+    talk_close(&t);
+}
+
+/* ---- what is a race ---- */
+
+enum { HERE = 0x1000 };
+static struct race_seen other;
+
+static enum race_answer by(unsigned thread, enum race_kind kind)
+{
+    return races_touch(HERE, thread, kind, "f", (int)thread, &other);
+}
+
+static void test_barriers_order(void **state)
+{
+    (void)state;
+    races_block(128);
+    assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
+    assert_int_equal(by(0, RACE_READ), RACE_NONE);
+    races_barrier();
+    for (unsigned t = 0; t < 128; t++) assert_int_equal(by(t, RACE_READ), RACE_NONE);
+    assert_int_equal(by(127, RACE_WRITE), RACE_FOUND);
+    assert_true(other.kind == RACE_READ && other.thread != 127);
+    races_barrier();
+    assert_int_equal(by(127, RACE_WRITE), RACE_NONE);
+    assert_int_equal(by(126, RACE_WRITE), RACE_FOUND);
+    races_block(128); /* another block: all is forgotten */
+    assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
+}
+
+/* A reader of another warp is not forgotten for many of the writer's own. */
+static void test_far_reader_is_kept(void **state)
+{
+    (void)state;
+    races_block(128);
+    assert_int_equal(by(40, RACE_READ), RACE_NONE);
+    for (unsigned t = 0; t < 32; t++) assert_int_equal(by(t, RACE_READ), RACE_NONE);
+    races_meet(0, 0xffffffffu, true);
+    assert_int_equal(by(3, RACE_WRITE), RACE_FOUND);
+    assert_int_equal(other.thread, 40);
+}
+
+static void test_warps_meet(void **state)
+{
+    (void)state;
+    races_block(64);
+    assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
+    races_meet(0, 0x3u, true); /* lanes 0 and 1, then 1 and 2: 2 knows by way of 1 */
+    races_meet(0, 0x6u, true);
+    assert_int_equal(by(2, RACE_READ), RACE_NONE);
+    assert_int_equal(by(3, RACE_READ), RACE_FOUND);
+    races_block(64);
+    assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
+    races_meet(0, 0xffffffffu, false); /* a shuffle: what was written need not be seen */
+    assert_int_equal(by(1, RACE_READ), RACE_FOUND);
+    races_block(64);
+    assert_int_equal(by(0, RACE_READ), RACE_NONE);
+    races_meet(0, 0xffffffffu, false); /* what was read was read */
+    assert_int_equal(by(1, RACE_WRITE), RACE_NONE);
+    assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* of another warp, which was not there */
+}
+
+static void test_atomics(void **state)
+{
+    (void)state;
+    races_block(64);
+    for (unsigned t = 0; t < 64; t++) assert_int_equal(by(t, RACE_ATOMIC), RACE_NONE);
+    assert_int_equal(by(9, RACE_READ), RACE_FOUND);
+    assert_int_equal(other.kind, RACE_ATOMIC);
+    races_barrier();
+    assert_int_equal(by(9, RACE_READ), RACE_NONE);
+    assert_int_equal(by(10, RACE_ATOMIC), RACE_FOUND);
+}
+
+/* Many elements: the table grows, and nothing is lost. */
+static void test_many_elements(void **state)
+{
+    (void)state;
+    races_block(64);
+    for (uint64_t k = 0; k < 100000; k++)
+        assert_int_equal(races_touch(8 * k, 1, RACE_WRITE, "f", 1, &other), RACE_NONE);
+    for (uint64_t k = 0; k < 100000; k++)
+        assert_int_equal(races_touch(8 * k, 2, RACE_READ, "f", 1, &other), RACE_FOUND);
+    races_close();
+    races_block(64);
+    mem_fail_at(1);
+    assert_int_equal(by(1, RACE_READ), RACE_NO_MEMORY);
+    mem_fail_at(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_barriers_order),    cmocka_unit_test(test_far_reader_is_kept),
+        cmocka_unit_test(test_warps_meet),        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_many_elements),     cmocka_unit_test(test_wrong_are_found),
+        cmocka_unit_test(test_what_is_missing),   cmocka_unit_test(test_right_pass),
+        cmocka_unit_test(test_command),           cmocka_unit_test(test_solvers_have_none),
+        cmocka_unit_test(test_kernels_have_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, close_devices);
+}

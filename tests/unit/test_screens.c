@@ -1,0 +1,360 @@
+/* The full screen as it is seen: every view in three sizes, in UTF-8 and ASCII, in 256 and 8 colours and without, its
+   keys played, against tests/golden/screens/STATE.SIZE.txt. Such a file holds each layer of letters, and each of
+   styles, once, under the names of all screens that share it; tests/golden/screens/palettes.txt tells the letters of
+   styles and what each palette makes of them, which what is sent to a terminal is held against. */
+#include "kits/golden_kit.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "machine/front_ops.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/stage.h"
+#include "ui/view.h"
+
+/* What a view is shown in: a view without a line here is shown on a small matrix. */
+struct state {
+    const char *name; /* of the view, perhaps with _MORE */
+    const char *setup, *keys;
+    enum { NO_RUNS, RUNS } runs;
+    void (*fix)(struct solve *v);
+};
+static const struct state states[] = {
+    {.name = "spy", .setup = "gen poisson2d 20", .keys = "Right Down"},
+    {.name = "spy_zoom", .setup = "gen rmat 12 8 seed 3", .keys = "+ Right"},
+    {.name = "spy_values", .setup = "gen poisson2d 20", .keys = "+ + + + + + + Down"},
+    {.name = "spy_counted", .setup = "gen poisson2d 600", .keys = ""},
+    {.name = "rows", .setup = "gen rmat 12 8 seed 3", .keys = "Down Down Down Right"},
+    {.name = "rows_cumulative", .setup = "gen rmat 12 8 seed 3", .keys = "t Down Down"},
+    {.name = "rows_sorted", .setup = "gen rmat 12 8 seed 3", .keys = "t t Right Right Right Right Right"},
+    {.name = "rows_warps", .setup = "gen rmat 12 8 seed 3", .keys = "t t t Down Down Right"},
+    {.name = "rows_help", .setup = "gen poisson2d 20", .keys = "?"},
+    {.name = "layout", .setup = "load samples/thesis4.mtx", .keys = "Down Right Right"},
+    {.name = "layout_ell", .setup = "load samples/thesis4.mtx", .keys = "f f f Down Right"},
+    {.name = "layout_line", .setup = "load samples/thesis4.mtx", .keys = "':gen pois' Tab Tab"},
+    {.name = "bench", .setup = "gen poisson2d 20", .keys = "Down Down", .runs = RUNS},
+    {.name = "bench_said", .setup = "gen poisson2d 20", .keys = "':help view' Enter Down", .runs = RUNS},
+    {.name = "solve",
+     .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
+     .keys = "",
+     .fix = make_bound},
+    {.name = "solve_parted",
+     .setup = "gen poisson2d 20; solve cg tol 1e-12 step on cpu; step 40",
+     .keys = "",
+     .fix = make_parted},
+    {.name = "race", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .keys = "t"},
+    {.name = "lu", .setup = "gen dense 16", .keys = "n n n n n"},
+    {.name = "spy_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = ""},
+    {.name = "spy_lit_dots", .setup = "gen poisson2d 20; trace csr-scalar block 1 step 5", .keys = ""},
+    {.name = "spy_follows", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "6 5 s Right Tab"},
+    {.name = "layout_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = "Down"},
+    {.name = "trace", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "5 s Right"},
+    {.name = "trace_padding", .setup = "gen rmat 7 8 seed 3; trace ell", .keys = "6 p Right Right"},
+    {.name = "trace_banks", .setup = "gen rmat 9 8 seed 3; trace csr-merge", .keys = "4 2 s"},
+    {.name = "trace_atomic", .setup = "gen rmat 9 8 seed 3; trace coo-atomic block 1 f32", .keys = "End Left"},
+    {.name = "trace_asks", .setup = "gen poisson2d 20; trace csr-vector", .keys = "d r 3 6"},
+    {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
+};
+
+static const struct {
+    int w, h;
+} sizes[] = {{80, 24}, {120, 40}, {40, 10}};
+static const char *const charsets[] = {"utf-8", "ascii"};
+static const struct {
+    const char *name;
+    enum colours colours;
+} palettes[] = {{"256", COLOURS_256}, {"8", COLOURS_8}, {"mono", COLOURS_NONE}};
+enum { CHARSETS = 2, PALETTES = 3, SCREENS = CHARSETS * PALETTES };
+
+/* By enum style. */
+static const char letters[] = " .*T+~!p#-=AB01234567abcdefgh";
+_Static_assert(sizeof letters == ST_COUNT + 1, "each style has a letter");
+
+/* ---- what a terminal would show ---- */
+
+static void escape_of(enum style st, enum colours colours, char out[40])
+{
+    style_escape(st, colours, out, 40);
+}
+
+/* What is on in a terminal; colour: the parameters that turned it on. */
+struct on {
+    bool bold, reverse;
+    char colour[20];
+};
+
+/* Take a sequence ESC [ ... m; returns what follows it. */
+static const char *turn(struct on *on, const char *t)
+{
+    for (t += 2; t[-1] != 'm'; t += strcspn(t, ";m") + 1) {
+        size_t n = strcspn(t, ";m");
+        if (n == 0 || (n == 1 && *t == '0')) *on = (struct on){0};
+        if (n == 1 && *t == '1') on->bold = true;
+        if (n == 1 && *t == '7') on->reverse = true;
+        if (n < 2) continue;
+        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* comes last */
+        snprintf(on->colour, sizeof on->colour, "%.*s", (int)n, t);
+        if (t[2] == ';') t += n - strcspn(t, ";m");
+    }
+    return t;
+}
+
+/* The text with its colours puts each glyph where the canvas has it, in the look of its style. */
+static void check_ansi(const struct canvas *c)
+{
+    char *text = NULL, escape[40], glyph[5];
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    canvas_print_ansi(c, f, c->colours);
+    fclose(f);
+    const char *t = text;
+    struct on now = {0}, want;
+    for (int y = 0; *t; y++, t++) {
+        for (int x = 0; *t != '\n'; x++) {
+            while (x < c->w && !c->cell[y * c->w + x].glyph) x++;
+            while (*t == '\033') t = turn(&now, t);
+            if (*t == '\n') break;
+            assert_true(x < c->w && y < c->h);
+            const struct cell *k = &c->cell[y * c->w + x];
+            int length = glyph_utf8(k->glyph, glyph);
+            escape_of(k->style, c->colours, escape);
+            turn(&want, escape);
+            bool alike = now.bold == want.bold && now.reverse == want.reverse && !strcmp(now.colour, want.colour);
+            if (strncmp(t, glyph, (size_t)length) || (k->glyph != ' ' && !alike))
+                fail_msg("column %d, row %d: %.*s, bold %d, reverse %d, colour %s for %s%s", x, y, length, t, now.bold,
+                         now.reverse, now.colour, escape + 1, glyph);
+            t += length;
+        }
+        assert_false(now.bold || now.reverse || *now.colour);
+    }
+    free(text);
+}
+
+/* ---- layers ---- */
+
+struct layers {
+    char *glyphs, *styles;
+};
+
+static char *glyphs_of(const struct canvas *c)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    canvas_print(c, f, COLOURS_NONE);
+    fclose(f);
+    return text;
+}
+
+/* The same picture with letters of styles; a blank has none, unless it is the cursor. */
+static char *styles_of(const struct canvas *c)
+{
+    struct canvas s;
+    assert_true(canvas_new(&s, c->w, c->h, true, NULL));
+    for (int i = 0; i < c->w * c->h; i++) {
+        struct cell k = c->cell[i];
+        assert_true(k.style < ST_COUNT);
+        if (k.glyph != ' ' || k.style == ST_CURSOR) s.cell[i].glyph = (unsigned char)letters[k.style];
+    }
+    char *text = glyphs_of(&s);
+    canvas_free(&s);
+    return text;
+}
+
+static bool play(struct session *s, const char *view, const struct state *k, struct stage *g)
+{
+    struct presses keys = {0};
+    struct err e = {0};
+    assert_true(presses_add(&keys, k->keys, &e));
+    g->next = presses_next;
+    g->user = &keys;
+    stage_begin(g);
+    bool ok = explore(s, view, &e);
+    stage_end();
+    presses_free(&keys);
+    if (!ok) print_message("%s: %s\n", k->name, e.text);
+    return ok;
+}
+
+static struct layers layers_of(const char *view, const struct state *k, struct stage g, bool ascii)
+{
+    struct session s;
+    struct err e = {0};
+    FILE *nowhere = fopen("/dev/null", "w");
+    golden_clock(true);
+    assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, &e) && ui_attach(&s, &e));
+    s.front->ascii = ascii;
+    assert_true(run_line(&s, k->setup));
+    if (k->runs) make_runs(&s, true);
+    if (k->fix) k->fix(s.solve);
+    assert_true(play(&s, view, k, &g));
+    const struct canvas *c = front_canvas(&s);
+    assert_true(c && c->w == g.w && c->h == g.h);
+    check_ansi(c);
+    struct layers l = {glyphs_of(c), styles_of(c)};
+    if (k->fix) s.solve->dev->ceilings = (struct ceilings){0};
+    ui_detach(&s);
+    session_free(&s);
+    golden_clock(false);
+    fclose(nowhere);
+    return l;
+}
+
+static int lines_of(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}
+
+/* The lines of text that are not those of the same number in `like`, which has as many; with f NULL, how many. */
+static int put_unlike(FILE *f, const char *text, const char *like)
+{
+    int n = 0;
+    for (int y = 0; *text; y++) {
+        int length = (int)strcspn(text, "\n"), other = (int)strcspn(like, "\n");
+        bool same = length == other && !strncmp(text, like, (size_t)length);
+        if (!same && f) fprintf(f, "%d| %.*s\n", y, length, text);
+        n += !same;
+        text += length + 1;
+        like += other + 1;
+    }
+    return n;
+}
+
+/* Each layer once, with the names of the screens that have it. Of one much like the first of its charset only the lines
+   that are not, by their numbers. */
+static void put_layers(FILE *f, const char *what, char *const layer[SCREENS])
+{
+    for (int i = 0; i < SCREENS; i++) {
+        bool had = false;
+        const char *like = layer[i / PALETTES * PALETTES];
+        for (int k = 0; k < i; k++) had |= !strcmp(layer[i], layer[k]);
+        if (had) continue;
+        bool few = like != layer[i] && lines_of(like) == lines_of(layer[i]) &&
+                   2 * put_unlike(NULL, layer[i], like) < lines_of(like);
+        fprintf(f, "== %s:", what);
+        for (int k = i; k < SCREENS; k++)
+            if (!strcmp(layer[i], layer[k])) fprintf(f, " %s/%s", charsets[k / PALETTES], palettes[k % PALETTES].name);
+        if (few) fprintf(f, ", as %s/%s but for", charsets[i / PALETTES], palettes[0].name);
+        fputs("\n", f);
+        if (few)
+            put_unlike(f, layer[i], like);
+        else
+            fputs(layer[i], f);
+    }
+}
+
+/* ---- tests ---- */
+
+struct screen {
+    const char *view;
+    struct state state;
+    int w, h;
+    char name[64];
+};
+
+static void screen(void **arg)
+{
+    const struct screen *x = *arg;
+    char path[128], *glyphs[SCREENS], *styles[SCREENS], *text = NULL;
+    size_t n = 0;
+    for (int i = 0; i < SCREENS; i++) {
+        struct stage g = {.w = x->w, .h = x->h, .colours = palettes[i % PALETTES].colours};
+        struct layers l = layers_of(x->view, &x->state, g, i / PALETTES == 1);
+        glyphs[i] = l.glyphs;
+        styles[i] = l.styles;
+    }
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    fprintf(f, "%s of %s, keys: %s\n", x->view, x->state.setup, *x->state.keys ? x->state.keys : "none");
+    put_layers(f, "glyphs", glyphs);
+    put_layers(f, "styles", styles);
+    fclose(f);
+    for (int i = 0; i < SCREENS; i++) free(glyphs[i]), free(styles[i]);
+    snprintf(path, sizeof path, "tests/golden/screens/%s.txt", x->name);
+    bool same = golden_same(path, text);
+    free(text);
+    assert_true(same);
+}
+
+static void the_palettes(void **arg)
+{
+    static const struct {
+        const char *name;
+        enum colours colours;
+    } all[] = {{"256", COLOURS_256}, {"16", COLOURS_16}, {"8", COLOURS_8}, {"mono", COLOURS_NONE}};
+    static const char *const names[] = {"plain", "dim",    "bold", "title", "good",   "warn",  "bad",
+                                        "pad",   "cursor", "axis", "bar",   "plot A", "plot B"};
+    char *text = NULL, escape[40];
+    size_t n = 0;
+    (void)arg;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    fprintf(f, "%-8s letter", "style");
+    for (int k = 0; k < COUNT(all); k++) fprintf(f, k + 1 < COUNT(all) ? "  %-14s" : "  %s", all[k].name);
+    for (int st = 0; st < ST_COUNT; st++) {
+        if (st < ST_RAMP)
+            fprintf(f, "\n%-8s %c     ", names[st], letters[st]);
+        else
+            fprintf(f, "\n%-6s %d %c     ", st < ST_ROW ? "ramp" : "row", st < ST_ROW ? st - ST_RAMP : st - ST_ROW,
+                    letters[st]);
+        for (int k = 0; k < COUNT(all); k++) {
+            escape_of((enum style)st, all[k].colours, escape);
+            fprintf(f, k + 1 < COUNT(all) ? "  %-14s" : "  %s", escape + 1);
+        }
+    }
+    fputs("\n", f);
+    fclose(f);
+    bool same = golden_same("tests/golden/screens/palettes.txt", text);
+    free(text);
+    assert_true(same);
+}
+
+/* The view that the name of a state begins with; the longest, should one be the beginning of another. */
+static const char *view_of(const char *name)
+{
+    const char *best = NULL;
+    for (int i = 0; views[i]; i++) {
+        size_t n = strlen(views[i]->name);
+        if (!strncmp(name, views[i]->name, n) && (!name[n] || name[n] == '_') && (!best || n > strlen(best)))
+            best = views[i]->name;
+    }
+    return best;
+}
+
+static bool is_covered(const char *view)
+{
+    for (int k = 0; k < COUNT(states); k++)
+        if (!strcmp(view, view_of(states[k].name))) return true;
+    return false;
+}
+
+enum { STATES_MOST = COUNT(states) + VIEWS_MAX, SIZES = COUNT(sizes) };
+static struct screen all[STATES_MOST * SIZES];
+static struct CMUnitTest tests[STATES_MOST * SIZES + 1];
+static int ntests;
+
+static void add(const char *view, struct state k)
+{
+    for (int i = 0; i < SIZES; i++) {
+        struct screen *x = &all[ntests];
+        *x = (struct screen){view, k, sizes[i].w, sizes[i].h, ""};
+        snprintf(x->name, sizeof x->name, "%s.%dx%d", k.name, x->w, x->h);
+        tests[ntests++] = (struct CMUnitTest){x->name, screen, NULL, NULL, x};
+    }
+}
+
+int main(void)
+{
+    for (int k = 0; k < COUNT(states); k++) add(view_of(states[k].name), states[k]);
+    for (int i = 0; views[i]; i++)
+        if (!is_covered(views[i]->name))
+            add(views[i]->name, (struct state){.name = views[i]->name, .setup = "gen poisson2d 20", .keys = ""});
+    tests[ntests++] = (struct CMUnitTest)cmocka_unit_test(the_palettes);
+    return golden_run("screens", tests, (size_t)ntests);
+}

@@ -1,0 +1,508 @@
+/* The session: names, products, devices that fill up or get lost, and every allocation failing in turn. */
+#include "kits/talk.h"
+#include "session/command.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/product.h"
+
+#include <math.h>
+#include <omp.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+static void add_empty(struct session *s, const char *name, const char *file)
+{
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {0};
+    snprintf(info.file, sizeof info.file, "%s", file);
+    assert_true(csr_new(&A, 1, 1, 0, false, &e));
+    assert_true(session_add(s, name, &A, &info, &e));
+    assert_null(A.rowptr); /* it was taken over */
+}
+
+static void names_come_from_files(void **state)
+{
+    static const char *const cases[][2] = {
+        {"thesis4.mtx", "thesis4"},
+        {"/a/b/thesis4.mtx.gz", "thesis4-2"},
+        {"x.tar.gz", "x"},
+        {"a b\033.mtx", "a_b_"},
+        {".mtx", ".mtx"},
+        {"dir/", "matrix"},
+        {"\xc3\xa9t\xc3\xa9.mtx", "__t__"},
+        {"m.txt", "m.txt"},
+        {"gz", "gz"},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        add_empty(&t.s, NULL, cases[i][0]);
+        assert_string_equal(t.s.current->name, cases[i][1]);
+    }
+    char longest[300];
+    memset(longest, 'n', sizeof longest);
+    longest[sizeof longest - 1] = 0;
+    add_empty(&t.s, NULL, longest);
+    add_empty(&t.s, NULL, longest);
+    assert_int_equal(strlen(t.s.current->name), 51 + 2);
+    talk_close(&t);
+}
+
+static void a_taken_name_is_refused(void **state)
+{
+    struct talk t;
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {0};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    add_empty(&t.s, "A", "a.mtx");
+    assert_true(csr_new(&A, 1, 1, 0, false, &e));
+    assert_false(session_add(&t.s, "A", &A, &info, &e));
+    assert_int_equal(e.code, E_USAGE);
+    assert_non_null(A.rowptr); /* still the caller's */
+    csr_free(&A);
+    talk_close(&t);
+}
+
+static void the_current_matrix_follows(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    add_empty(&t.s, "A", "");
+    add_empty(&t.s, "B", "");
+    add_empty(&t.s, "C", "");
+    assert_true(talk_line(&t, "use A; drop C"));
+    assert_string_equal(t.s.current->name, "A");
+    assert_true(talk_line(&t, "drop A"));
+    assert_string_equal(t.s.current->name, "B");
+    assert_true(talk_line(&t, "drop B"));
+    assert_null(t.s.current);
+    assert_false(talk_line(&t, "spmv"));
+    talk_close(&t);
+}
+
+/* ---- products ---- */
+
+static void products_are_made_once(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    int64_t width[PARAMS_MAX] = {2};
+    const struct format *hyb = format_find("hyb");
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    struct matrix *m = t.s.current;
+    struct product *p = session_product(&t.s, m, hyb, NULL, T_F64, false, &e);
+    struct product *f = session_product(&t.s, m, hyb, NULL, T_F32, false, &e);
+    struct product *w = session_product(&t.s, m, hyb, width, T_F64, false, &e);
+    assert_true(p && f && w && p != f && p != w && f != w);
+    int64_t resolved[PARAMS_MAX];
+    memcpy(resolved, p->S.param, sizeof resolved);
+    assert_ptr_equal(session_product(&t.s, m, hyb, NULL, T_F64, false, &e), p);
+    assert_ptr_equal(session_product(&t.s, m, hyb, resolved, T_F64, false, &e), p);
+    assert_ptr_equal(session_product(&t.s, m, hyb, width, T_F64, false, &e), w);
+    struct device *d = session_device(&t.s, "cpu", &e);
+    struct mat *M = session_mat(&t.s, p, d, &e);
+    assert_true(M && session_mat(&t.s, p, d, &e) == M);
+    talk_close(&t);
+}
+
+static void dropping_forgets_the_runs(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 5 as B; spmv A on cpu reps 1"));
+    assert_true(t.s.nruns == 1 && t.s.runs_of == t.s.matrices);
+    assert_true(talk_line(&t, "drop B"));
+    assert_int_equal(t.s.nruns, 1);
+    assert_true(talk_line(&t, "drop A"));
+    assert_int_equal(t.s.nruns, 0);
+    assert_null(t.s.runs_of);
+    talk_close(&t);
+}
+
+static void a_complex_matrix_is_refused_by_name(void **state)
+{
+    static const char *const lines[] = {"spmv Z", "bench Z", "convert ell of Z", "solve cg Z"};
+    struct talk t;
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {.field = "complex"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_new(&A, 1, 1, 0, true, &e) && session_add(&t.s, "Z", &A, &info, &e));
+    for (int i = 0; i < COUNT(lines); i++) {
+        assert_false(talk_line(&t, lines[i]));
+        assert_non_null(strstr(t.err, "complex"));
+    }
+    assert_true(talk_line(&t, "formats; kernels; list; stats"));
+    talk_close(&t);
+}
+
+/* ---- devices that fill up or get lost ---- */
+
+struct fake {
+    struct device d;
+    int64_t room; /* bytes */
+    bool resets;
+    int held; /* blocks not freed */
+};
+
+static void *fake_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
+{
+    ((struct fake *)d->impl)->held++;
+    return mem_new(bytes, 1, what, e);
+}
+
+static void fake_free(struct device *d, void *p)
+{
+    ((struct fake *)d->impl)->held--;
+    mem_free(p);
+}
+
+static bool fake_copy(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
+{
+    if (d->lost) return (fail)(e, E_DEVICE, "%s: unspecified launch failure", d->name);
+    memcpy(to, from, (size_t)bytes);
+    return true;
+}
+
+static bool fake_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)
+{
+    (void)e;
+    struct fake *f = d->impl;
+    *total = f->room;
+    *free_bytes = f->held ? 0 : f->room;
+    return true;
+}
+
+static bool fake_reset(struct device *d, struct err *e)
+{
+    struct fake *f = d->impl;
+    return f->resets || (fail)(e, E_DEVICE, "the driver does not answer");
+}
+
+static bool fake_sync(struct device *d, struct err *e)
+{
+    (void)d, (void)e;
+    return true;
+}
+
+static const struct device_ops fake_ops = {.alloc = fake_alloc,
+                                           .free = fake_free,
+                                           .put = fake_copy,
+                                           .get = fake_copy,
+                                           .sync = fake_sync,
+                                           .memory = fake_memory,
+                                           .reset = fake_reset};
+
+/* Registered devices stay until the program ends. */
+static struct fake fakes[6];
+
+static int register_fakes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(fakes); i++) {
+        struct fake *f = &fakes[i];
+        *f = (struct fake){.d = {.kind = DEV_CPU, .ops = &fake_ops, .impl = f, .about = "a fake"}, .room = 1 << 20};
+        snprintf(f->d.name, sizeof f->d.name, "fake%d", i);
+        if (!device_register(&f->d)) return -1;
+    }
+    return 0;
+}
+
+static void old_copies_make_room(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    struct fake *f = &fakes[0];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
+    struct product *q = session_product(&t.s, t.s.current, format_find("ell"), NULL, T_F64, false, &e);
+    assert_non_null(session_mat(&t.s, p, &f->d, &e));
+    assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* the fake is full with one */
+    assert_int_equal(p->nmats, 0);
+    assert_int_equal(q->nmats, 1);
+    f->room = 10;
+    assert_null(session_mat(&t.s, p, &f->d, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "on fake0, which has 10 B free"));
+    f->room = 1 << 20;
+    talk_close(&t);
+    assert_int_equal(f->held, 0);
+}
+
+static void more_devices_than_places_take_turns(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < COUNT(fakes); i++) {
+            struct mat *M = session_mat(&t.s, p, &fakes[i].d, &e);
+            assert_true(M && M->dev == &fakes[i].d && p->nmats <= COUNT(p->mat));
+        }
+    talk_close(&t);
+    for (int i = 0; i < COUNT(fakes); i++) assert_int_equal(fakes[i].held, 0);
+}
+
+static void a_lost_device_is_reset_or_left(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    struct fake *f = &fakes[1];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A; device fake1"));
+    struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
+    assert_non_null(session_mat(&t.s, p, &f->d, &e));
+    f->d.lost = f->resets = true;
+    assert_ptr_equal(session_device(&t.s, NULL, &e), &f->d);
+    assert_true(!f->d.lost && p->nmats == 0 && f->held == 0);
+    f->d.lost = true;
+    f->resets = false;
+    talk_forget(&t);
+    assert_string_equal(session_device(&t.s, NULL, &e)->name, "cpu");
+    talk_heard(&t);
+    assert_non_null(strstr(t.err, "fake1 was lost and cannot be reset (the driver does not answer)"));
+    assert_false(talk_line(&t, "spmv on fake1"));
+    assert_non_null(strstr(t.err, "fake1 is lost"));
+    assert_true(talk_line(&t, "spmv reps 1"));
+    f->d.lost = false;
+    talk_close(&t);
+}
+
+/* A command that finds the device lost reports it, and the next one goes on. */
+static void losing_a_device_in_a_command_is_survived(void **state)
+{
+    struct talk t;
+    struct fake *f = &fakes[2];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A; device fake2"));
+    t.s.used = &f->d;
+    f->d.lost = f->resets = true;
+    assert_false(talk_line(&t, "use B"));
+    assert_non_null(strstr(t.err, "fake2 was lost and has been reset"));
+    assert_false(f->d.lost);
+    talk_close(&t);
+}
+
+/* ---- Ctrl-C ---- */
+
+static void an_interrupt_cancels_the_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    session_catch_interrupt(false);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    raise(SIGINT);
+    assert_false(talk_line(&t, "formats"));
+    assert_non_null(strstr(t.err, "cancelled"));
+    assert_true(t.s.quit && session_take_interrupt() && !session_take_interrupt());
+    t.s.quit = t.s.batch = false;
+    raise(SIGINT); /* at the prompt: none of the next command's business */
+    assert_true(talk_line(&t, "formats"));
+    assert_false(t.s.quit);
+    talk_close(&t);
+    signal(SIGINT, SIG_DFL);
+}
+
+/* ---- hostile names ---- */
+
+static void no_control_byte_is_printed(void **state)
+{
+    static const enum out_mode modes[] = {OUT_TEXT, OUT_JSON, OUT_CSV};
+    static const char *const lines[] = {"load '%s'",
+                                        "load '%s/x'",
+                                        "use '%s'",
+                                        "%s",
+                                        "source '%s'",
+                                        "save '%s/\x9b' A",
+                                        "gen poisson2d 2 as '%s'",
+                                        "stats \"%s\"",
+                                        "solve cg b '%s'",
+                                        "convert '%s'"};
+    static const char evil[] = "/tmp/\033[2J\x07\xc2\x9b\xe2\x80\xae\xff\x7f.mtx";
+    (void)state;
+    for (int m = 0; m < COUNT(modes); m++) {
+        struct talk t;
+        talk_open(&t, modes[m]);
+        add_empty(&t.s, NULL, evil);
+        run_line(&t.s, "list; stats; formats");
+        for (int i = 0; i < COUNT(lines); i++) {
+            char line[256];
+            snprintf(line, sizeof line, lines[i], evil);
+            run_line(&t.s, line);
+        }
+        talk_heard(&t);
+        for (const char *p = t.all_out; *p; p++) assert_true(*p == '\n' || (*p >= ' ' && *p < 0x7f));
+        for (const char *p = t.all_err; *p; p++) assert_true(*p == '\n' || (*p >= ' ' && *p < 0x7f));
+        talk_close(&t);
+    }
+}
+
+/* ---- allocations that fail ---- */
+
+/* Each line on its own, so that later ones run after an earlier one failed. */
+static const char *const life[] = {"gen poisson2d 4 as A",
+                                   "gen random n 20 3 seed 2",
+                                   "save /tmp/warpspy-life.mtx A",
+                                   "load /tmp/warpspy-life.mtx",
+                                   "list; stats A; formats A; kernels A",
+                                   "convert hyb width 2 of A; convert ell of A f32",
+                                   "spmv A on cpu reps 1; spmv A using sell on cpu reps 1 f32",
+                                   "solve cg A on cpu maxit 5",
+                                   "help ell; help gen; devices; device cpu; version",
+                                   "drop A"};
+
+/* Live through it with the nth allocation failing; how many there were, and whether all went well. */
+static int64_t live(enum out_mode mode, int64_t nth, bool *all)
+{
+    struct talk t;
+    talk_open(&t, mode);
+    int64_t before = mem_count();
+    mem_fail_at(nth);
+    *all = true;
+    for (int i = 0; i < COUNT(life); i++) *all &= run_line(&t.s, life[i]);
+    mem_fail_at(0);
+    int64_t made = mem_count() - before;
+    assert_true(talk_line(&t, "gen poisson2d 3 as Z; spmv Z on cpu reps 1; drop Z"));
+    talk_close(&t);
+    return made;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    static const enum out_mode modes[] = {OUT_TEXT, OUT_JSON};
+    (void)state;
+    for (int m = 0; m < COUNT(modes); m++) {
+        bool all;
+        int64_t n = live(modes[m], 0, &all), failed = 0;
+        assert_true(all);
+        for (int64_t i = 1; i <= n; i++) {
+            live(modes[m], i, &all);
+            failed += !all;
+        }
+        assert_true(failed > n / 2); /* some are done without: a completion, a remark */
+    }
+    unlink("/tmp/warpspy-life.mtx");
+}
+
+/* ---- what commands measure ---- */
+
+static void one_repetition_has_no_spread(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 5") && talk_line(&t, "spmv on cpu reps 1"));
+    assert_non_null(strstr(t.out, "\"spread_us\":null"));
+    assert_true(talk_line(&t, "spmv on cpu reps 3"));
+    assert_null(strstr(t.out, "\"spread_us\":null"));
+    talk_close(&t);
+}
+
+static void nan_and_inf_have_no_relative_error(void **state)
+{
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "real"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, 2, 2, 2, (int[]){0, 1}, (int[]){0, 1}, (double[]){NAN, 1}, NULL, NULL, NULL));
+    assert_true(session_add(&t.s, "A", &A, &info, NULL) && talk_line(&t, "spmv on cpu"));
+    assert_non_null(strstr(t.out, "\nerror                -\n"));
+    assert_non_null(strstr(t.out, "has NaN or inf, so there is no relative error"));
+    talk_close(&t);
+}
+
+static void complex_values_are_called_moduli(void **state)
+{
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "complex"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, 1, 1, 1, (int[]){0}, (int[]){0}, (double[]){3}, (double[]){4}, NULL, NULL));
+    assert_true(session_add(&t.s, "C", &A, &info, NULL) && talk_line(&t, "stats"));
+    assert_non_null(strstr(t.out, "smallest modulus          5\n"));
+    talk_close(&t);
+}
+
+static bool some_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+static void a_cancelled_bench_shows_what_it_measured(void **state)
+{
+    struct talk t;
+    int left = 4;
+    (void)state;
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    t.s.watch = (struct watch){some_ticks, &left};
+    assert_false(talk_line(&t, "bench on emu"));
+    assert_non_null(strstr(t.out, "\nA,25,25,105,"));
+    assert_non_null(strstr(t.err, "cancelled"));
+    talk_close(&t);
+}
+
+static void bench_takes_a_format_and_the_fastest(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A") && talk_line(&t, "bench on cpu using csr reps 1 top 1"));
+    const char *row = strstr(t.out, "\nA,25,25,105,csr,");
+    assert_non_null(row);
+    assert_string_equal(strchr(row + 1, '\n'), "\n");
+    assert_false(talk_line(&t, "bench top 0"));
+    assert_false(talk_line(&t, "bench top -1"));
+    talk_close(&t);
+}
+
+int main(void)
+{
+    omp_set_num_threads(1); /* thousands of tiny multiplications */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_come_from_files),
+        cmocka_unit_test(a_taken_name_is_refused),
+        cmocka_unit_test(the_current_matrix_follows),
+        cmocka_unit_test(products_are_made_once),
+        cmocka_unit_test(dropping_forgets_the_runs),
+        cmocka_unit_test(a_complex_matrix_is_refused_by_name),
+        cmocka_unit_test(old_copies_make_room),
+        cmocka_unit_test(more_devices_than_places_take_turns),
+        cmocka_unit_test(a_lost_device_is_reset_or_left),
+        cmocka_unit_test(losing_a_device_in_a_command_is_survived),
+        cmocka_unit_test(an_interrupt_cancels_the_command),
+        cmocka_unit_test(no_control_byte_is_printed),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(one_repetition_has_no_spread),
+        cmocka_unit_test(nan_and_inf_have_no_relative_error),
+        cmocka_unit_test(complex_values_are_called_moduli),
+        cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),
+        cmocka_unit_test(bench_takes_a_format_and_the_fastest),
+    };
+    return cmocka_run_group_tests(tests, register_fakes, NULL);
+}

@@ -1,0 +1,381 @@
+/* The solvers on cpu and emu: known ends, freezing, stepping, cancelling, failing allocations; their commands. */
+#include "kits/dev_fake.h"
+#include "kits/solve_kit.h"
+#include "kits/talk.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <omp.h>
+#include <unistd.h>
+
+static const char *const devices[] = {"cpu", "emu"};
+static const enum type reals[] = {T_F64, T_F32};
+
+static void everywhere(void (*check)(const char *device, enum type real))
+{
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
+}
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    everywhere(check_vectors);
+    everywhere(check_cg_sums);
+}
+
+static void test_known_ends(void **state)
+{
+    (void)state;
+    everywhere(check_known_ends);
+}
+
+static void test_frozen(void **state)
+{
+    (void)state;
+    everywhere(check_frozen);
+}
+
+static void test_formats(void **state)
+{
+    (void)state;
+    everywhere(check_formats);
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    check_agreement("cpu", "emu", T_F64);
+    check_agreement("cpu", "emu", T_F32);
+}
+
+static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
+
+/* The sums do not depend on how many threads share them. */
+static void test_threads(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 0, .maxit = 30};
+    int threads = omp_get_max_threads();
+    bed_make(&bed, &grid);
+    bed_solve(&bed, o, "cpu", 1e9);
+    double last = bed.s.solve->residual;
+    assert_int_equal(bed.s.solve->set.window, 2000);
+    omp_set_num_threads(threads > 1 ? 1 : 3);
+    bed_solve(&bed, o, "cpu", 1e9);
+    omp_set_num_threads(threads);
+    assert_true(bed.s.solve->residual == last);
+    bed_free(&bed);
+}
+
+/* A step does so many iterations and pauses; stopping keeps x and its residual. */
+static void test_steps(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct err e = {0};
+    for (int i = 0; solvers[i]; i++) {
+        struct solve_options o = {.solver = solvers[i], .real = T_F64, .tol = 1e-10, .maxit = 1000};
+        bed_make(&bed, &grid);
+        o.dev = device_open("cpu", &e);
+        double *b = mem_zero(bed.s.current->csr.rows, sizeof *b, "b", &e);
+        b[7] = 1;
+        o.b = b;
+        assert_true(session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+        struct solve *v = bed.s.solve;
+        v->steps_left = 3;
+        while (!v->paused) assert_true(solve_slice(v, 1e9, &e));
+        assert_int_equal(v->iterations, 3);
+        assert_true(v->time.nphases > 0 && v->time.phase[0].n > 0);
+        assert_true(solve_end(v, &e));
+        assert_int_equal(v->reason, STOPPED);
+        assert_true(fabs(v->result.residual_true - v->residual) < 1e-12);
+        assert_true(isnan(v->result.error_known));
+        mem_free(b);
+        bed_free(&bed);
+    }
+}
+
+/* A solve of which the nth allocation fails; true when it did not have so many. */
+static bool solve_failing(const struct solver *solver, int64_t nth)
+{
+    struct bed bed;
+    struct err e = {0};
+    double b[20] = {1};
+    struct solve_options o = {.solver = solver, .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+    o.dev = device_open("cpu", &e);
+    mem_fail_at(nth);
+    bool done = session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e);
+    while (done && bed.s.solve->reason == RUNNING) done = solve_slice(bed.s.solve, 1e9, &e);
+    done = done && solve_end(bed.s.solve, &e);
+    mem_fail_at(0);
+    if (!done) assert_int_equal(e.code, E_MEMORY);
+    bed_free(&bed);
+    return done;
+}
+
+/* Each allocation of a solve fails in its turn, and each failure is reported and leaks nothing. */
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    for (int i = 0; solvers[i]; i++) {
+        int64_t nth = 1;
+        while (!solve_failing(solvers[i], nth)) nth++;
+        assert_true(nth > 10);
+    }
+}
+
+/* The nth call of a kind fails on the device: said, nothing left behind there, and the session can go on. */
+static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call call, int64_t nth, struct err *e)
+{
+    struct bed bed;
+    double b[20] = {1};
+    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-6, .maxit = 50, .b = b};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
+    o.dev = &f->dev;
+    f->fail_in[call] = nth;
+    bool ok = session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, e);
+    while (ok && bed.s.solve->reason == RUNNING) ok = solve_slice(bed.s.solve, 100, e);
+    ok = ok && solve_end(bed.s.solve, e);
+    f->fail_in[call] = 0;
+    if (f->dev.lost) session_device_lost(&bed.s, &f->dev);
+    bed_free(&bed);
+    assert_int_equal(f->nblocks, 0);
+    return ok;
+}
+
+static void check_failing_calls(struct fake *f, const char *solver, enum fake_call call)
+{
+    struct err e = {0};
+    int64_t nth = 1;
+    for (; !solve_on_fake(f, solver, call, nth, &e); nth++) {
+        assert_true(e.code == E_DEVICE || e.code == E_MEMORY);
+        assert_true(*e.text && !f->dev.lost);
+        err_clear(&e);
+    }
+    assert_true(nth > 2);
+}
+
+static void test_failing_device(void **state)
+{
+    (void)state;
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    static const char *const some[] = {"cg", "gmres"};
+    static struct fake f;
+    struct err e = {0};
+    if (!fake_open(&f, "fake", "emu", 1 << 20, &e)) fail_msg("%s", e.text);
+    for (int lose = 0; lose < 2; lose++) {
+        f.sticky = lose;
+        for (int i = 0; i < COUNT(calls) * COUNT(some); i++) check_failing_calls(&f, some[i % 2], calls[i / 2]);
+    }
+}
+
+/* What a solver says it needs to move is what the page on solvers says. */
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct csr A = {.rows = 1000, .cols = 1000, .nnz = 5000};
+    assert_true(solver_find("jacobi")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 24 * 1000);
+    assert_true(solver_find("cg")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 72 * 1000);
+    assert_true(solver_find("bicgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
+    assert_true(solver_find("gmres")->bytes(&A, 8, 10) == 1.1 * (12 * 5000 + 4 * 1000) + 8000 * (2 * 10 + 13 + 1.8));
+    assert_true(solver_find("qmrcgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 200 * 1000);
+    assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
+}
+
+/* In f32 the rotations of gmres promise more than its x holds: each promise is looked at, none is believed, and that
+   comes to an end. */
+static void test_promises(void **state)
+{
+    (void)state;
+    static const struct problem poisson = {.generator = "poisson2d", .p = {30, 30}};
+    struct solve_options o = {.solver = solver_find("gmres"), .m = 100, .real = T_F32, .tol = 1e-7, .maxit = 150};
+    static const char *const both[] = {"cpu", "emu"};
+    for (int i = 0; i < COUNT(both); i++) {
+        struct bed bed;
+        bed_make(&bed, &poisson);
+        bed_solve(&bed, o, both[i], 1e9);
+        assert_int_equal(bed.s.solve->reason, MAX_ITERATIONS);
+        assert_int_equal(bed.s.solve->iterations, 150);
+        assert_true(bed.s.solve->residual > 1e-7);
+        bed_free(&bed);
+    }
+}
+
+/* ---- the commands ---- */
+
+static char said[1 << 16];
+
+/* Run a line, and give back all that it printed. */
+static const char *say(struct bed *bed, const char *line, bool ok)
+{
+    rewind(bed->data);
+    rewind(bed->messages);
+    assert_int_equal(ftruncate(fileno(bed->data), 0), 0);
+    assert_int_equal(ftruncate(fileno(bed->messages), 0), 0);
+    if (run_line(&bed->s, line) != ok) fail_msg("%s: ended %s", line, ok ? "badly" : "well");
+    rewind(bed->data);
+    rewind(bed->messages);
+    size_t n = fread(said, 1, sizeof said - 1, bed->data);
+    n += fread(said + n, 1, sizeof said - 1 - n, bed->messages);
+    said[n] = 0;
+    return said;
+}
+
+static void expect(struct bed *bed, const char *line, bool ok, const char *part)
+{
+    if (!strstr(say(bed, line, ok), part)) fail_msg("%s: expected '%s' in:\n%s", line, part, said);
+}
+
+static void test_commands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool ok;
+        const char *part;
+    } lines[] = {
+        {"step", false, "no solve is paused"},
+        {"solve cg on cpu", true, "because        relative residual"},
+        {"solve cg on cpu", true, "error in x"},
+        {"continue", false, "no solve is paused"},
+        {"solve cg on cpu step", true, "        0  1.000000e+00"},
+        {"step 2", true, "        2  "},
+        {"stop", true, "stopped by the user after iteration 2; x is kept"},
+        {"solve jacobi on cpu step; step 3; continue", true, "converged"},
+        {"solve jacobi on emu tol 1e-3 f32 using ell b random seed 4 x0 ones", true, "fp32"},
+        {"solve jacobi on cpu eps 1e-4", true, "max |x' - x|"},
+        {"solve cg on cpu maxit 3", true, "limit of 3 iterations"},
+        {"solve cg on cpu b /nowhere/b.mtx", false, "/nowhere/b.mtx"},
+        {"solve cg on cpu save /nowhere/x.mtx", false, "/nowhere/x.mtx"},
+        {"solve cg on cpu b rnadom", false, "`rnadom` is neither a readable file nor one of aones, ones, random, zero"},
+        {"solve cg on cpu x0 aones", false, "`aones` is neither a readable file nor one of zero, ones, random"},
+        {"solve cg on cpu tol -1", false, "tol must not be negative, found -1"},
+        {"solve cg on cpu maxit -3", false, "maxit must not be negative, found -3"},
+        {"solve jacobi on cpu eps -2", false, "eps must not be negative, found -2"},
+        {"solve cg on cpu kernel ell using csr", false, "works on format"},
+        {"solve wjacobi on cpu omega 0.9", true, "converged"},
+        {"solve wjacobi on cpu omega 2.5", false, "found 2.5"},
+        {"solve cg on emu", true, "time           -\nan iteration   -\n"},
+        {"solve cg on cpu tol 0 force maxit 100000", true, "converged      no"},
+        {"solvers", true, "conjugate gradients"},
+        {"solvers", true, "directions so far; needs a symmetric positive definite matrix [THESIS 3]\n"},
+        {"solvers", true, "\nPreconditioners, for cg"},
+    };
+    struct bed bed;
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
+    for (int i = 0; i < COUNT(lines); i++) expect(&bed, lines[i].line, lines[i].ok, lines[i].part);
+    bed_free(&bed);
+}
+
+/* A complex matrix is refused before anything is said of its symmetry. */
+static void test_complex(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct csr A = {0};
+    struct load_info info = {.field = "complex"};
+    talk_open(&t, OUT_TEXT);
+    assert_true(
+        csr_from_triplets(&A, 2, 2, 2, (int[]){0, 0}, (int[]){0, 1}, (double[]){1, 2}, (double[]){0, 1}, NULL, NULL));
+    assert_true(session_add(&t.s, "C", &A, &info, NULL));
+    assert_false(talk_line(&t, "solve cg on cpu"));
+    assert_string_equal(t.err, "solve: cg: the matrix is complex; the solvers take real matrices only\n");
+    talk_close(&t);
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+static void test_times_agree(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 30") && talk_line(&t, "solve cg on cpu"));
+    double ms = number_after(t.out, "\"time_ms\":"), us = number_after(t.out, "\"us_per_iteration\":");
+    assert_true(fabs(us * number_after(t.out, "\"iterations\":") / (1000 * ms) - 1) < 1e-9);
+    assert_true(talk_line(&t, "solve cg on emu"));
+    assert_non_null(strstr(t.out, "\"time_ms\":null,\"us_per_iteration\":null"));
+    talk_close(&t);
+}
+
+static bool twice(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+/* Ctrl-C: what was reached is printed, x is kept, and the command has failed. */
+static void test_cancel(void **state)
+{
+    (void)state;
+    struct bed bed;
+    int left = 2;
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {400, 400}});
+    say(&bed, "stats", true);
+    bed.s.watch = (struct watch){twice, &left};
+    say(&bed, "solve jacobi on cpu tol 0", false);
+    assert_non_null(strstr(said, "stopped by the user"));
+    assert_non_null(strstr(said, "cancelled at iteration"));
+    assert_int_equal(bed.s.solve->reason, STOPPED);
+    assert_non_null(bed.s.solve->result.x);
+    bed_free(&bed);
+}
+
+static void test_save(void **state)
+{
+    (void)state;
+    struct bed bed;
+    char file[] = "/tmp/warpspy-x-XXXXXX", line[120];
+    double x[56];
+    struct err e = {0};
+    int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    close(fd);
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
+    snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
+    say(&bed, line, true);
+    assert_non_null(strstr(said, "x was written to /tmp/warpspy-x-"));
+    assert_true(mtx_load_vector(file, 56, x, &e));
+    for (int i = 0; i < 56; i++) assert_true(fabs(x[i] - 1) < 1e-9);
+    remove(file);
+    bed_free(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_known_ends),
+        cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_save),
+        cmocka_unit_test(test_complex),
+        cmocka_unit_test(test_times_agree),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

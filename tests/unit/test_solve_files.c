@@ -1,0 +1,115 @@
+/* Every solver on every square real matrix of the collection up to 2000 rows: it ends with a reason, and where it says
+   converged the residual, computed here anew, is small. */
+#include "kits/collection.h"
+#include "kits/solve_kit.h"
+#include "machine/device.h"
+#include "session/matrix.h"
+#include "files/matrix_market.h"
+#include "base/mem.h"
+#include "matrix/reference.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+enum { ROWS_MOST = 2000 };
+
+static const double tol = 1e-6;
+
+/* ||b - A x|| / ||b||, row by row from the triplets. */
+static double residual_of(const struct csr *A, const double *b, const double *x)
+{
+    double rr = 0, bb = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        long double r = b[i];
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) r -= (long double)A->val[k] * x[A->col[k]];
+        rr += (double)(r * r);
+        bb += b[i] * b[i];
+    }
+    return bb > 0 ? sqrt(rr / bb) : sqrt(rr);
+}
+
+static void check_ended(const struct solve *v, const struct csr *A, const double *b, const char *name)
+{
+    double left = residual_of(A, b, v->result.x);
+    if (v->reason == RUNNING || v->reason == STOPPED || !v->why[0])
+        fail_msg("%s by %s ended without a reason", name, v->solver->name);
+    if (v->reason == CONVERGED && !(left <= 2.0001 * tol))
+        fail_msg("%s by %s: %s, but the residual is %g", name, v->solver->name, v->why, left);
+    if (isfinite(left) && !(fabs(left - v->result.residual_true) <= 1e-6 * left + 1e-13))
+        fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->result.residual_true);
+}
+
+/* 1 if it converged. */
+static int solve_by(struct session *s, struct solve_options *o, const char *name)
+{
+    struct err e = {0};
+    solve_free(s->solve);
+    s->solve = NULL;
+    if (!session_solve(&s->solve, s, s->current, o, &e)) {
+        if (e.code != E_NUMERIC) fail_msg("%s by %s: %s", name, o->solver->name, e.text);
+        return 0;
+    }
+    while (s->solve->reason == RUNNING)
+        if (!solve_slice(s->solve, 1e5, &e)) fail_msg("%s by %s: %s", name, o->solver->name, e.text);
+    if (!solve_end(s->solve, &e)) fail_msg("%s by %s: %s", name, o->solver->name, e.text);
+    check_ended(s->solve, &s->current->csr, o->b, name);
+    return s->solve->reason == CONVERGED;
+}
+
+/* By all solvers, b = A * ones; takes A over. */
+static int solve_all(struct csr *A, const char *name)
+{
+    struct session s;
+    struct err e = {0};
+    struct load_info info = {.file = "collection"};
+    FILE *out = tmpfile();
+    int converged = 0;
+    double *vector = mem_new(2 * A->rows, sizeof *vector, "b", NULL), *ones = vector + A->rows;
+    for (int64_t i = 0; i < A->rows; i++) ones[i] = 1;
+    reference_spmv(A, 1, ones, 0, vector, T_F64, NULL);
+    struct solve_options o = {.b = vector, .known_ones = true, .real = T_F64, .tol = tol, .maxit = 100};
+    o.dev = device_open("cpu", &e);
+    assert_true(session_new(&s, out, out, OUT_TEXT, &e) && session_add(&s, NULL, A, &info, &e));
+    for (int i = 0; solvers[i]; i++) {
+        o.solver = solvers[i];
+        converged += solve_by(&s, &o, name);
+    }
+    session_free(&s);
+    fclose(out);
+    mem_free(vector);
+    return converged;
+}
+
+static void test_collection(void **state)
+{
+    (void)state;
+    const char *folder;
+    char path[1024], line[4096];
+    struct load_info info;
+    int matrices = 0, converged = 0;
+    FILE *index = collection_index("the solvers on the collection", &folder);
+    if (!index) return;
+    while (fgets(line, sizeof line, index)) {
+        struct csr A;
+        struct err e = {0};
+        line[strcspn(line, "\t\n")] = 0;
+        snprintf(path, sizeof path, "%s/%.200s.mtx.gz", folder, line);
+        if (matrices++ == 0) continue; /* the heading */
+        if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+        if (A.imag || A.rows != A.cols || A.rows > ROWS_MOST)
+            csr_free(&A);
+        else
+            converged += solve_all(&A, line);
+    }
+    fclose(index);
+    print_message("%d solves converged\n", converged);
+    assert_true(converged > 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_collection)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

@@ -1,0 +1,281 @@
+/* Symmetrization and transposition on cpu and emu: every method and mode against a plain reference, to the bit; what is
+   refused; failing allocations; the commands. */
+#include "kits/dev_fake.h"
+#include "kits/shapes.h"
+#include "kits/sym_kit.h"
+#include "kits/talk.h"
+#include "gpu/emu/emu.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+
+#include <omp.h>
+
+static const char *const devices[] = {"cpu", "emu"};
+
+static void everywhere(void (*check)(const char *device))
+{
+    for (int d = 0; d < COUNT(devices); d++) check(devices[d]);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    everywhere(sym_check_shapes);
+}
+
+static void test_tiles(void **state)
+{
+    (void)state;
+    everywhere(sym_check_tiles);
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    everywhere(sym_check_values);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    everywhere(sym_check_verdicts);
+}
+
+/* Nothing depends on the order of the threads between two barriers. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed < 4; seed++) {
+        emu_order(seed);
+        sym_check_shapes("emu");
+        sym_check_verdicts("emu");
+    }
+    emu_order(0);
+}
+
+/* Loops of the host take a thread for every so many entries. */
+static void test_threads(void **state)
+{
+    int most = omp_get_max_threads();
+    (void)state;
+    omp_set_num_threads(7);
+    struct csr A = sym_made("rmat", 14, 20);
+    sym_check("rmat 14 20", &A, "cpu");
+    csr_free(&A);
+    omp_set_num_threads(most);
+}
+
+static void test_refused(void **state)
+{
+    struct csr A = sym_made("random", 5, 2), S;
+    struct sym_options o = {.dev = device_open("cpu", NULL)};
+    struct err e = {0};
+    (void)state;
+    A.cols = 6;
+    assert_false(symmetrize(&S, &A, &o, &e));
+    assert_int_equal(e.code, E_UNSUPPORTED);
+    assert_non_null(strstr(e.text, "5 rows and 6 columns"));
+    A.cols = 5;
+    A.imag = mem_zero(A.nnz, sizeof *A.imag, "imaginary values", NULL);
+    e = (struct err){0};
+    assert_false(symmetrize(&S, &A, &o, &e));
+    assert_non_null(strstr(e.text, "complex"));
+    csr_free(&A);
+}
+
+/* The estimate comes before any array is read: an A that claims to be huge needs none. */
+static void test_too_large(void **state)
+{
+    struct csr A = {.rows = 1000, .cols = 1000, .nnz = 2000000000};
+    struct err e = {0};
+    struct csr S;
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++) {
+        struct sym_options o = {.dev = device_open(devices[d], NULL)};
+        e = (struct err){0};
+        if (d == 0 && mem_available() > 24000000000) continue; /* the cpu reads A before it needs more than a copy */
+        if (mem_available() > 48000000000) continue;
+        assert_false(symmetrize(&S, &A, &o, &e));
+        assert_int_equal(e.code, E_MEMORY);
+        assert_non_null(strstr(e.text, "needs"));
+    }
+    struct sym_options paper = {.dev = device_open("cpu", NULL), .method = sym_find("sym-paper")};
+    e = (struct err){0};
+    assert_false(symmetrize(&S, &A, &paper, &e));
+    assert_int_equal(e.code, E_LIMIT);
+    assert_non_null(strstr(e.text, "take sym"));
+}
+
+static struct sym_options failing;
+static bool go(const void *user, struct err *e)
+{
+    struct csr S, T;
+    if (!symmetrize(&S, user, &failing, e)) return false;
+    csr_free(&S);
+    if (!sym_transpose(&T, user, failing.dev, NULL, e)) return false;
+    csr_free(&T);
+    return true;
+}
+
+static void test_allocations(void **state)
+{
+    struct csr A = sym_made("random", 40, 3);
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int i = 0; sym_methods[i]; i++) {
+            failing = (struct sym_options){.dev = device_open(devices[d], NULL), .method = sym_methods[i]};
+            assert_true(fail_each(go, &A) > 5);
+        }
+    csr_free(&A);
+}
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)total;
+    return done < *(int *)w->user;
+}
+
+static void test_cancelled(void **state)
+{
+    struct csr A = sym_made("random", 40, 3), S;
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int i = 0; sym_methods[i]; i++) {
+            int step = SYM_FILL;
+            struct err e = {0};
+            struct watch w = {stop_at, &step};
+            struct sym_options o = {.dev = device_open(devices[d], NULL), .method = sym_methods[i], .watch = &w};
+            assert_false(symmetrize(&S, &A, &o, &e));
+            assert_int_equal(e.code, E_CANCELLED);
+        }
+    csr_free(&A);
+}
+
+/* ---- a device of so many bytes, and one whose calls fail ---- */
+
+static struct fake fake;
+
+/* All above the diagonal: no entry has a mirror image, and the result is twice as long. */
+static struct csr upper(void)
+{
+    struct csr A = sym_made("random", 3000, 12), U;
+    int *row = malloc((size_t)A.nnz * sizeof *row);
+    int64_t n = 0;
+    assert_non_null(row);
+    for (int64_t i = 0; i < A.rows; i++)
+        for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
+            if (A.col[k] != i) {
+                row[n] = (int)(i < A.col[k] ? i : A.col[k]);
+                A.col[n] = (int)(i < A.col[k] ? A.col[k] : i);
+                A.val[n++] = A.val[k];
+            }
+    assert_true(csr_from_triplets(&U, A.rows, A.rows, n, row, A.col, A.val, NULL, NULL, NULL));
+    free(row);
+    csr_free(&A);
+    return U;
+}
+
+/* All that a run takes it has taken when it begins: A and the work, no more than four times A. What does not fit is
+   refused before. */
+static void test_memory(void **state)
+{
+    struct csr A = upper(), S;
+    int64_t bytes = 4 * (A.rows + 1) + 12 * A.nnz;
+    struct sym_options o = {.dev = &fake.dev};
+    struct sym *v;
+    struct err e = {0};
+    (void)state;
+    assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
+    assert_true(sym_begin(&v, &A, &o, &e));
+    assert_true(fake.used > 3 * bytes && fake.used <= 4 * bytes);
+    assert_true(sym_run(v, &e) && sym_get(v, &S, &e));
+    assert_true(fake.used <= 4 * bytes);
+    assert_int_equal(S.nnz, 2 * A.nnz);
+    sym_free(v);
+    csr_free(&S);
+    assert_int_equal(fake.nblocks, 0);
+    fake.budget = 3 * bytes;
+    assert_false(sym_begin(&v, &A, &o, &e));
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "sym needs"));
+    assert_int_equal(fake.nblocks, 0);
+    csr_free(&A);
+}
+
+static void test_failing_calls(void **state)
+{
+    struct csr A = sym_made("random", 40, 3);
+    (void)state;
+    fake.budget = 1 << 28;
+    for (int i = 0; sym_methods[i]; i++)
+        for (int call = 0; call < FAKE_CALLS; call++) {
+            bool done = false;
+            failing = (struct sym_options){.dev = &fake.dev, .method = sym_methods[i]};
+            for (int n = 1; !done; n++) {
+                struct err e = {0};
+                fake.fail_in[call] = n;
+                done = go(&A, &e);
+                assert_true(done || e.text[0]);
+                assert_int_equal(fake.nblocks, 0);
+                assert_true(n > 1 || !done);
+                assert_true(n < 200);
+            }
+            fake.fail_in[call] = 0;
+        }
+    csr_free(&A);
+}
+
+/* ---- the commands ---- */
+
+static void test_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 50 3 as A"));
+    talk_says(&t, "symmetrize A on cpu", "A-sym");
+    assert_string_equal(t.s.current->name, "A-sym");
+    assert_non_null(strstr(t.out, "no"));
+    talk_says(&t, "symmetrize on emu as B", "the pattern is, the values are not"); /* union keeps them */
+    talk_says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
+    talk_says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
+    assert_true(csr_equal(&session_matrix(&t.s, "C", NULL)->csr, &session_matrix(&t.s, "D", NULL)->csr));
+    talk_says(&t, "transpose A on emu", "A-t");
+    talk_says(&t, "transpose A-t on cpu as T", "T");
+    assert_true(csr_equal(&session_matrix(&t.s, "A", NULL)->csr, &session_matrix(&t.s, "T", NULL)->csr));
+    talk_refuses(&t, "symmetrize A mode both", "one of union, average, sum, max");
+    talk_refuses(&t, "symmetrize A method cuthill", "one of sym, sym-paper");
+    talk_refuses(&t, "symmetrize A as C on cpu", "called C already");
+    assert_true(talk_line(&t, "gen random 6 2 9 as R"));
+    talk_refuses(&t, "symmetrize R on cpu", "6 rows and 9 columns");
+    talk_close(&t);
+}
+
+static void test_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen circuit 200 2 as A"));
+    talk_says(&t, "symmetrize A on cpu mode sum", "\"nnz_before\":");
+    static const char *const keys[] = {"added",   "copied", "pattern_symmetric", "fingerprint_us", "sort_us",
+                                       "time_us", "spmvs"};
+    for (int i = 0; i < COUNT(keys); i++)
+        if (!strstr(t.out, keys[i])) fail_msg("no %s in %s", keys[i], t.out);
+    talk_says(&t, "transpose A on cpu", "\"time_us\":");
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),     cmocka_unit_test(test_values),
+        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_memory),    cmocka_unit_test(test_failing_calls),
+        cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}

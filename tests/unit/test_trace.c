@@ -1,0 +1,638 @@
+/* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator against its counts,
+   keys forwards and backwards, what the other views light up, and what is refused. */
+#include "kits/talk.h"
+#include "machine/device.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "base/mem.h"
+#include "session/product.h"
+#include "session/traced.h"
+#include "microscope/tracing.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "ui/views/view_state.h"
+
+#include <locale.h>
+#include <stdio.h>
+
+/*     0  1  2  3
+   0   1  7             csr: ptr 0 2 4 7 9; col 0 1 1 2 0 2 3 1 3; val 8 bytes each, so four of them in a sector
+   1      2  8          ell: width 3, slot 4 k + i is the k-th entry of row i
+   2   5     3  9       sell with C 2: rows 2 0 | 1 3, three slots a row and two
+   3      6     4                                                                                                  */
+static const char example[] = "load samples/thesis4.mtx; ";
+
+/* ---- exact steps ---- */
+
+/* "load val f 3 2 32 0 | 1(0,1) 3(1,2)": what it does, mask, sectors, those fetched before, bytes, padding; of at most
+   four lanes the element and its row and column, * for padding. */
+static void step_text(const struct tracing *v, int64_t k, char *out, size_t size)
+{
+    const struct scope_place *p = tracing_place(v, k);
+    struct request_facts f;
+    int shown = 0;
+    facts_of(&v->t.scope, &v->t.step[k], &f);
+    size_t n =
+        (size_t)snprintf(out, size, "%s %s %x %d %d %d %d |", touch_names[p->touch], tracing_array(v, k),
+                         v->t.step[k].mask, f.nsectors, __builtin_popcountll(v->step[k].again), f.bytes, f.padding);
+    for (int l = 0; l < LANES && shown < 4; l++) {
+        struct lane_at at = tracing_lane(v, k, l);
+        char row[16] = "-", col[16] = "-";
+        if (at.state != LANE_ACTIVE || !at.has_index) continue;
+        if (at.row >= 0) snprintf(row, sizeof row, "%d", (int)at.row);
+        if (at.col >= 0) snprintf(col, sizeof col, "%d", (int)at.col);
+        n += (size_t)snprintf(out + n, size - n, at.padding ? " %d*" : " %d(%s,%s)", (int)at.index, row, col);
+        shown++;
+    }
+}
+
+static const struct exact {
+    const char *line;
+    const char *steps[16];
+} exacts[] = {
+    {"trace csr-scalar",
+     {"load ptr f 1 0 16 0 | 1(0,-) 2(1,-) 3(2,-) 4(3,-)", "load ptr f 1 1 16 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)",
+      "load val f 2 0 32 0 | 0(0,0) 2(1,1) 4(2,0) 7(3,1)", "load col f 1 0 16 0 | 0(0,0) 2(1,1) 4(2,0) 7(3,1)",
+      "load x f 1 0 16 0 | 0(0,0) 1(1,1) 0(2,0) 1(3,1)", "load val f 3 2 32 0 | 1(0,1) 3(1,2) 5(2,2) 8(3,3)",
+      "load col f 2 1 16 0 | 1(0,1) 3(1,2) 5(2,2) 8(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
+      "load val 4 1 1 8 0 | 6(2,3)", "load col 4 1 1 4 0 | 6(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
+      "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
+    {"trace ell",
+     {"load col f 1 0 16 0 | 0(0,0) 1(1,1) 2(2,0) 3(3,1)", "load val f 1 0 32 0 | 0(0,0) 1(1,1) 2(2,0) 3(3,1)",
+      "load x f 1 0 16 0 | 0(0,0) 1(1,1) 0(2,0) 1(3,1)", "load col f 1 1 16 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)",
+      "load val f 1 0 32 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
+      "load col f 1 0 16 12 | 8* 9* 10(2,3) 11*", "load val 4 1 0 8 0 | 10(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
+      "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
+    {"trace csr-vector warp 2", /* row 2: three lanes have an entry, all add up */
+     {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
+      "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 24 0 | 4(2,0) 5(2,2) 6(2,3)",
+      "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 24 0 | 0(2,0) 2(2,2) 3(2,3)",
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |",
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 8 0 | 2(2,-)"}},
+    {"trace csr-vector warp 2 f32",
+     {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
+      "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)",
+      "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 12 0 | 0(2,0) 2(2,2) 3(2,3)",
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |",
+      "exchange  ffffffff 0 0 0 0 |", "exchange  ffffffff 0 0 0 0 |", "store y 1 1 0 4 0 | 2(2,-)"}},
+    {"trace sell 2",
+     {"load perm f 1 0 16 0 | 0(2,-) 1(0,-) 2(1,-) 3(3,-)", "load ptr f 1 0 8 0 | 1(2,-) 1(0,-) 2(1,-) 2(3,-)",
+      "load ptr f 1 1 8 0 | 0(2,-) 0(0,-) 1(1,-) 1(3,-)", "load col f 1 0 16 0 | 0(2,0) 1(0,0) 6(1,1) 7(3,1)",
+      "load val f 2 0 32 0 | 0(2,0) 1(0,0) 6(1,1) 7(3,1)", "load x f 1 0 16 0 | 0(2,0) 0(0,0) 1(1,1) 1(3,1)",
+      "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
+      "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
+      "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,-) 0(0,-) 1(1,-) 3(3,-)"}},
+    {"trace coo-atomic", /* row 2 has three entries: its sector is asked for in three turns */
+     {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
+      "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
+      "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
+};
+
+/* csc: the lane of column 3 looks at where it ends. */
+static void column_pointers(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx; trace csc-atomic"));
+    for (int l = 0; l < 4; l++) {
+        struct lane_at at = tracing_lane(t.s.trace, 0, l);
+        assert_true(at.index == l + 1 && at.col == l && at.row == -1);
+    }
+    talk_close(&t);
+}
+
+static void steps_by_hand(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(exacts); i++) {
+        struct talk t;
+        char text[256], line[128];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "%s%s", example, exacts[i].line);
+        assert_true(talk_line(&t, line));
+        const struct tracing *v = t.s.trace;
+        int64_t n = 0;
+        for (; exacts[i].steps[n]; n++) {
+            if (n >= v->t.nsteps) fail_msg("%s: only %d steps", exacts[i].line, (int)v->t.nsteps);
+            step_text(v, n, text, sizeof text);
+            if (strcmp(text, exacts[i].steps[n]))
+                fail_msg("%s, step %d: expected `%s`, found `%s`", exacts[i].line, (int)n, exacts[i].steps[n], text);
+        }
+        assert_int_equal(v->t.nsteps, n);
+        talk_close(&t);
+    }
+}
+
+/* csr-scalar: 12 requests, 4 lanes but in three of them, which wait for row 2; sums as in the table above. */
+static void totals_by_hand(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar",
+              "12 requests to global memory, 16 sectors, 1.33 per request");
+    const struct trace_sums *s = &t.s.trace->step[11].sums, *m = &t.s.trace->step[5].sums;
+    assert_int_equal(s->lanes, 9 * 4 + 3);
+    assert_int_equal(s->apart, 3);
+    assert_int_equal(s->bytes, 16 + 16 + 32 + 16 + 16 + 32 + 16 + 24 + 8 + 4 + 8 + 32);
+    assert_int_equal(s->again, 1 + 2 + 1 + 1 + 1 + 1 + 1);
+    assert_int_equal(s->least, 12);
+    assert_int_equal(m->steps, 6);
+    assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
+    talk_says(&t, "trace coo-atomic",
+              "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
+              "atomics: 5 lanes serialised after another at the same address\n"
+              "serialised atomics, which a GPU counts as 2 sectors more: 11 in all");
+    assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
+    s = &t.s.trace->step[4].sums;
+    assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
+    assert_int_equal(s->sectors, 3 + 2 + 1 + 2 + 1);
+    assert_int_equal(s->counted, 3 + 2 + 1 + 2 + 3);
+    talk_says(&t, "trace csr-scalar warp 1", "nothing to do");
+    assert_int_equal(t.s.trace->t.nsteps, 0);
+    talk_says(&t, "trace csr-scalar step 5 to 6", "val[1, 3, 5, 8]");
+    assert_null(strstr(t.out, "x[1, 2, 2, 3]"));
+    assert_int_equal(t.s.trace->at, 5);
+    talk_close(&t);
+}
+
+/* ---- every kernel ---- */
+
+static const char *const matrices[] = {"load samples/thesis4.mtx", "gen poisson2d 9", "gen rmat 7 seed 3",
+                                       "gen circuit 150 3",        "gen band 90 4",   "gen random 40 70 200"};
+
+static void add_request(struct tally *t, const struct trace_sums *s)
+{
+    t->requests += s->requests;
+    t->sectors += s->counted;
+    t->bytes += s->bytes;
+    t->padding += s->padding;
+    t->turns += s->turns;
+    t->turns_least += s->turns_least;
+    t->contended += s->contended;
+    t->lanes += s->lanes;
+}
+
+/* Sums hold for the step they are at, whatever comes after: against facts added up anew. */
+static void check_sums(const struct tracing *v)
+{
+    int64_t counted = 0, padding = 0, lanes = 0;
+    for (int64_t k = 0; k < v->t.nsteps; k++) {
+        struct request_facts f;
+        facts_of(&v->t.scope, &v->t.step[k], &f);
+        counted += f.nsectors;
+        padding += f.padding;
+        lanes += f.lanes;
+        const struct trace_sums *s = &v->step[k].sums;
+        assert_true(s->counted == counted && s->padding == padding && s->lanes == lanes && s->steps == k + 1);
+        assert_true(s->least <= s->sectors && s->again <= s->sectors && s->bytes <= s->sectors * SECTOR);
+        assert_int_equal(s->bytes + s->unused,
+                         s->sectors * SECTOR); /* useful, padding and unused are what was fetched */
+        assert_true(!(v->t.step[k].mask & ~tracing_alive(v, k)));
+        assert_non_null(kernel_source_line(tracing_place(v, k)->file, tracing_place(v, k)->line, &(int){0}));
+        for (int l = 0; l < LANES; l++) {
+            struct lane_at at = tracing_lane(v, k, l);
+            assert_int_equal(at.state == LANE_ACTIVE, v->t.step[k].mask >> l & 1);
+            assert_true(at.row < v->matrix->csr.rows && at.col < v->matrix->csr.cols);
+        }
+    }
+}
+
+static void ignore(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
+                   const struct request_facts *f)
+{
+    (void)user, (void)s, (void)block, (void)warp, (void)r, (void)f;
+}
+
+/* All warps of all launches together are what count_kernel counts. */
+static void check_kernel(struct session *s, const struct kernel *k, enum type real)
+{
+    struct err e = {0};
+    struct trace_wanted w = {.matrix = s->current, .kernel = k, .real = real, .launch = -1};
+    struct tally sum = {0}, want = {0};
+    static struct counts c;
+    if (!tracing_begin(s, &w, &e)) {
+        if (e.code == E_INPUT || e.code == E_LIMIT || e.code == E_UNSUPPORTED) return; /* the format is not for it */
+        fail_msg("%s: %s", k->name, e.text);
+    }
+    const struct scope first = s->trace->t.scope;
+    for (int l = 0; l < first.nlaunches; l++)
+        for (int64_t b = 0; b < first.launch[l].blocks; b++)
+            for (int i = 0; i * LANES < first.launch[l].threads; i++) {
+                w = (struct trace_wanted){s->current, k, real, s->trace->product->asked, l, b, i};
+                if (!tracing_begin(s, &w, &e)) fail_msg("%s: %s", k->name, e.text);
+                check_sums(s->trace);
+                if (s->trace->t.nsteps) add_request(&sum, &s->trace->step[s->trace->t.nsteps - 1].sums);
+            }
+    const struct scope_sink sink = {.request = ignore};
+    const struct mat *M = session_mat(s, (struct product *)s->trace->product, device_open("emu", &e), &e);
+    assert_true(M && count_kernel(k, M, 0, &sink, NULL, &c, &e));
+    for (int t = 0; t < TOUCHES; t++) {
+        struct tally x = counts_of(&c, (enum touch)t, -1, -1);
+        if (touch_global((enum touch)t)) want.requests += x.requests, want.bytes += x.bytes;
+        want.sectors += x.sectors;
+        want.padding += x.padding;
+        want.turns += x.turns;
+        want.turns_least += x.turns_least;
+        want.contended += x.contended;
+        want.lanes += x.lanes;
+    }
+    if (memcmp(&sum, &want, sizeof sum))
+        fail_msg("%s of %s: requests %d, not %d; sectors %d, not %d; lanes %d, not %d", k->name, s->current->name,
+                 (int)sum.requests, (int)want.requests, (int)sum.sectors, (int)want.sectors, (int)sum.lanes,
+                 (int)want.lanes);
+}
+
+static void every_kernel(void **state)
+{
+    const struct device *emu = device_open("emu", NULL);
+    (void)state;
+    for (int m = 0; m < COUNT(matrices); m++) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, matrices[m]));
+        for (int k = 0; kernels[k]; k++)
+            if (kernel_runs_on(kernels[k], emu)) check_kernel(&t.s, kernels[k], k % 2 ? T_F32 : T_F64);
+        talk_close(&t);
+    }
+}
+
+/* ---- keys ---- */
+
+struct screen {
+    struct talk t;
+    const struct view *v;
+    struct view_state *st;
+};
+
+static void screen_open(struct screen *x, const char *line)
+{
+    struct err e = {0};
+    talk_open(&x->t, OUT_TEXT);
+    assert_true(ui_attach(&x->t.s, &e));
+    if (!talk_line(&x->t, line)) fail_msg("%s: %s", line, x->t.err);
+    x->v = view_find("trace");
+    x->st = front_state(&x->t.s, x->v);
+    view_reset(x->st, x->t.s.current);
+    x->st->full = true;
+}
+
+static void screen_close(struct screen *x)
+{
+    ui_detach(&x->t.s);
+    talk_close(&x->t);
+}
+
+static void press(struct screen *x, const char *keys)
+{
+    for (; *keys; keys++) view_key(&x->t.s, x->v, *keys == '\n' ? UI_ENTER : *keys);
+}
+
+static char *drawn(struct screen *x, int w, int h)
+{
+    struct canvas c;
+    char *text = NULL;
+    size_t n = 0;
+    assert_true(canvas_new(&c, w, h, false, NULL));
+    view_draw(x->v, &c, &x->t.s, x->st);
+    FILE *f = open_memstream(&text, &n);
+    canvas_print_ansi(&c, f, COLOURS_256);
+    fclose(f);
+    canvas_free(&c);
+    return text;
+}
+
+static void check_at(struct screen *x, const char *keys, int64_t at)
+{
+    press(x, keys);
+    if (x->t.s.trace->at != at)
+        fail_msg("after `%s` at step %d, not %d; %s", keys, (int)x->t.s.trace->at, (int)at, x->st->message);
+}
+
+static void check_says(struct screen *x, const char *keys, const char *part)
+{
+    press(x, keys);
+    if (!strstr(x->st->message, part)) fail_msg("after `%s` expected `%s`, found `%s`", keys, part, x->st->message);
+}
+
+static void keys_move(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "load samples/thesis4.mtx; trace csr-scalar");
+    check_at(&x, "s", 1);
+    check_at(&x, "3s", 4);
+    check_at(&x, "2b", 2);
+    check_at(&x, "b b", 1); /* the blank steps */
+    check_at(&x, "99s", 11);
+    check_at(&x, "99b", 0);
+    check_at(&x, "d", 8);
+    check_at(&x, "2d", 10);
+    check_says(&x, "d", "no later step with divergent lanes");
+    check_at(&x, "D", 9);
+    check_at(&x, "gu", 2); /* 32 bytes in two sectors */
+    check_at(&x, "u", 5);
+    check_at(&x, "u", 6);
+    check_says(&x, "u", "no later");
+    check_at(&x, "U", 5);
+    check_says(&x, "p", "padding");
+    check_at(&x, "G", 11);
+    check_at(&x, "gr20\n", 1);
+    check_at(&x, "r21\n", 11);
+    check_at(&x, "R17\n", 0);
+    check_says(&x, "r16\n", "no later step is of line 16");
+    check_at(&x, "Kell\n", 0);
+    assert_string_equal(x.t.s.trace->kernel->name, "ell");
+    check_at(&x, "p", 6);
+    check_says(&x, "Knone\n", "no kernel `none`");
+    check_says(&x, "Kcsr-serial\n", "does not run on the emulator");
+    check_says(&x, "k", "no other kernel");
+    check_says(&x, "w", "");
+    assert_int_equal(x.t.s.trace->t.warp, 1);
+    press(&x, "2w");
+    assert_int_equal(x.t.s.trace->t.warp, 3);
+    check_says(&x, "w", "no further warp");
+    check_says(&x, "t", "no further block");
+    check_says(&x, "T", "no block before");
+    check_says(&x, "l", "ell consists of 1 launch");
+    press(&x, "3W");
+    assert_int_equal(x.t.s.trace->t.warp, 0);
+    check_says(&x, "W", "no warp before");
+    press(&x, "Kcsr-vector\nk");
+    assert_string_equal(x.t.s.trace->kernel->format->name, "csr");
+    assert_string_not_equal(x.t.s.trace->kernel->name, "csr-vector");
+    press(&x, "Kcoo-atomic\nL");
+    assert_int_equal(x.t.s.trace->t.launch, 0);
+    screen_close(&x);
+}
+
+/* ---- what is opened, and what is not there ---- */
+
+/* Where no launch is named: that with most to do, not that of most threads, nor the one with most shuffles. */
+static void opens_at_work(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "load samples/thesis4.mtx; trace hyb");
+    assert_string_equal(tracing_array(x.t.s.trace, 0), "ell_col");
+    check_says(&x, "9l", "hyb consists of 2 launches");
+    assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
+    assert_true(x.t.s.trace->t.nsteps > 1);
+    x.t.s.trace->lane = 31;
+    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: it stays */
+    assert_int_equal(x.t.s.trace->lane, 31);
+    assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
+    assert_int_equal(x.t.s.trace->lane, 2);
+    screen_close(&x);
+}
+
+static void rows_elsewhere(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "gen poisson2d 30; trace csr-scalar");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), as rows are dealt out; not this warp");
+    press(&x, "17w");
+    press(&x, "/574\n");
+    assert_string_equal(x.st->message, "");
+    int64_t row, col;
+    assert_true(x.v->at(&x.t.s, x.st, &row, &col) && row == 574);
+    check_says(&x, "/574 3\n", "no lane of this warp is at (574, 3)");
+    check_says(&x, "/0\n", "row 0: block 0 warp 0 (17W)");
+    assert_true(talk_line(&x.t, "trace coo-atomic"));
+    check_says(&x, "/574\n", "row 574 is not this warp's; t/T block, w/W warp");
+    screen_close(&x);
+}
+
+/* How far the first line tells what is looked at. */
+static void title_has(struct screen *x, int w, const char *part)
+{
+    struct canvas c;
+    char line[256] = "";
+    assert_true(canvas_new(&c, w, 24, false, NULL));
+    view_draw(x->v, &c, &x->t.s, x->st);
+    for (int i = 0; i < w; i++) line[i] = c.cell[i].glyph < 128 ? (char)c.cell[i].glyph : '?';
+    canvas_free(&c);
+    if (!strstr(line, part)) fail_msg("%d columns: expected `%s`, found `%s`", w, part, line);
+}
+
+static void titles(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "gen poisson2d 200; trace csr-scalar block 100 warp 1 step 3");
+    title_has(&x, 120, "40,000 x 40,000, 199,200 nnz");
+    title_has(&x, 120, "step 3 of 0..17 block 100 of 0..312 warp 1 of 0..3 fp64");
+    title_has(&x, 80, "csr-scalar  poisson2d  step 3 of 0..17 block 100 of 0..312 warp 1 of 0..3 fp64");
+    title_has(&x, 40, "csr-scalar  step 3 block 100 warp 1");
+    title_has(&x, 24, "step 3 block 100 warp 1");
+    screen_close(&x);
+}
+
+/* The same picture, whichever way one came. */
+static void back_is_forward(void **state)
+{
+    static const char *const lines[] = {"load samples/thesis4.mtx; trace sell 2", "gen rmat 7 seed 3; trace csr-merge",
+                                        "gen poisson2d 9; trace csr-vector", "gen circuit 150 3; trace csr-cusp f32"};
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 10}};
+    (void)state;
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct screen x;
+        screen_open(&x, lines[i]);
+        int64_t n = x.t.s.trace->t.nsteps;
+        char *seen[3];
+        for (int64_t k = 0; k < n; k += 1 + n / 20) {
+            tracing_go(x.t.s.trace, k);
+            for (int z = 0; z < 3; z++) seen[z] = drawn(&x, sizes[z][0], sizes[z][1]);
+            press(&x, "G");
+            for (int64_t b = n - 1; b > k; b--) press(&x, "b");
+            for (int z = 0; z < 3; z++) {
+                char *again = drawn(&x, sizes[z][0], sizes[z][1]);
+                assert_string_equal(again, seen[z]);
+                free(again);
+                free(seen[z]);
+            }
+        }
+        screen_close(&x);
+    }
+}
+
+/* Any keys, answers to questions among them, on any screen. */
+static void keys_anywhere(void **state)
+{
+    static const char typed[] =
+        "?s ?d3u2p5sKell\nDDGUPr20\nR-1\nr\nrx\nKhyb\nlLkKcsr-merge\nd9wW3tT99999999999sKdense\nKsell\np"
+        "GkKcoo-atomic\nLb";
+    static const int sizes[][2] = {{1, 1},   {20, 5},  {39, 7},   {40, 10}, {41, 18},
+                                   {52, 19}, {79, 23}, {120, 40}, {300, 90}};
+    (void)state;
+    for (int m = 0; m < COUNT(matrices); m++) {
+        struct screen x;
+        char line[128], *text;
+        snprintf(line, sizeof line, "%s; trace csr-scalar", matrices[m]);
+        screen_open(&x, line);
+        for (const char *k = typed; *k; k++) {
+            press(&x, (const char[]){*k, 0});
+            for (int i = 0; i < COUNT(sizes); i++) {
+                text = drawn(&x, sizes[i][0], sizes[i][1]);
+                free(text);
+            }
+            const struct tracing *v = x.t.s.trace;
+            assert_true(v->at >= 0 && (v->at < v->t.nsteps || v->t.nsteps == 0) && v->lane >= 0 && v->lane < LANES);
+        }
+        for (int i = 0; i < COUNT(sizes); i++) {
+            free(drawn(&x, sizes[i][0], sizes[i][1]));
+            for (int y = 0; y < sizes[i][1]; y += 1 + sizes[i][1] / 20)
+                for (int k = 0; k < sizes[i][0]; k += 7) x.v->click(&x.t.s, x.st, k, y);
+        }
+        screen_close(&x);
+    }
+}
+
+/* ---- the other views ---- */
+
+static void lights(void **state)
+{
+    struct screen x;
+    struct place lit[LANES];
+    int64_t row, col;
+    (void)state;
+    screen_open(&x, "load samples/thesis4.mtx; trace csr-scalar");
+    struct session *s = &x.t.s;
+    tracing_go(s->trace, 5); /* val[1, 3, 5, 8] */
+    assert_int_equal(trace_lit(s, s->current, lit), 4);
+    assert_true(lit[2].row == 2 && lit[2].col == 2);
+    const struct stored *S = &s->trace->product->S;
+    for (int64_t i = 0; i < 9; i++) {
+        assert_int_equal(trace_slot_lit(s, S, CSR_VAL, i), i == 1 || i == 3 || i == 5 || i == 8);
+        assert_false(trace_slot_lit(s, S, CSR_COL, i));
+    }
+    press(&x, "g");
+    assert_int_equal(trace_lit(s, s->current, lit), 0); /* pointers are no elements */
+    assert_true(trace_slot_lit(s, S, CSR_PTR, 4) && !trace_slot_lit(s, S, CSR_PTR, 0));
+    assert_true(x.v->go(s, x.st, 2, 3)); /* the first step at it, and its lane */
+    assert_true(s->trace->at == 8 && s->trace->lane == 2);
+    assert_true(x.v->at(s, x.st, &row, &col) && row == 2 && col == 3);
+    assert_false(x.v->go(s, x.st, 0, 3));
+    assert_true(talk_line(&x.t, "gen poisson2d 3"));
+    assert_int_equal(trace_lit(s, s->current, lit), 0);
+    assert_false(x.v->go(s, x.st, 0, 0));
+    screen_close(&x);
+}
+
+/* ---- what is refused, and what goes with a matrix ---- */
+
+static void refusals(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "trace csr-scalar", "no matrix is loaded");
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    talk_refuses(&t, "trace csr-nothing", "csr-nothing");
+    talk_refuses(&t, "trace csr-serial", "does not run on the emulator, which traces; of csr there are csr-scalar");
+    talk_refuses(&t, "trace csr-scalar block 4", "expected block 0 to 3 of csr-scalar, found 4");
+    talk_refuses(&t, "trace csr-scalar warp 4", "expected warp 0 to 3 of a block of csr-scalar, found 4");
+    talk_refuses(&t, "trace csr-scalar launch 1", "expected launch 0 to 0 of csr-scalar, found 1");
+    talk_refuses(&t, "trace csr-scalar block -1", "after `block`, found -1");
+    talk_refuses(&t, "trace csr-scalar step 1000", "after `step`, found 1000");
+    talk_refuses(&t, "trace csr-scalar step 5 to 4", "after `to`, found 4");
+    talk_refuses(&t, "trace csr-scalar view", "no screen");
+    assert_int_equal(t.s.trace->t.nsteps, 2 + 5 * 3 + 1); /* ptr twice, col, val and x of five entries, y */
+    FILE *f = fopen("/tmp/test_trace_none.mtx", "w");
+    assert_non_null(f);
+    fputs("%%MatrixMarket matrix coordinate real general\n0 0 0\n", f);
+    fclose(f);
+    assert_true(talk_line(&t, "load /tmp/test_trace_none.mtx"));
+    remove("/tmp/test_trace_none.mtx");
+    talk_refuses(&t, "trace csr-scalar", "has no rows: csr-scalar launches nothing");
+    assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
+    talk_refuses(&t, "trace csr-scalar", "is complex and csr-scalar multiplies real matrices only");
+    talk_close(&t);
+}
+
+static void a_trace_goes_with_its_matrix(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 6 as B; trace ell of A"));
+    assert_string_equal(t.s.trace->matrix->name, "A");
+    assert_true(talk_line(&t, "drop B"));
+    assert_non_null(t.s.trace);
+    talk_refuses(&t, "trace ell block 9", "block");
+    assert_non_null(t.s.trace); /* the old one */
+    assert_true(talk_line(&t, "drop A"));
+    assert_null(t.s.trace);
+    assert_true(talk_line(&t, "undo; trace ell of A"));
+    talk_close(&t);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    for (int64_t n = 1;; n++) {
+        struct talk t;
+        struct err e = {0};
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+        assert_non_null(session_device(&t.s, "emu", &e));
+        struct trace_wanted w = {.matrix = t.s.current, .kernel = kernel_find("ell"), .real = T_F64, .launch = -1};
+        mem_fail_at(n);
+        bool ok = tracing_begin(&t.s, &w, &e);
+        mem_fail_at(0);
+        assert_true(ok == (t.s.trace != NULL));
+        if (!ok) assert_int_equal(e.code, E_MEMORY);
+        talk_close(&t);
+        if (ok) return;
+    }
+}
+
+/* ---- numbers ---- */
+
+static void numbers(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "load samples/thesis4.mtx; trace ell step 6", "\"lane_index\":[8,9,10,11,null");
+    assert_non_null(strstr(t.out, "\"mask\":\"0000000f\""));
+    assert_non_null(strstr(t.out, "\"padding\":12"));
+    assert_non_null(strstr(t.out, "\"lane_padding\":[1,1,0,1,0"));
+    assert_non_null(strstr(t.out, "\"sector_offsets\":[32]"));
+    assert_non_null(strstr(t.out, "\"kind\":\"totals\""));
+    talk_close(&t);
+    talk_open(&t, OUT_CSV);
+    talk_says(&t, "load samples/thesis4.mtx; trace ell step 6", "load");
+    int lines = 0;
+    for (const char *p = strstr(t.out, "matrix,kernel"); p && *p; p++) lines += *p == '\n';
+    assert_int_equal(lines, 1 + 4); /* a heading, four lanes */
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_by_hand),
+        cmocka_unit_test(column_pointers),
+        cmocka_unit_test(totals_by_hand),
+        cmocka_unit_test(every_kernel),
+        cmocka_unit_test(keys_move),
+        cmocka_unit_test(opens_at_work),
+        cmocka_unit_test(rows_elsewhere),
+        cmocka_unit_test(titles),
+        cmocka_unit_test(back_is_forward),
+        cmocka_unit_test(keys_anywhere),
+        cmocka_unit_test(lights),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_trace_goes_with_its_matrix),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(numbers),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* Transfers: pieces that cover the matrix, what is refused, what is found out; by copies of the host, on cpu and emu.
+ */
+#include "kits/talk.h"
+#include "kits/transfer_kit.h"
+#include "machine/device.h"
+#include "matrix/gen.h"
+#include "base/mem.h"
+
+#include <math.h>
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
+}
+
+/* Made by a generator, as in `gen`. */
+static struct csr make(const char *generator, int64_t a, int64_t b, int64_t c)
+{
+    struct csr A = {0};
+    int64_t param[PARAMS_MAX] = {a, b, c};
+    assert_true(generator_find(generator)->make(param, 1, NULL, &A, NULL));
+    return A;
+}
+
+static struct transfer_plan plan_for(const struct csr *A, const char *device, int pieces, int streams)
+{
+    return (struct transfer_plan){.A = A,
+                                  .dev = device_open(device, NULL),
+                                  .ops = &host_transfer,
+                                  .real = T_F64,
+                                  .pieces = pieces,
+                                  .streams = streams,
+                                  .products = 1,
+                                  .reps = 1};
+}
+
+static void assert_sound(const struct transfer *t)
+{
+    for (int k = 0; k < WAYS; k++) {
+        assert_true(t->way[k].us > 0 && isfinite(t->way[k].us) && t->way[k].spread_us >= 0 && t->way[k].reps > 0);
+        if (k != WAY_EXECUTION && k != WAY_EXECUTION_STREAMS) assert_true(t->way[k].gbs > 0 && isfinite(t->way[k].gbs));
+    }
+    assert_true(t->without_us > 0 && isfinite(t->without_us) && isfinite(t->hidden));
+}
+
+/* Any number of pieces, more than rows included, in any number of streams. */
+static void any_pieces_cover_the_matrix(void **state)
+{
+    static const struct {
+        const char *device, *generator;
+        int64_t a, b, c;
+        int pieces, streams;
+    } cases[] = {
+        {"cpu", "poisson2d", 20, 20, 0, 1, 1},  {"cpu", "poisson2d", 20, 20, 0, 7, 3},
+        {"cpu", "random", 33, 3, 65, 40, 32},   {"cpu", "circuit", 200, 5, 0, 16, 4},
+        {"emu", "poisson2d", 9, 9, 0, 5, 2},    {"emu", "random", 3, 1, 3, 16, 4},
+        {"cpu", "band", 1000, 8, 100, 1024, 4},
+    };
+    struct transfer t;
+    struct err e = {0};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int real = T_F32; real <= T_F64; real++) {
+            struct csr A = make(cases[i].generator, cases[i].a, cases[i].b, cases[i].c);
+            struct transfer_plan p = plan_for(&A, cases[i].device, cases[i].pieces, cases[i].streams);
+            p.real = (enum type)real;
+            p.products = 1 + i % 2;
+            transfer_kit_reset();
+            if (!transfer_measure(&p, &t, &e)) fail_msg("case %d: %s", i, e.text);
+            assert_sound(&t);
+            assert_true(t.matrix_bytes >= A.nnz * (4 + (int64_t)type_size(p.real)));
+            assert_int_equal(t.result_bytes, A.rows * (int64_t)type_size(p.real));
+            assert_int_equal(transfer_kit.pins + transfer_kit.streams, 0);
+            for (int k = 0; k < cases[i].streams && k < cases[i].pieces; k++) assert_true(transfer_kit.used[k] > 0);
+            csr_free(&A);
+        }
+}
+
+/* A byte that arrives wrong is found in whichever copy it happens, and no time is told. */
+static void what_arrives_wrong_is_found(void **state)
+{
+    struct csr A = make("poisson2d", 12, 12, 0);
+    struct transfer_plan p = plan_for(&A, "cpu", 4, 2);
+    struct transfer t;
+    int found = 0;
+    (void)state;
+    for (int way = 0, copies = 1; way < WAYS; way++) {
+        struct err e = {0};
+        transfer_kit_reset();
+        transfer_kit.corrupt_in = copies;
+        const struct transfer_way *w = &transfer_ways[way];
+        int each = (w->whole || w->all_back ? 1 : p.pieces) * (w->in + w->back + w->all_back);
+        copies += 4 * each; /* the check, two to warm up, one that is timed */
+        if (!each) continue;
+        assert_false(transfer_measure(&p, &t, &e));
+        assert_int_equal(e.code, E_NUMERIC);
+        assert_says(e.text, w->name);
+        found++;
+    }
+    assert_int_equal(found, WAYS - 2); /* executions copy nothing */
+    csr_free(&A);
+}
+
+static void every_call_may_fail(void **state)
+{
+    struct csr A = make("poisson2d", 6, 6, 0);
+    struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
+    struct transfer t;
+    bool ok = false;
+    (void)state;
+    for (int n = 1; !ok; n++) {
+        struct err e = {0};
+        transfer_kit_reset();
+        transfer_kit.fail_in = n;
+        ok = transfer_measure(&p, &t, &e);
+        assert_true(ok || strstr(e.text, "fails, as it was told to"));
+        assert_int_equal(transfer_kit.pins + transfer_kit.streams, 0);
+    }
+    for (int64_t n = ok = 1; ok == 1 && n < 1000; n++) {
+        struct err e = {0};
+        transfer_kit_reset();
+        mem_fail_at(n);
+        bool done = transfer_measure(&p, &t, &e);
+        mem_fail_at(0);
+        assert_true(done || e.code == E_MEMORY);
+        assert_int_equal(transfer_kit.pins + transfer_kit.streams, 0);
+        if (done) break;
+    }
+    csr_free(&A);
+}
+
+static bool cancel(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)done, (void)total;
+    return strncmp(what, transfer_ways[WAY_EXECUTION].name, strlen(transfer_ways[WAY_EXECUTION].name)) != 0;
+}
+
+static void it_can_be_cancelled(void **state)
+{
+    struct csr A = make("poisson2d", 6, 6, 0);
+    struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
+    struct watch w = {.tick = cancel};
+    struct transfer t;
+    struct err e = {0};
+    (void)state;
+    p.watch = &w;
+    assert_false(transfer_measure(&p, &t, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    csr_free(&A);
+}
+
+static void a_host_has_nothing_to_copy(void **state)
+{
+    static const char *const devices[] = {"cpu", "emu"};
+    char line[64];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "device %s; transfer 8", devices[i]);
+        assert_true(talk_line(&t, line));
+        assert_says(t.out, "there is nothing to copy");
+        talk_close(&t);
+        talk_open(&t, OUT_JSON);
+        snprintf(line, sizeof line, "gen poisson2d 4 as A; transfer A on %s", devices[i]);
+        assert_true(talk_line(&t, line));
+        assert_says(t.out, "\"copies\":false");
+        talk_close(&t);
+    }
+}
+
+static void mistakes_are_named(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } mistakes[] = {
+        {"transfer 0", "expected 1 to 8192 MB, found 0"},
+        {"transfer 9000", "found 9000"},
+        {"transfer nothing", "is not"},
+        {"transfer 8 A", "give a size or a matrix, not both"},
+        {"transfer pieces 0", "expected 1 to 1024 pieces, found 0"},
+        {"transfer streams 33", "expected 1 to 32 streams"},
+        {"transfer products 0", "products, found 0"},
+        {"transfer reps 51", "expected 0 to 50 reps"},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "device cpu; gen poisson2d 4 as A"));
+    for (int i = 0; i < COUNT(mistakes); i++) {
+        if (talk_line(&t, mistakes[i].line)) fail_msg("%s is no mistake", mistakes[i].line);
+        assert_says(t.err, mistakes[i].says);
+    }
+    talk_close(&t);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_pieces_cover_the_matrix), cmocka_unit_test(what_arrives_wrong_is_found),
+        cmocka_unit_test(every_call_may_fail),         cmocka_unit_test(it_can_be_cancelled),
+        cmocka_unit_test(a_host_has_nothing_to_copy),  cmocka_unit_test(mistakes_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, teardown);
+}

@@ -1,0 +1,229 @@
+/* The state of each view is its own: keys of one view change no other view's, another matrix resets all of them, and
+   what a state holds is released. */
+#include "session/command.h"
+#include "base/err.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "ui/views/view_state.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void start(struct session *s, FILE *f)
+{
+    struct err e = {0};
+    assert_true(session_new(s, f, f, OUT_TEXT, &e));
+    assert_true(ui_attach(s, &e));
+}
+
+static void stop(struct session *s, FILE *f)
+{
+    ui_detach(s);
+    session_free(s);
+    fclose(f);
+}
+
+static void show(struct session *s, const struct view *v)
+{
+    struct view_state *st = front_state(s, v);
+    struct canvas c;
+    struct err e = {0};
+    view_reset(st, s->current);
+    st->full = true;
+    assert_true(!v->prepare || v->prepare(s, st, &e));
+    assert_true(canvas_new(&c, 80, 24, false, NULL));
+    view_draw(v, &c, s, st);
+    canvas_free(&c);
+}
+
+/* ---- the views of the program ---- */
+
+static void keep(const struct session *s, void *kept[VIEWS_MAX])
+{
+    for (int i = 0; views[i]; i++) {
+        const struct view_state *st = front_state((struct session *)s, views[i]);
+        kept[i] = malloc(sizeof *st + views[i]->state_size);
+        assert_non_null(kept[i]);
+        memcpy(kept[i], st, sizeof *st);
+        if (st->own) memcpy((char *)kept[i] + sizeof *st, st->own, views[i]->state_size);
+    }
+}
+
+/* Fail if a view but `changed` looks different from what was kept; release that. */
+static void compare(struct session *s, void *kept[VIEWS_MAX], const struct view *changed)
+{
+    for (int i = 0; views[i]; i++) {
+        const struct view_state *st = front_state(s, views[i]);
+        bool same = !memcmp(kept[i], st, sizeof *st) &&
+                    (!st->own || !memcmp((char *)kept[i] + sizeof *st, st->own, views[i]->state_size));
+        if (views[i] != changed && !same) fail_msg("keys of %s changed the state of %s", changed->name, views[i]->name);
+        free(kept[i]);
+    }
+}
+
+static void keys_stay_in_their_view(void **state)
+{
+    (void)state;
+    static const int keys[] = {UI_DOWN, UI_RIGHT, 't', 'f', 'a', '+', UI_PGDN, 'n', UI_END, 't', UI_UP};
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    void *kept[VIEWS_MAX];
+    start(&s, f);
+    assert_true(run_line(&s, "gen poisson2d 9; solve gmres m 5"));
+    for (int i = 0; views[i]; i++) show(&s, views[i]);
+    for (int i = 0; views[i]; i++) {
+        keep(&s, kept);
+        for (int k = 0; k < COUNT(keys); k++) view_key(&s, views[i], keys[k]);
+        compare(&s, kept, views[i]);
+    }
+    stop(&s, f);
+}
+
+static void no_two_share_a_state(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    for (int i = 0; views[i]; i++) {
+        const struct view_state *st = front_state(&s, views[i]);
+        assert_ptr_equal(st->view, views[i]);
+        assert_true(!st->own == !views[i]->state_size);
+        for (int k = 0; k < i; k++) {
+            assert_ptr_not_equal(st, front_state(&s, views[k]));
+            assert_true(!st->own || st->own != front_state(&s, views[k])->own);
+        }
+    }
+    stop(&s, f);
+}
+
+/* Where a view looks does not outlive its matrix, except for options that suit any matrix. */
+static void another_matrix_resets(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    assert_true(run_line(&s, "gen poisson2d 9"));
+    for (int i = 0; views[i]; i++) {
+        show(&s, views[i]);
+        for (int k = 0; k < 5; k++) view_key(&s, views[i], UI_DOWN), view_key(&s, views[i], UI_RIGHT);
+    }
+    assert_true(run_line(&s, "gen poisson2d 7"));
+    for (int i = 0; views[i]; i++) {
+        struct view_state *st = front_state(&s, views[i]);
+        view_reset(st, s.current);
+        assert_ptr_equal(st->of, s.current);
+        assert_int_equal(st->rows, 49);
+        assert_int_equal(st->row + st->col + st->item + st->scroll + st->win.row0 + st->win.col0, 0);
+        assert_int_equal(st->win.row1, 49);
+        for (size_t b = 0; !views[i]->state_reset && b < views[i]->state_size; b++)
+            assert_int_equal(((char *)st->own)[b], 0);
+    }
+    stop(&s, f);
+}
+
+/* ---- a view of this test ---- */
+
+struct toy {
+    int chosen;
+    void *computed;
+};
+static int freed;
+
+static void toy_free(void *own)
+{
+    struct toy *toy = own;
+    freed += toy->computed != NULL;
+    mem_free(toy->computed);
+    toy->computed = NULL;
+}
+
+static void toy_copy(void *to, const void *from)
+{
+    ((struct toy *)to)->chosen = ((const struct toy *)from)->chosen;
+}
+
+static const struct view toy_view = {
+    .name = "toy", .state_size = sizeof(struct toy), .state_free = toy_free, .state_copy = toy_copy};
+
+static void compute(struct view_state *st)
+{
+    struct toy *toy = st->own;
+    toy->computed = mem_new(1, 8, "a toy", NULL);
+    assert_non_null(toy->computed);
+}
+
+static void a_state_is_released(void **state)
+{
+    (void)state;
+    struct view_state st, copy;
+    struct err e = {0};
+    static const struct matrix a = {.csr = {.rows = 3, .cols = 3}}, b = {.csr = {.rows = 4, .cols = 4}};
+    freed = 0;
+    assert_true(view_state_new(&st, &toy_view, &e));
+    assert_true(view_state_new(&copy, &toy_view, &e));
+    struct toy *toy = st.own, *other = copy.own;
+    view_reset(&st, &a);
+    view_reset(&copy, &a);
+    compute(&st);
+    toy->chosen = 5;
+    view_state_copy(&copy, &st);
+    assert_int_equal(other->chosen, 5);
+    assert_null(other->computed);
+    view_reset(&st, &a); /* the same matrix: only what was computed goes */
+    assert_int_equal(freed, 1);
+    assert_int_equal(toy->chosen, 5);
+    compute(&st);
+    view_reset(&st, &b);
+    assert_int_equal(freed, 2);
+    assert_int_equal(toy->chosen, 0);
+    view_state_copy(&copy, &st); /* of another matrix */
+    assert_int_equal(other->chosen, 5);
+    compute(&st);
+    view_state_free(&st);
+    view_state_free(&st);
+    view_state_free(&copy);
+    assert_int_equal(freed, 3);
+}
+
+static void no_memory_for_a_state(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct err e = {0};
+    struct session s;
+    bool ok = false;
+    assert_true(session_new(&s, f, f, OUT_TEXT, &e));
+    for (int nth = 1; !ok; nth++) {
+        err_clear(&e);
+        mem_fail_at(nth);
+        ok = ui_attach(&s, &e);
+        mem_fail_at(0);
+        if (ok) break;
+        assert_int_equal(e.code, E_MEMORY);
+        assert_null(s.front);
+        assert_true(nth < 100);
+    }
+    stop(&s, f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_two_share_a_state),  cmocka_unit_test(keys_stay_in_their_view),
+        cmocka_unit_test(another_matrix_resets), cmocka_unit_test(a_state_is_released),
+        cmocka_unit_test(no_memory_for_a_state),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: drawn inside its canvas without a
+   fault, and nothing lost: each nonzero of a matrix is under some dot of its picture. */
+#include "session/command.h"
+#include "matrix/csr.h"
+#include "machine/front_ops.h"
+#include "files/load_info.h"
+#include "base/mem.h"
+#include "matrix/random.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "ui/front.h"
+#include "ui/run.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "ui/views/view_solve.h"
+#include "ui/views/view_state.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void start(struct session *s, FILE *f)
+{
+    struct err e = {0};
+    assert_true(session_new(s, f, f, OUT_TEXT, &e));
+    assert_true(ui_attach(s, &e));
+}
+
+static void stop(struct session *s)
+{
+    ui_detach(s);
+    session_free(s);
+}
+
+/* A rows x cols matrix with an entry where (i * cols + j) is a multiple of `every`; 0 = none. */
+static void add_matrix(struct session *s, int rows, int cols, int every)
+{
+    struct err e = {0};
+    struct csr A = {0};
+    struct load_info info = {.file = "made"};
+    int n = 0, *row = mem_new((int64_t)rows * cols, sizeof *row, "rows", &e);
+    int *col = mem_new((int64_t)rows * cols, sizeof *col, "columns", &e);
+    double *val = mem_new((int64_t)rows * cols, sizeof *val, "values", &e);
+    assert_true(row && col && val);
+    for (int k = 0; every && k < rows * cols; k += every) {
+        row[n] = k / cols;
+        col[n] = k % cols;
+        val[n++] = -1.0 / (k + 3);
+    }
+    assert_true(csr_from_triplets(&A, rows, cols, n, row, col, val, NULL, NULL, &e));
+    assert_true(session_add(s, "made", &A, &info, &e));
+    mem_free(row);
+    mem_free(col);
+    mem_free(val);
+}
+
+static const struct {
+    int rows, cols, every;
+} shapes[] = {
+    {0, 0, 0},    {0, 5, 0},   {1, 1, 1},     {1, 1, 0},    {1, 3000, 7},
+    {3000, 1, 7}, {33, 31, 2}, {200, 200, 1}, {7, 900, 13}, {500, 3, 0},
+};
+static const struct {
+    int w, h;
+} sizes[] = {{1, 1}, {3, 2}, {20, 5}, {41, 9}, {80, 24}, {211, 67}};
+static const int keys[] = {UI_DOWN, UI_RIGHT, '+',     '+',     '+',   UI_PGDN, UI_END, '-',     UI_UP,
+                           UI_LEFT, '=',      '+',     '+',     '+',   'a',     'g',    UI_PGDN, UI_DOWN,
+                           UI_TAB,  UI_RIGHT, UI_PGUP, 'n',     ' ',   's',     UI_TAB, UI_DOWN, '-',
+                           '-',     '-',      '-',     UI_HOME, UI_UP, UI_LEFT, UI_TAB, UI_ESC};
+
+static void press_all(struct session *s, const struct view *v, struct canvas *c)
+{
+    struct view_state *st = front_state(s, v);
+    struct err e = {0};
+    view_reset(st, s->current);
+    st->full = true;
+    if (v->prepare && !v->prepare(s, st, &e)) return;
+    view_draw(v, c, s, st);
+    for (int i = 0; i < COUNT(keys); i++) {
+        view_key(s, v, keys[i]);
+        canvas_clear(c);
+        view_draw(v, c, s, st);
+        assert_in_range(st->win.row0, 0, st->win.row1);
+        assert_in_range(st->win.row1, 0, st->rows);
+        assert_in_range(st->win.col1, 0, st->cols);
+        assert_true(st->row == 0 || st->row < st->rows);
+        assert_true(st->scroll >= 0 && st->item >= 0);
+    }
+}
+
+static void every_key_everywhere(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    for (int i = 0; i < COUNT(shapes); i++) {
+        struct session s;
+        start(&s, f);
+        add_matrix(&s, shapes[i].rows, shapes[i].cols, shapes[i].every);
+        for (int k = 0; k < COUNT(sizes) * 2; k++) {
+            struct canvas c;
+            assert_true(canvas_new(&c, sizes[k / 2].w, sizes[k / 2].h, k % 2, NULL));
+            for (int v = 0; views[v]; v++) press_all(&s, views[v], &c);
+            canvas_free(&c);
+        }
+        stop(&s);
+    }
+    fclose(f);
+}
+
+/* The keys of a solve that is paused, answers to its questions among them, on any screen. */
+static void solve_everywhere(void **state)
+{
+    (void)state;
+    static const char *const solves[] = {"gen poisson2d 9; solve cg step", "gen poisson2d 9; solve gmres m 5 step",
+                                         "gen poisson2d 9; solve wjacobi step on emu",
+                                         "gen poisson2d 9; solve cg f32 step"};
+    static const char typed[] =
+        "?s ?q3s12sbBt1e-3\nt-1\ntx\nt\no1\no9\nm3\nm0\nmx\npjacobi\npwhat\npnone\n5bt1e\x1b 9999999999b  f";
+    const struct view *v = view_find("solve");
+    FILE *f = fopen("/dev/null", "w");
+    for (int i = 0; i < COUNT(solves) * COUNT(sizes) * 2; i++) {
+        struct session s;
+        struct canvas c;
+        struct err e = {0};
+        start(&s, f);
+        run_line(&s, solves[i % COUNT(solves)]);
+        assert_true(canvas_new(&c, sizes[i / 2 % COUNT(sizes)].w, sizes[i / 2 % COUNT(sizes)].h, i % 2, NULL));
+        view_reset(front_state(&s, v), s.current);
+        front_state(&s, v)->full = true;
+        for (const char *k = typed; *k && s.solve->reason == RUNNING; k++) {
+            view_key(&s, v, *k == '\n' ? UI_ENTER : *k == '\x1b' ? UI_ESC : *k);
+            for (int n = 0; n < 20 && !s.solve->paused && s.solve->reason == RUNNING; n++)
+                if (!solve_slice(s.solve, 0, &e)) fail_msg("%s", e.text);
+            canvas_clear(&c);
+            view_draw(v, &c, &s, front_state(&s, v));
+        }
+        canvas_free(&c);
+        stop(&s);
+    }
+    fclose(f);
+}
+
+/* What is left of a solve is foretold where its residual falls, and only there. */
+static void what_is_left(void **state)
+{
+    (void)state;
+    double hist[201];
+    struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
+    for (int i = 0; i <= 200; i++) hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at 100, swinging */
+    assert_true(fabs(solve_left(&v) - 100) <= 3);
+    v.iterations = 3;
+    assert_true(isnan(solve_left(&v)));
+    v.iterations = 200;
+    v.set.tol = 0;
+    assert_true(isnan(solve_left(&v)));
+    v.set.tol = 1e-12;
+    for (int i = 0; i <= 200; i++) hist[i] = 1;
+    assert_true(isnan(solve_left(&v)));
+    for (int i = 0; i <= 200; i++) hist[i] = exp(i);
+    assert_true(isnan(solve_left(&v)));
+    for (int i = 0; i <= 200; i++) hist[i] = i % 2 ? NAN : 0;
+    assert_true(isnan(solve_left(&v)));
+}
+
+/* Single nonzeros anywhere leave a mark, at any size of the matrix and the picture. */
+static void no_nonzero_is_lost(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    uint64_t seed = 1;
+    for (int t = 0; t < 60; t++) {
+        int n = 1 << (t % 21), row = (int)(random_next(&seed) % (uint64_t)n),
+            col = (int)(random_next(&seed) % (uint64_t)n);
+        struct csr A = {0};
+        struct load_info info = {.file = "one"};
+        struct err e = {0};
+        double one = 1;
+        assert_true(csr_from_triplets(&A, n, n, 1, &row, &col, &one, NULL, NULL, &e));
+        assert_true(session_add(&s, "one", &A, &info, &e));
+        struct canvas c;
+        assert_true(canvas_new(&c, 30 + t, 10 + t % 30, t % 2, NULL));
+        const struct view *v = view_find("spy");
+        view_reset(front_state(&s, v), s.current);
+        view_draw(v, &c, &s, front_state(&s, v));
+        int marks = 0;
+        for (int i = 3 * c.w; i < c.w * (c.h - 1); i++) /* without the legend */
+            marks += c.cell[i].style >= ST_RAMP && c.cell[i].style < ST_RAMP + RAMP_STEPS;
+        if (n <= 10) marks = 1; /* drawn as values */
+        if (!marks) {
+            canvas_print(&c, stdout, COLOURS_NONE);
+            fail_msg("%d x %d: nothing at row %d, column %d on %d x %d cells", n, n, row, col, c.w, c.h);
+        }
+        canvas_free(&c);
+        session_drop(&s, s.current);
+    }
+    stop(&s);
+    fclose(f);
+}
+
+/* A full matrix has one colour, whatever its size is divided by. */
+static void uniform_looks_uniform(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    for (int n = 40; n < 400; n += 37) {
+        struct session s;
+        struct canvas c;
+        start(&s, f);
+        add_matrix(&s, n, n, 1);
+        assert_true(canvas_new(&c, 80, 24, false, NULL));
+        const struct view *v = view_find("spy");
+        view_reset(front_state(&s, v), s.current);
+        view_draw(v, &c, &s, front_state(&s, v));
+        for (int i = 0; i < c.w * c.h; i++) {
+            int style = c.cell[i].style;
+            if (c.cell[i].glyph > 0x2800 && c.cell[i].glyph <= 0x28ff)
+                assert_int_equal(style, ST_RAMP + RAMP_STEPS - 1);
+        }
+        canvas_free(&c);
+        stop(&s);
+    }
+    fclose(f);
+}
+
+/* No allocation that fails inside a view does more than leave a message. */
+static void without_memory(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    add_matrix(&s, 33, 31, 2);
+    for (int nth = 1; nth < 12; nth++)
+        for (int i = 0; views[i]; i++) {
+            struct err e = {0};
+            mem_fail_at(nth);
+            bool ok = s.front->show(&s, views[i]->name, false, &e);
+            mem_fail_at(0);
+            assert_true(ok || e.code == E_MEMORY);
+        }
+    stop(&s);
+    fclose(f);
+}
+
+static void unknown_view(void **state)
+{
+    (void)state;
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    struct err e = {0};
+    start(&s, f);
+    assert_false(s.front->show(&s, "sky", false, &e));
+    assert_int_equal(e.code, E_USAGE);
+    err_clear(&e);
+    assert_false(s.front->show(&s, "spy", false, &e));
+    assert_non_null(strstr(e.text, "no matrix"));
+    stop(&s);
+    fclose(f);
+}
+
+/* What a command says, in a session with one matrix; to be freed. */
+static char *said(const char *line)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    struct session s;
+    assert_non_null(f);
+    start(&s, f);
+    add_matrix(&s, 200, 200, 3);
+    run_line(&s, line);
+    stop(&s);
+    fclose(f);
+    return text;
+}
+
+static void sizes_of_spy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *expected;
+    } table[] = {
+        {"spy width -3", "expected 25 to 4096 columns after `width`, found -3"},
+        {"spy width 0", "found 0"},
+        {"spy width 24", "found 24"},
+        {"spy width 25", "1 dot = "},
+        {"spy width 4097", "found 4097"},
+        {"spy height 3", "expected 7 to 4096 rows after `height`, found 3"},
+        {"spy height 7", "elements"},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        char *text = said(table[i].line);
+        if (!strstr(text, table[i].expected))
+            fail_msg("%s: expected `%s`, found:\n%s", table[i].line, table[i].expected, text);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(no_nonzero_is_lost),
+        cmocka_unit_test(uniform_looks_uniform), cmocka_unit_test(without_memory),
+        cmocka_unit_test(unknown_view),          cmocka_unit_test(sizes_of_spy),
+        cmocka_unit_test(solve_everywhere),      cmocka_unit_test(what_is_left),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
+#include "ui/draw.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "session/output_run.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOP = 3, NAME = 22, RIGHT = 46, NOTE = 2 };
+
+/* The columns' room at the right of a screen: of all of them, of the first three, or of the time. */
+static int right_of(const struct canvas *c)
+{
+    return c->w >= NAME + RIGHT + 4 ? RIGHT : c->w >= NAME + 24 ? 24 : 10;
+}
+
+static void column(struct canvas *c, int end, int y, enum style st, const char *text)
+{
+    if (end < right_of(c)) draw_right(c, c->w - right_of(c) + end, y, st, text);
+}
+
+/* A figure, or "-" where nothing could be measured. */
+static void figure(struct canvas *c, int end, int y, enum style st, const char *fmt, double v)
+{
+    char text[64] = "-";
+    if (isfinite(v)) snprintf(text, sizeof text, fmt, v);
+    column(c, end, y, st, text);
+}
+
+/* "3.21 us", "12.4 ms", "-" */
+static char *show_us(double us, char *out, size_t size)
+{
+    if (!isfinite(us)) return memcpy(out, "-", 2);
+    const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
+    double v = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
+    snprintf(out, size, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, unit);
+    return out;
+}
+
+static void draw_run(struct canvas *c, const struct run *r, double fastest, int y, enum style name)
+{
+    char us[32];
+    int bar = c->w - NAME - right_of(c) - 2;
+    canvas_text(c, 1, y, name, "%.*s", NAME - 1, r->kernel->name);
+    if (bar > 0) draw_bar(c, NAME + 1, y, bar, fastest / r->us, ST_BAR);
+    column(c, 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
+    figure(c, 14, y, ST_DIM, "%.0f%%", 100 * r->spread_us / r->us);
+    figure(c, 22, y, ST_PLAIN, "%.1f", r->gbs);
+    figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
+    figure(c, 38, y, ST_PLAIN, "%.2f", r->gflops);
+    column(c, 44, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
+}
+
+static void draw_heading(struct canvas *c)
+{
+    static const struct {
+        int end;
+        const char *text;
+    } heading[] = {
+        {8, "time"}, {14, "+/-"}, {22, "GB/s"}, {30, "ceiling"}, {38, "GFLOP/s"}, {44, "type"},
+    };
+    canvas_text(c, 1, TOP - 1, ST_DIM, "kernel");
+    if (c->w - right_of(c) > NAME + 8) canvas_text(c, NAME + 1, TOP - 1, ST_DIM, "speed");
+    for (int i = 0; i < COUNT(heading); i++) column(c, heading[i].end, TOP - 1, ST_DIM, heading[i].text);
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    char about[300] = "";
+    if (s->nruns) snprintf(about, sizeof about, "on %s", s->runs[0].dev->name);
+    draw_title(c, "bench", s->runs_of, "%s", about);
+    if (!s->nruns) {
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN,
+                     "nothing was measured yet: `bench` times all kernels that fit, `spmv` times one");
+        return;
+    }
+    int room = c->h - TOP - (st->full ? 1 + NOTE : 0);
+    double fastest = INFINITY;
+    for (int i = 0; i < s->nruns; i++) fastest = fmin(fastest, s->runs[i].us);
+    if (room < 1) room = 1;
+    if (st->item >= s->nruns) st->item = s->nruns - 1;
+    if (st->item < st->scroll) st->scroll = st->item;
+    if (st->item >= st->scroll + room) st->scroll = st->item - room + 1;
+    draw_heading(c);
+    for (int i = (int)st->scroll; i < s->nruns && i < st->scroll + room; i++)
+        draw_run(c, &s->runs[i], fastest, TOP + i - (int)st->scroll, st->full && i == st->item ? ST_CURSOR : ST_PLAIN);
+    if (!st->full) return;
+    snprintf(about, sizeof about, "%s: %s", s->runs[st->item].kernel->name, s->runs[st->item].kernel->about);
+    draw_wrapped(c, 1, c->h - 1 - NOTE, NOTE, ST_DIM, about);
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    st->item += (k == UI_DOWN) - (k == UI_UP);
+    if (st->item >= s->nruns) st->item = s->nruns - 1;
+    if (st->item < 0 || k == 'g' || k == UI_HOME) st->item = 0;
+    return true;
+}
+
+static const char *nothing(const struct session *s)
+{
+    return s->nruns ? NULL : "nothing was measured yet; `bench` does";
+}
+
+/* A row for each measurement. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h, (void)e;
+    for (int i = 0; i < s->nruns; i++) {
+        out_row(s->out);
+        out_run(s->out, s->runs_of, &s->runs[i], false);
+        out_fitting(s->out, NULL);
+    }
+    return true;
+}
+
+const struct view view_bench = {
+    .name = "bench",
+    .about = "the kernels measured last, fastest first: time, spread, bandwidth in per cent of the ceiling",
+    .keys = "? help  q leave  up/down choose a kernel  g first",
+    .any = true,
+    .is_list = true,
+    .draw = draw,
+    .key = key,
+    .nothing = nothing,
+    .numbers = numbers,
+};

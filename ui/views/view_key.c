@@ -1,0 +1,82 @@
+/* The keys of any view: questions, numbers of rows, help, and the cursor that the views share. */
+#include "ui/front.h"
+#include "ui/screen.h"
+#include "ui/term.h"
+
+#include <string.h>
+
+void cursor_follow(struct session *s, const struct view *v)
+{
+    struct screen *sc = screen_of(s);
+    struct view_state *st = front_state(s, v);
+    int64_t row = -1, col = -1;
+    if (!v->at || !v->go || !s->current || sc->cursor_of != s->current) return;
+    if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return;
+    char before[sizeof st->message];
+    if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
+    memcpy(before, st->message, sizeof before);
+    if (!v->go(s, st, sc->cursor_row, sc->cursor_col) && sc->cursor_col >= 0) v->go(s, st, sc->cursor_row, -1);
+    memcpy(st->message, before, sizeof before); /* the user did not ask to go there */
+}
+
+void cursor_publish(struct session *s, const struct view *v)
+{
+    struct screen *sc = screen_of(s);
+    int64_t row = -1, col = -1;
+    if (!v->at || !s->current || !v->at(s, front_state(s, v), &row, &col)) return;
+    if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
+    sc->cursor_row = row;
+    sc->cursor_of = s->current;
+}
+
+/* "ROW [COLUMN]" was typed: go there, or show why not. */
+static void go_there(struct session *s, const struct view *v, struct view_state *st)
+{
+    long long row = -1, col = -1;
+    char end;
+    int n = sscanf(st->typed, "%lld %lld %c", &row, &col, &end);
+    st->message[0] = 0;
+    if (n < 1 || n > 2)
+        snprintf(st->message, sizeof st->message, "expected a row and perhaps a column, such as 12 7");
+    else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
+        snprintf(st->message, sizeof st->message, "expected a row of 0 to %lld and a column of 0 to %lld",
+                 (long long)st->rows - 1, (long long)st->cols - 1);
+    else if (!v->go(s, st, row, n == 2 ? col : -1) && !st->message[0])
+        snprintf(st->message, sizeof st->message, "nothing is stored there");
+}
+
+/* Can the key be part of a row number, or of an answer? */
+static bool can_type(const struct view_state *st, int key)
+{
+    return st->question[0] ? key > ' ' && key < 0x7f : (key >= '0' && key <= '9') || key == ' ';
+}
+
+/* A key while a line is typed. */
+static void take_line(struct session *s, const struct view *v, struct view_state *st, int key)
+{
+    size_t n = strlen(st->typed);
+    if (can_type(st, key) && n + 1 < sizeof st->typed) {
+        st->typed[n] = (char)key;
+        st->typed[n + 1] = 0;
+    } else if ((key == 0x7f || key == '\b') && n) {
+        st->typed[n - 1] = 0;
+    } else if (key == UI_ENTER || key == UI_ESC || key == UI_INTERRUPT) {
+        st->asks = false;
+        if (key == UI_ENTER && n) st->question[0] ? v->answer(s, st) : go_there(s, v, st);
+    }
+}
+
+bool view_key(struct session *s, const struct view *v, int key)
+{
+    struct view_state *st = front_state(s, v);
+    if (st->asks) return take_line(s, v, st, key), cursor_publish(s, v), true;
+    if (key == '?') return st->help = !st->help, true;
+    if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
+    if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
+    if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
+    st->asks = v->go && (key == '/');
+    st->typed[0] = st->question[0] = 0;
+    if (v->key && !st->asks) v->key(s, st, key);
+    cursor_publish(s, v);
+    return true;
+}

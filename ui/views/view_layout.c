@@ -1,0 +1,309 @@
+/* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
+#include "view_layout.h"
+#include "ui/cmd_view.h"
+#include "ui/draw.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "session/product.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* ---- drawing ---- */
+
+/* The line the cursor's slot is on, counted over all blocks. */
+static int64_t cursor_line(const struct page *g)
+{
+    int64_t at = 0;
+    for (int i = 0; i < g->n; at += g->block[i++].lines) {
+        const struct block *b = &g->block[i];
+        int k = g->own->array - b->first;
+        if (k < 0 || k >= b->count) continue;
+        if (b->grid) return at + 3 + g->st->item % g->S->rows;
+        return at + 1 + g->st->item / b->per_line * layout_chunk_lines(b) + 1 + k;
+    }
+    return 0;
+}
+
+/* Scroll so that the cursor's line and its neighbours are among the `room` lines shown. */
+static void follow(struct view_state *st, int64_t line, int64_t total, int room)
+{
+    int margin = room > 8 ? 2 : 0;
+    if (line - margin - 1 < st->scroll) st->scroll = line - margin - 1;
+    if (line + margin + 1 > st->scroll + room) st->scroll = line + margin + 1 - room;
+    if (st->scroll > total - room) st->scroll = total - room;
+    if (st->scroll < 0) st->scroll = 0;
+}
+
+/* Text cannot be scrolled: cut the blocks, at whole chunks, so that there is room for the beginning of each. */
+static void cut(struct page *g, int room)
+{
+    int64_t left = room;
+    for (int i = 0; i < g->n; i++) {
+        struct block *b = &g->block[i];
+        int64_t share = left / (g->n - i), chunk = b->grid ? 1 : layout_chunk_lines(b);
+        if (b->lines > share) b->lines = share < 1 + chunk ? 1 + chunk : 1 + (share - 1) / chunk * chunk;
+        left -= b->lines;
+    }
+}
+
+/* The line of the screen below them. */
+static int draw_lines(struct canvas *c, const struct page *g, int room)
+{
+    int64_t at = 0, scroll = g->st->scroll;
+    for (int i = 0; i < g->n; at += g->block[i++].lines) {
+        const struct block *b = &g->block[i];
+        int64_t from = scroll > at ? scroll - at : 0;
+        for (int64_t l = from; l < b->lines && at + l < scroll + room; l++)
+            layout_draw_line(c, g, b, l, LAYOUT_TOP + (int)(at + l - scroll));
+    }
+    return LAYOUT_TOP + (int)(at - scroll < room ? at - scroll : room);
+}
+
+static void draw_status(struct canvas *c, const struct page *g)
+{
+    const struct layout_state *own = g->own;
+    const struct view_state *st = g->st;
+    char text[32];
+    if (own->array >= g->S->narrays || st->item >= g->S->a[own->array].n) return;
+    struct place p = g->chosen;
+    int x = canvas_text(c, 1, c->h - 2, ST_BOLD, "%s[%lld] ", g->S->a[own->array].name, (long long)st->item);
+    x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g  ", array_real(&g->S->a[own->array], st->item));
+    snprintf(text, sizeof text, "%lld", (long long)p.row);
+    if (p.kind == SLOT_ENTRY)
+        canvas_text(c, x, c->h - 2, ST_PLAIN, "row %s, column %lld", text, (long long)p.col);
+    else if (p.kind == SLOT_PADDING)
+        canvas_text(c, x, c->h - 2, ST_PLAIN, "padding%s%s", p.row < 0 ? "" : ", row ", p.row < 0 ? "" : text);
+    else
+        canvas_text(c, x, c->h - 2, ST_PLAIN, p.row < 0 ? "the end" : "row %s begins here", text);
+}
+
+static const struct stored *shown(struct session *s, const struct view_state *st)
+{
+    const struct layout_state *own = st->own;
+    for (const struct product *p = s->current->products; p; p = p->next)
+        if (p == own->product) return &p->S;
+    return NULL;
+}
+
+static void title(struct canvas *c, struct session *s, const struct stored *S, bool lit)
+{
+    char bytes[32], padding[32], params[128] = "";
+    size_t at = 0;
+    for (int i = 0; i < PARAMS_MAX && S->format->params[i].name; i++)
+        at += (size_t)snprintf(params + at, sizeof params - at, " %s %lld", S->format->params[i].name,
+                               (long long)S->param[i]);
+    draw_title(c, S->format->name, s->current, "%s  %s  %s padding%s", params + (params[0] == ' '),
+               show_bytes((double)stored_bytes(S), bytes, sizeof bytes),
+               show_count(stored_slots(S) - S->nnz, padding, sizeof padding), lit ? "  > at work in trace" : "");
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct layout_state *own = st->own;
+    const struct stored *S = shown(s, st);
+    if (!S || c->w < layout_label_width(S) + 8) return;
+    int room = c->h - LAYOUT_TOP - (st->full ? 2 : 1);
+    struct page g = layout_page(s, S, st, c->w);
+    int64_t total = 0;
+    for (int i = 0; i < g.n; i++) {
+        const struct block *b = &g.block[i];
+        total += b->lines;
+        if (own->array < b->first || own->array >= b->first + b->count) continue;
+        st->row_step = b->grid ? 1 : b->per_line;
+        st->col_step = b->grid ? S->rows : 1;
+    }
+    if (st->full)
+        follow(st, cursor_line(&g), total, room);
+    else
+        st->scroll = 0;
+    bool whole = st->full || total <= room + 1;
+    if (!whole) cut(&g, room);
+    title(c, s, S, g.nlit);
+    int end = draw_lines(c, &g, room);
+    if (st->full)
+        draw_status(c, &g);
+    else if (!whole)
+        canvas_text(c, 1, end, ST_DIM, "... %s more; `view layout` scrolls",
+                    how_many(total - (end - LAYOUT_TOP), "line").text);
+}
+
+/* ---- keys ---- */
+
+static bool prepare(struct session *s, struct view_state *st, struct err *e)
+{
+    struct layout_state *own = st->own;
+    if (!own->format) own->format = format_find("csr");
+    enum type real = own->real == T_F32 ? T_F32 : T_F64;
+    own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
+    if (own->product && own->array >= own->product->S.narrays) own->array = 0, st->item = 0;
+    return own->product;
+}
+
+/* The next format that takes the matrix. */
+static void next_format(struct session *s, struct view_state *st)
+{
+    struct layout_state *own = st->own;
+    const struct format *was = own->format;
+    int at = 0, n = 0;
+    while (formats[n]) n++;
+    while (at < n && formats[at] != was) at++;
+    own->param_set = false;
+    own->array = 0;
+    st->item = st->scroll = 0;
+    for (int step = 1; step <= n; step++) {
+        struct err e = {0};
+        own->format = formats[(at + step) % n];
+        if (prepare(s, st, &e)) return;
+        snprintf(st->message, sizeof st->message, "%.118s", e.text);
+    }
+    own->format = was;
+}
+
+/* Move by slots; past an array's end lies the next array that has any, entered in the same place of a line. */
+static void move(struct view_state *st, const struct stored *S, int64_t by)
+{
+    struct layout_state *own = st->own;
+    int64_t target = st->item + by, line = by < 0 ? -by : by, at = st->item % line;
+    int k = own->array, to = by < 0 ? -1 : 1;
+    if (target >= 0 && target < S->a[k].n) {
+        st->item = target;
+        return;
+    }
+    do k += to;
+    while (k >= 0 && k < S->narrays && S->a[k].n == 0);
+    if (k < 0 || k >= S->narrays) return;
+    int64_t last = S->a[k].n - 1;
+    own->array = k;
+    st->item = by > 0 ? (at < last ? at : last) : at < last ? last - (last - at) % line : last;
+}
+
+static int64_t step_of(const struct view_state *st, int k)
+{
+    switch (k) {
+    case UI_UP:
+        return -st->row_step;
+    case UI_DOWN:
+        return st->row_step;
+    case UI_LEFT:
+        return -st->col_step;
+    case UI_RIGHT:
+        return st->col_step;
+    case UI_PGUP:
+        return -10 * st->row_step;
+    case UI_PGDN:
+        return 10 * st->row_step;
+    default:
+        return 0;
+    }
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    struct layout_state *own = st->own;
+    const struct stored *S = shown(s, st);
+    if (!S) return false;
+    if (k == 'f') {
+        next_format(s, st);
+        return true;
+    }
+    if (k == UI_HOME || k == 'g') own->array = 0, st->item = 0;
+    if (k == UI_END) own->array = S->narrays - 1, st->item = S->a[own->array].n ? S->a[own->array].n - 1 : 0;
+    if (k == 'a') own->array = (own->array + 1) % S->narrays, st->item = 0;
+    if (step_of(st, k)) move(st, S, step_of(st, k));
+    return true;
+}
+
+static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
+{
+    struct place p = layout_slot(S, k, i);
+    return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
+}
+
+/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. Entry `likely`
+   of the matrix has that slot in formats that keep its order. */
+static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
+{
+    struct layout_state *own = st->own;
+    int64_t i = likely;
+    if (i >= S->a[k].n || !is_entry(S, k, i, row, col))
+        for (i = 0; i < S->a[k].n && !is_entry(S, k, i, row, col);) i++;
+    if (i == S->a[k].n) return false;
+    own->array = k;
+    st->item = i;
+    return true;
+}
+
+static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
+{
+    const struct layout_state *own = st->own;
+    const struct stored *S = shown(s, st);
+    const struct csr *A = &s->current->csr;
+    int64_t likely = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
+    if (likely < 0) return false;
+    for (int k = 0; S && k < S->narrays; k++)
+        if (find_slot(st, S, (own->array + k) % S->narrays, likely, row, col)) return true;
+    return false;
+}
+
+/* The element whose slot is chosen; of padding and pointers the row. */
+static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
+{
+    const struct layout_state *own = st->own;
+    const struct stored *S = shown(s, st);
+    if (!S || own->array >= S->narrays || st->item >= S->a[own->array].n) return false;
+    struct place p = layout_slot(S, own->array, st->item);
+    *row = p.row;
+    *col = p.kind == SLOT_ENTRY ? p.col : -1;
+    return p.row >= 0 && p.row < S->rows;
+}
+
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct layout_state *own = st ? st->own : NULL;
+    (void)w, (void)h;
+    const char *word[] = {own && own->format ? own->format->name : "csr", "of", s->current->name};
+    return run_command(s, &command_layout, COUNT(word), word, e);
+}
+
+/* The format outlives its matrix. */
+static void state_reset(void *own)
+{
+    const struct layout_state *was = own;
+    *(struct layout_state *)own = (struct layout_state){.format = was->format, .real = was->real};
+}
+
+static void state_free(void *own)
+{
+    ((struct layout_state *)own)->product = NULL; /* the session's; a command may have dropped it */
+}
+
+static void state_copy(void *to, const void *from)
+{
+    *(struct layout_state *)to = *(const struct layout_state *)from;
+    state_free(to);
+}
+
+const struct view view_layout = {
+    .name = "layout",
+    .about =
+        "the arrays of a storage format, slot by slot; slots of one row have one colour, * is padding; rows, columns "
+        "and slots are counted from 0",
+    .keys = "? help  q leave  arrows choose a slot  a next array  f next format  / go to a row  g first  "
+            "PgUp/PgDn ten lines up or down  Home/End first or last slot",
+    .state_size = sizeof(struct layout_state),
+    .state_free = state_free,
+    .state_reset = state_reset,
+    .state_copy = state_copy,
+    .prepare = prepare,
+    .draw = draw,
+    .key = key,
+    .go = go,
+    .at = at,
+    .numbers = numbers,
+};

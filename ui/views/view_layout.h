@@ -1,0 +1,63 @@
+/* What the files of the layout view share. */
+#ifndef VIEW_LAYOUT_H
+#define VIEW_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "machine/microscope.h"
+#include "formats/stored.h"
+
+struct canvas;
+
+struct layout_state {
+    const struct format *format; /* NULL: csr */
+    enum type real;
+    int64_t param[PARAMS_MAX];
+    bool param_set;
+    struct product *product; /* found again by prepare */
+    int array;               /* of the chosen slot */
+};
+
+enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, LAYOUT_TOP = 2 };
+
+/* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
+struct block {
+    int first, count; /* arrays first .. first+count-1, all of n slots */
+    int64_t n, lines;
+    bool grid;
+    int width;           /* characters a slot */
+    int64_t per_line;    /* strip: slots in a line; grid: columns of each array */
+    int64_t from, shown; /* grid: the columns there is room for */
+};
+
+struct page {
+    const struct session *s;
+    const struct stored *S;
+    const struct view_state *st;
+    const struct layout_state *own;
+    struct block block[ARRAYS_MAX];
+    int n;
+    int label;               /* columns for the names at the left */
+    struct place chosen;     /* of the slot under the cursor */
+    struct place lit[LANES]; /* elements that the lanes of the trace are at */
+    int nlit;
+};
+
+/* ---- view_layout_page.c ---- */
+
+/* What slot i of array k holds. */
+struct place layout_slot(const struct stored *S, int k, int64_t i);
+char *layout_slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size);
+int64_t layout_chunk_lines(const struct block *b);
+int layout_label_width(const struct stored *S);
+struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w);
+
+/* ---- view_layout_draw.c ---- */
+
+/* Line `line` of a block at line y of the canvas. */
+void layout_draw_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y);
+
+#endif

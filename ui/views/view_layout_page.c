@@ -1,0 +1,133 @@
+/* How the arrays of a format lie on the screen: together in strips, or as grids of one matrix row per line. */
+#include "view_layout.h"
+#include "view_state.h"
+#include "formats/format.h"
+#include "base/text.h"
+#include "session/traced.h"
+
+#include <string.h>
+
+struct place layout_slot(const struct stored *S, int k, int64_t i)
+{
+    return S->format->where(S, k, i);
+}
+
+/* The t-th of the slots looked at to learn what an array is like. */
+static int64_t sampled(int64_t n, int64_t t)
+{
+    return n <= SAMPLE ? t : t * (n / SAMPLE);
+}
+
+static int64_t samples(int64_t n)
+{
+    return n <= SAMPLE ? n : SAMPLE;
+}
+
+/* Column by column with one slot for each matrix row: as ELL, DIA and dense are. */
+static bool is_grid(const struct stored *S, int k)
+{
+    int64_t n = S->a[k].n, m = S->rows;
+    if (m < 2 || n % m || n / m < 2) return false;
+    for (int64_t t = 0; t < samples(n); t++) {
+        int64_t i = sampled(n, t);
+        struct place p = layout_slot(S, k, i);
+        if (p.kind == SLOT_POINTER || p.row != i % m) return false;
+    }
+    return true;
+}
+
+/* Slot i of both arrays belongs to the same thing, for every i. */
+static bool go_together(const struct stored *S, int k, int l)
+{
+    if (S->a[k].n != S->a[l].n) return false;
+    for (int64_t t = 0; t < samples(S->a[k].n); t++) {
+        int64_t i = sampled(S->a[k].n, t);
+        struct place p = layout_slot(S, k, i), q = layout_slot(S, l, i);
+        if (p.kind != q.kind || p.row != q.row) return false;
+    }
+    return true;
+}
+
+char *layout_slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size)
+{
+    if (layout_slot(S, k, i).kind == SLOT_PADDING)
+        snprintf(out, size, "*");
+    else if (S->a[k].type == T_I32 || S->a[k].type == T_I64)
+        snprintf(out, size, "%.0f", array_real(&S->a[k], i));
+    else
+        snprintf(out, size, "%.3g", array_real(&S->a[k], i));
+    return out;
+}
+
+static int slot_width(const struct stored *S, const struct block *b)
+{
+    int width = 2;
+    char text[32];
+    for (int k = b->first; k < b->first + b->count; k++)
+        for (int64_t t = 0; t < samples(b->n); t++) {
+            int64_t i = sampled(b->n, t);
+            int w = (int)strlen(layout_slot_text(S, k, i, text, sizeof text));
+            int r = b->grid ? 0 : snprintf(text, sizeof text, "%lld", (long long)layout_slot(S, k, i).row);
+            if (w > width) width = w;
+            if (r > width) width = r;
+        }
+    int index = snprintf(text, sizeof text, "%lld", (long long)(b->n > 1000 ? 0 : b->n));
+    return (index > width ? index : width) + 1;
+}
+
+int64_t layout_chunk_lines(const struct block *b)
+{
+    return b->count + 3; /* slot numbers, the arrays, rows, a blank line */
+}
+
+/* The columns of a grid that fit, around the cursor's. */
+static void fit_grid(const struct page *g, struct block *b, int room)
+{
+    int64_t fits = room / (b->width * b->count) - 1;
+    if (fits < 1) fits = 1;
+    b->shown = b->per_line < fits ? b->per_line : fits;
+    int64_t at = g->own->array >= b->first && g->own->array < b->first + b->count ? g->st->item / g->S->rows : 0;
+    b->from = at < b->shown ? 0 : at - b->shown + 1;
+    b->lines = g->S->rows + 4; /* heading, names, column numbers, a blank line */
+}
+
+static void measure(const struct page *g, struct block *b, int w)
+{
+    int room = w - g->label - 2;
+    b->width = slot_width(g->S, b);
+    b->per_line = b->grid ? b->n / g->S->rows : room / b->width > 0 ? room / b->width : 1;
+    if (b->grid)
+        fit_grid(g, b, room);
+    else
+        b->lines = 1 + (b->n + b->per_line - 1) / b->per_line * layout_chunk_lines(b);
+    if (b->n == 0) b->lines = 2;
+}
+
+/* Room for the longest name, and for the number of the last row. */
+int layout_label_width(const struct stored *S)
+{
+    char text[32];
+    int w = snprintf(text, sizeof text, "row %lld ", (long long)S->rows);
+    if (w < LABEL_LEAST) w = LABEL_LEAST;
+    for (int k = 0; k < S->narrays; k++)
+        if (text_width(S->a[k].name) + 1 > w) w = text_width(S->a[k].name) + 1;
+    return w < LABEL_MOST ? w : LABEL_MOST;
+}
+
+struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w)
+{
+    const struct layout_state *own = st->own;
+    struct page g = {.s = s, .S = S, .st = st, .own = st->own, .label = layout_label_width(S)};
+    g.nlit = trace_lit(s, s->current, g.lit);
+    for (int k = 0; k < S->narrays; k++) {
+        struct block *last = g.n ? &g.block[g.n - 1] : NULL;
+        bool grid = is_grid(S, k);
+        if (last && last->grid == grid && go_together(S, last->first, k))
+            last->count++;
+        else
+            g.block[g.n++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
+    }
+    for (int i = 0; i < g.n; i++) measure(&g, &g.block[i], w);
+    if (own->array < S->narrays && st->item < S->a[own->array].n) g.chosen = layout_slot(S, own->array, st->item);
+    return g;
+}

@@ -1,0 +1,239 @@
+/* LU a column at a time: L and U fill in from the upper left, what is still to be eliminated is framed in the lower
+ * right. */
+#include "ui/draw.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "commands/cmd_lu.h"
+#include "base/err.h"
+#include "lu/lu.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOP = 4, LABEL = 6, NUMBER = 9, FOOT = 3 };
+
+/* How elements lie on the canvas: numbers, or shades, of one element or of `each` x `each`. */
+struct lu_plan {
+    const struct lu_steps *v;
+    int64_t each, cells;
+    int width;   /* columns of a cell */
+    int64_t cut; /* cells that are done, up and left */
+    bool numbers;
+    double most; /* the largest size, for shades */
+};
+
+static int64_t cells_at(int64_t n, int64_t each)
+{
+    return (n + each - 1) / each;
+}
+
+static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
+{
+    int64_t wide = c->w - LABEL - 3, high = c->h - TOP - FOOT - 1;
+    struct lu_plan p = {.v = v, .each = 1, .width = NUMBER};
+    if (wide < 1) wide = 1;
+    if (high < 1) high = 1;
+    p.numbers = v->n * NUMBER <= wide && v->n <= high;
+    if (!p.numbers) p.width = wide >= 2 * (v->n < high ? v->n : high) ? 2 : 1;
+    while (!p.numbers && (cells_at(v->n, p.each) * p.width > wide || cells_at(v->n, p.each) > high)) p.each++;
+    p.cells = cells_at(v->n, p.each);
+    p.cut = cells_at(v->k, p.each);
+    for (int64_t k = 0; k < v->n * v->n; k++) p.most = fmax(p.most, fabs(v->a[k]));
+    return p;
+}
+
+/* A frame separates the rest, if there is a rest and something is done. */
+static bool is_cut(const struct lu_plan *p)
+{
+    return p->cut > 0 && p->cut < p->cells;
+}
+
+static int x_of(const struct lu_plan *p, int64_t cell)
+{
+    return LABEL + (int)cell * p->width + (is_cut(p) && cell >= p->cut ? 2 : 0);
+}
+
+static int y_of(const struct lu_plan *p, int64_t cell)
+{
+    return TOP + (int)cell + (is_cut(p) && cell >= p->cut);
+}
+
+/* The pivot, the multipliers it left, L, U, and the rest. */
+static enum style style_of(const struct lu_steps *v, int64_t i, int64_t j)
+{
+    if (i == v->k - 1 && j == v->k - 1) return ST_CURSOR;
+    if (j == v->k - 1 && i >= v->k) return ST_WARN;
+    if (j < v->k && i > j) return ST_ROW + 2;
+    return i < v->k ? ST_ROW + 4 : ST_PLAIN;
+}
+
+static double largest_in(const struct lu_plan *p, int64_t y, int64_t x)
+{
+    double most = 0;
+    for (int64_t j = x * p->each; j < (x + 1) * p->each && j < p->v->n; j++)
+        for (int64_t i = y * p->each; i < (y + 1) * p->each && i < p->v->n; i++)
+            most = fmax(most, fabs(p->v->a[j * p->v->n + i]));
+    return most;
+}
+
+static uint32_t glyph_of(const struct lu_plan *p, int64_t y, int64_t x, bool ascii)
+{
+    static const uint32_t blocks[] = {0x2591, 0x2592, 0x2593, 0x2588}, letters[] = {'-', '+', '*', '#'};
+    const uint32_t *shade = ascii ? letters : blocks;
+    double size = largest_in(p, y, x);
+    int64_t last = p->v->k - 1;
+    if (p->v->k && y == last / p->each && x == last / p->each) return 'P';
+    if (!(size > 0) || !(p->most > 0)) return ascii ? '.' : 0xb7;
+    int at = (int)(COUNT(blocks) * size / p->most);
+    return shade[at < COUNT(blocks) ? at : COUNT(blocks) - 1];
+}
+
+static void draw_cell(struct canvas *c, const struct lu_plan *p, int64_t y, int64_t x)
+{
+    enum style st = style_of(p->v, y * p->each, x * p->each);
+    if (p->numbers)
+        canvas_text(c, x_of(p, x), y_of(p, y), st, "%*.4g", NUMBER - 1, p->v->a[x * p->v->n + y]);
+    else
+        draw_fill(c, x_of(p, x), y_of(p, y), p->width, st, glyph_of(p, y, x, c->ascii));
+}
+
+/* The row's own number, and a mark where it changed places last. */
+static void draw_label(struct canvas *c, const struct lu_plan *p, int64_t y)
+{
+    const struct lu_steps *v = p->v;
+    int64_t k = v->k - 1, end = x_of(p, p->cells - 1) + p->width;
+    bool swapped = v->k && v->pivot != k && (y == k / p->each || y == v->pivot / p->each);
+    canvas_text(c, 0, y_of(p, y), swapped ? ST_WARN : ST_DIM, "%5d", v->row[y * p->each]);
+    if (swapped) canvas_text(c, (int)end + 1, y_of(p, y), ST_WARN, "<");
+}
+
+static void draw_cut(struct canvas *c, const struct lu_plan *p)
+{
+    int x = x_of(p, p->cut) - 1, y = y_of(p, p->cut) - 1, end = x_of(p, p->cells - 1) + p->width;
+    if (!is_cut(p)) return;
+    draw_fill(c, x, y, end - x, ST_AXIS, 0x2500);
+    for (int i = y; i <= y_of(p, p->cells - 1); i++) canvas_put(c, x, i, ST_AXIS, i == y ? 0x250c : 0x2502);
+}
+
+static void draw_step(struct canvas *c, const struct lu_steps *v)
+{
+    char text[256];
+    long long k = (long long)v->k - 1;
+    double pivot = v->k ? v->a[k * v->n + k] : 0;
+    if (!v->k)
+        snprintf(text, sizeof text, "before the first column: the matrix itself");
+    else if (pivot == 0)
+        snprintf(text, sizeof text, "column %lld: only zeros are left below: the matrix is singular", k);
+    else if (v->pivot == k)
+        snprintf(text, sizeof text, "column %lld: pivot %.4g, already in place", k, pivot);
+    else
+        snprintf(text, sizeof text, "column %lld: pivot %.4g; rows %lld and %lld are exchanged (<)", k, pivot, k,
+                 (long long)v->pivot);
+    draw_wrapped(c, 1, 1, 2, !v->k || pivot != 0 ? ST_PLAIN : ST_BAD, text);
+    if (v->k == v->n && text_width(text) < c->w - 2)
+        canvas_text(c, 1, 2, ST_GOOD, "done: L, with ones on its diagonal, below; U on and above the diagonal");
+}
+
+static void draw_foot(struct canvas *c, const struct lu_plan *p, bool full)
+{
+    char text[256];
+    int y = c->h - FOOT + !full;
+    snprintf(text, sizeof text, "%s%s", p->numbers ? "" : "P: pivot, shades by size. ",
+             "Lower left: L (last column = newest multipliers). Above: U. Frame: still to be eliminated. "
+             "Textbook algorithm on a host copy");
+    draw_wrapped(c, 1, y, 2, ST_DIM, text);
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct lu_steps *v = s->lu;
+    if (!v || !s->current || strcmp(v->name, s->current->name)) {
+        draw_title(c, "lu", s->current, "%s", "");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN,
+                     "only real square matrices of 1 to 512 rows are stepped through; `lu` factors larger ones");
+        return;
+    }
+    draw_title(c, "lu", s->current, "%lld of %lld columns are done", (long long)v->k, (long long)v->n);
+    struct lu_plan p = plan_for(c, v);
+    draw_step(c, v);
+    for (int64_t y = 0; y < p.cells; y++) {
+        draw_label(c, &p, y);
+        for (int64_t x = 0; x < p.cells; x++) draw_cell(c, &p, y, x);
+    }
+    draw_cut(c, &p);
+    draw_foot(c, &p, st->full);
+}
+
+/* Start again if the current matrix is another one. */
+static bool prepare(struct session *s, struct view_state *st, struct err *e)
+{
+    (void)st;
+    if (!s->current || (s->lu && !strcmp(s->lu->name, s->current->name))) return true;
+    struct err why = {0};
+    if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
+        return true; /* draw says what does not suit */
+    return fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    struct lu_steps *v = s->lu;
+    (void)st;
+    if (!v) return false;
+    if (k == 'n' || k == 's' || k == ' ' || k == UI_RIGHT || k == UI_DOWN) lu_steps_to(v, v->k + 1);
+    if (k == 'b' || k == UI_LEFT || k == UI_UP) lu_steps_to(v, v->k - 1);
+    if (k == UI_PGDN) lu_steps_to(v, v->k + 10);
+    if (k == UI_PGUP) lu_steps_to(v, v->k - 10);
+    if (k == 'g' || k == UI_HOME) lu_steps_to(v, 0);
+    if (k == 'G' || k == UI_END) lu_steps_to(v, v->n);
+    return true;
+}
+
+/* The matrix as far as it is factored: L below the diagonal, U on it and above. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct lu_steps *v = s->lu;
+    (void)st, (void)w, (void)h;
+    if (!v) return fail(e, E_USAGE, "nothing is factored; LU takes real square matrices of up to 512 rows");
+    double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
+    for (int64_t i = 0; line && i < v->n; i++) {
+        for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];
+        if (out_mode(s->out) == OUT_JSON) {
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_nums(s->out, "values", v->n, line);
+            continue;
+        }
+        for (int64_t j = 0; j < v->n; j++) {
+            out_row(s->out);
+            out_int(s->out, "columns_done", NULL, v->k);
+            out_int(s->out, "row", NULL, v->row[i]);
+            out_int(s->out, "column", NULL, j);
+            out_num(s->out, "value", NULL, line[j], NULL);
+        }
+    }
+    mem_free(line);
+    return line;
+}
+
+static bool exists(const struct session *s)
+{
+    return s->lu;
+}
+
+const struct view view_lu = {
+    .name = "lu",
+    .about = "LU of a small matrix a column at a time: pivots, multipliers, what is left",
+    .keys = "? help  q leave  n next column  b back  g start  G end",
+    .exists = exists,
+    .prepare = prepare,
+    .draw = draw,
+    .key = key,
+    .numbers = numbers,
+};

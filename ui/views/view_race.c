@@ -1,0 +1,321 @@
+/* A running race: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
+#include "ui/draw.h"
+#include "ui/plot.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "commands/cmd_race.h"
+#include "machine/device.h"
+#include "commands/race.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of a name, of a bar's figures; columns between the letters along a curve. */
+enum { NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
+
+struct race_state {
+    bool by_iteration; /* the plot; else by time */
+};
+
+static enum style colour_of(int i)
+{
+    return ST_ROW + (unsigned)(i % ROW_COLOURS);
+}
+
+static char letter_of(int i)
+{
+    return (char)('A' + i);
+}
+
+static char *show_span(double us, char *out, size_t size)
+{
+    double v = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
+    const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
+    snprintf(out, size, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, unit);
+    return out;
+}
+
+/* ---- the plot ---- */
+
+/* The plot, and how far it reaches, in us or iterations. */
+struct reach {
+    struct plot frame;
+    double far;
+    bool by_time;
+};
+
+/* Of residuals above 1 no more than six decades are shown. */
+static struct reach plot_of(const struct canvas *c, const struct race *r, bool by_time, int y, int h)
+{
+    struct reach p = {.by_time = by_time};
+    double least = r->tol > 0 ? r->tol : 1, most = 1;
+    for (int k = 0; k < r->n; k++) {
+        const struct solve *v = r->racer[k].v;
+        if (!v) continue;
+        p.far = fmax(p.far, by_time ? r->racer[k].us : (double)v->iterations);
+        for (int64_t i = 0; i <= v->iterations; i++) {
+            if (!can_plot(v->history.residual[i])) continue;
+            least = fmin(least, v->history.residual[i]);
+            most = fmax(most, v->history.residual[i]);
+        }
+    }
+    p.frame = plot_new(c, y, h, least, fmin(most, 1e6));
+    return p;
+}
+
+/* Where a curve lies at dot column k of n, in iterations; -1: it ended before. */
+static double iteration_of(const struct reach *p, const struct racer *x, int k, int n)
+{
+    double at = p->far * k / (n - 1);
+    if (p->by_time) return race_iteration_at(x, at);
+    return at <= (double)x->v->iterations ? at : -1;
+}
+
+/* The range of residuals from one dot column to the next. */
+static bool column_range(const struct solve *v, double from, double to, double *low, double *high)
+{
+    double first = plot_between(v, from), last = plot_between(v, to);
+    if (!can_plot(first) || !can_plot(last)) return false;
+    *low = fmin(first, last);
+    *high = fmax(first, last);
+    for (int64_t i = (int64_t)ceil(from); (double)i < to && i <= v->iterations; i++) {
+        if (!can_plot(v->history.residual[i])) continue;
+        *low = fmin(*low, v->history.residual[i]);
+        *high = fmax(*high, v->history.residual[i]);
+    }
+    return true;
+}
+
+/* A letter here and there where there are no colours, and one at the end. */
+static void put_letters(struct canvas *c, const struct reach *p, const struct race *r, int i)
+{
+    const struct racer *x = &r->racer[i];
+    const struct plot *f = &p->frame;
+    int last = -1, shift = 2 + i * APART / r->n;
+    for (int k = 0; k < f->w; k++) {
+        double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, at);
+        if (!can_plot(residual)) continue;
+        last = k;
+        if (c->colours == COLOURS_NONE && !c->ascii && k % APART == shift)
+            canvas_put(c, f->x + k, f->y + plot_level(f, residual, f->h), colour_of(i), (uint32_t)letter_of(i));
+    }
+    double end = last < 0 ? NAN : plot_between(x->v, iteration_of(p, x, 2 * last, 2 * f->w));
+    if (can_plot(end))
+        canvas_put(c, f->x + last, f->y + plot_level(f, end, f->h), colour_of(i), (uint32_t)letter_of(i));
+}
+
+/* Each dot column goes from where the curve is there to where the next one begins. In ASCII it is drawn with its
+   letter. */
+static void draw_curve(struct canvas *c, const struct reach *p, const struct racer *x, int i)
+{
+    const struct plot *f = &p->frame;
+    int columns = f->w * 2;
+    for (int k = 0; k < columns; k++) {
+        double low, high, from = iteration_of(p, x, k, columns);
+        double to = from < 0 ? -1 : iteration_of(p, x, k + 1, columns);
+        if (from < 0 || !column_range(x->v, from, to < from ? (double)x->v->iterations : to, &low, &high)) continue;
+        for (int y = plot_level(f, high, f->h * 4); y <= plot_level(f, low, f->h * 4); y++)
+            plot_dot(c, f, k, y, colour_of(i), letter_of(i));
+    }
+}
+
+static void draw_plot(struct canvas *c, const struct race *r, const struct reach *p)
+{
+    const struct plot *f = &p->frame;
+    char far[40];
+    plot_scale(c, f, r->tol);
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].v) draw_curve(c, p, &r->racer[i], i);
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].v) put_letters(c, p, r, i);
+    if (p->by_time)
+        show_span(p->far, far, sizeof far - 1);
+    else
+        show_count((int64_t)p->far, far, sizeof far - 1);
+    strcat(far, " ");
+    canvas_text(c, f->x, f->y + f->h, ST_AXIS, "0 ");
+    draw_right(c, f->x + f->w, f->y + f->h, ST_AXIS, far);
+    canvas_put(c, f->x + f->w - text_width(far) - 1, f->y + f->h, ST_AXIS, ' ');
+}
+
+/* ---- the legend ---- */
+
+static const char *state_of(const struct race *r, const struct racer *x)
+{
+    if (*x->why) return "refused";
+    return r->paused && x->v->reason == RUNNING ? "paused" : reason_name(x->v->reason);
+}
+
+static void draw_solver(struct canvas *c, const struct race *r, int i, int y)
+{
+    const struct racer *x = &r->racer[i];
+    char text[40];
+    bool wide = c->w >= 76;
+    canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
+    canvas_text(c, 3, y, ST_BOLD, "%.*s", wide ? NAME - 2 : 12, x->name);
+    enum style st = *x->why || x->v->reason > CONVERGED ? ST_BAD : x->v->reason == CONVERGED ? ST_GOOD : ST_PLAIN;
+    canvas_text(c, wide ? 62 : 26, y, st, "%s", state_of(r, x));
+    if (!x->v) return;
+    if (wide) draw_right(c, 34, y, ST_PLAIN, show_count(x->v->iterations, text, sizeof text));
+    snprintf(text, sizeof text, "%.2e", x->v->residual);
+    draw_right(c, wide ? 47 : 24, y, ST_PLAIN, text);
+    if (wide) draw_right(c, 59, y, ST_PLAIN, r->dev->kind == DEV_EMU ? "-" : show_span(x->us, text, sizeof text));
+}
+
+static void draw_heading(struct canvas *c, int y)
+{
+    if (c->w < 76) return;
+    draw_right(c, 34, y, ST_DIM, "iteration");
+    draw_right(c, 47, y, ST_DIM, "residual");
+    draw_right(c, 59, y, ST_DIM, "time");
+    canvas_text(c, 62, y, ST_DIM, "state");
+}
+
+/* What there is room for: the legend always, then the plot, then what explains them. */
+static void draw_solvers(struct canvas *c, const struct race *r, const struct view_state *st)
+{
+    const struct race_state *own = st->own;
+    bool by_time = !own->by_iteration && r->dev->kind != DEV_EMU;
+    int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, h = room - 2 * words - 1, y = 1 + words;
+    struct reach p = plot_of(c, r, by_time, y, h);
+    if (words)
+        canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
+                    !st->full || r->dev->kind == DEV_EMU ? ""
+                    : by_time                            ? "; t: by iteration"
+                                                         : "; t: by time");
+    if (h >= LEAST_PLOT && c->w >= 30) {
+        draw_plot(c, r, &p);
+        y += h + 1;
+    }
+    if (words) draw_heading(c, y);
+    for (int i = 0; i < r->n; i++) draw_solver(c, r, i, y + words + i);
+}
+
+/* ---- kernels ---- */
+
+/* Products that the kernel does in the time that each has had. */
+static double in_equal_time(const struct race *r, const struct racer *x)
+{
+    double least = INFINITY;
+    for (int i = 0; i < r->n; i++)
+        if (!*r->racer[i].why) least = fmin(least, r->racer[i].us);
+    return x->us > 0 ? (double)x->nmarks * least / x->us : 0;
+}
+
+static void draw_kernel(struct canvas *c, const struct race *r, int i, int y, double most)
+{
+    const struct racer *x = &r->racer[i];
+    char text[40];
+    int bar = c->w - NAME - FIGURES - 4;
+    canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
+    canvas_text(c, 3, y, ST_BOLD, "%.*s", NAME - 1, x->name);
+    if (*x->why) {
+        canvas_text(c, NAME + 3, y, ST_BAD, "%.*s", c->w > NAME + 4 ? c->w - NAME - 4 : 0, x->why);
+        return;
+    }
+    double done = in_equal_time(r, x);
+    if (bar > 3 && most > 0) draw_bar(c, NAME + 3, y, bar, done / most, colour_of(i));
+    draw_right(c, c->w - (bar > 3 ? 22 : 11), y, ST_PLAIN, show_count((int64_t)done, text, sizeof text));
+    draw_right(c, c->w - 1, y, ST_PLAIN, x->nmarks ? show_span(x->us / (double)x->nmarks, text, sizeof text) : "-");
+}
+
+static void draw_kernels(struct canvas *c, const struct race *r)
+{
+    double most = 0;
+    bool wide = c->w - NAME - FIGURES - 4 > 3;
+    int lines = c->h >= 4 * r->n ? 2 : 1;
+    for (int i = 0; i < r->n; i++) most = fmax(most, in_equal_time(r, &r->racer[i]));
+    canvas_text(c, 1, 2, ST_DIM, "kernel");
+    draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "products in equal time" : "products");
+    draw_right(c, c->w - 1, 2, ST_DIM, "mean");
+    for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
+    if (r->dev->kind == DEV_EMU)
+        draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM,
+                     "The emulator has no time: products are checked, no kernel wins.");
+}
+
+/* ---- the view ---- */
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct race *r = s->race;
+    if (!r || !r->dev) {
+        draw_title(c, "race", NULL, "%s", "");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no race yet: `race cg gmres bicgstab` starts one");
+        return;
+    }
+    draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, type_name(r->real), r->paused ? ", paused" : "");
+    if (r->kernels)
+        draw_kernels(c, r);
+    else
+        draw_solvers(c, r, st);
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    struct race_state *own = st->own;
+    (void)s;
+    if (k == 't') own->by_iteration = !own->by_iteration;
+    return true;
+}
+
+static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop all";
+
+/* x stops only a running race; a race of kernels has no plot to switch. */
+static const char *keys_now(const struct session *s)
+{
+    const struct race *r = s->race;
+    bool plot = r && r->dev && !r->kernels;
+    if (r && r->paused)
+        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes it"
+                    : "? help  q leave  continue at the prompt resumes it";
+    if (r && r->running) return all_keys;
+    return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
+}
+
+static const char *nothing(const struct session *s)
+{
+    return s->race ? NULL : "no race yet; `race cg jacobi` starts one";
+}
+
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h;
+    if (s->race->paused) return fail(e, E_USAGE, "the race waits; `continue` or `stop` it first");
+    out_race(s->out, s->race);
+    return true;
+}
+
+static bool exists(const struct session *s)
+{
+    return s->race;
+}
+
+static bool has_ended(const struct session *s)
+{
+    return s->race && !s->race->stopped;
+}
+
+static void state_copy(void *to, const void *from)
+{
+    *(struct race_state *)to = *(const struct race_state *)from;
+}
+
+const struct view view_race = {
+    .name = "race",
+    .about = "solvers or kernels side by side in equal time: residuals, or products done",
+    .keys = all_keys,
+    .any = true,
+    .state_size = sizeof(struct race_state),
+    .state_copy = state_copy,
+    .exists = exists,
+    .has_ended = has_ended,
+    .keys_now = keys_now,
+    .draw = draw,
+    .key = key,
+    .nothing = nothing,
+    .numbers = numbers,
+};

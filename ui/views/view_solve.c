@@ -1,0 +1,170 @@
+/* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
+#include "view_solve.h"
+#include "ui/draw.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "commands/cmd_solve.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Lines of the picture besides the plot and the figures: title and device above, axis, phases and state below; on a
+   small screen title, axis and the first line of the state. */
+enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
+
+/* One bar cut by the share of each phase, with the names under it. */
+static void draw_phases(struct canvas *c, const struct solve *v, int y)
+{
+    if (v->dev->kind == DEV_EMU) {
+        canvas_text(c, 1, y, ST_DIM, "the emulator has no times");
+        return;
+    }
+    double all = 0, sum = 0;
+    int width = c->w - 2, from = 1, x = 1;
+    for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
+    for (int i = 0; i < v->time.nphases && all > 0; i++) {
+        enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
+        sum += v->time.phase[i].us;
+        int to = 1 + (int)lround(sum / all * width);
+        /* Without colours a letter tells the phases apart. */
+        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->time.phase[i].name[0]);
+        from = to;
+        if (x + text_width(v->time.phase[i].name) + 5 > c->w) continue;
+        x = canvas_text(c, x, y + 1, st, "%s", v->time.phase[i].name);
+        x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->time.phase[i].us / all) + 3;
+    }
+}
+
+/* The line below it. */
+static int draw_alarm(struct canvas *c, const struct solve *v, int y)
+{
+    if (!solve_parted(v)) return y;
+    canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
+                (long long)v->history.separated_at);
+    return y + 1;
+}
+
+static void draw_state(struct canvas *c, const struct solve *v, int y)
+{
+    if (v->reason == RUNNING) {
+        canvas_text(c, 1, y, v->paused ? ST_WARN : ST_PLAIN, v->paused ? "paused" : "running");
+        return;
+    }
+    draw_wrapped(c, 1, y, 2, v->reason == CONVERGED ? ST_GOOD : ST_BAD, v->why[0] ? v->why : reason_text(v->reason));
+}
+
+static void draw_about(struct canvas *c, const struct solve *v)
+{
+    char text[200];
+    snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
+             v->matrix.mat ? v->matrix.mat->of->format->name : "", v->matrix.kernel ? ", " : "",
+             v->matrix.kernel ? v->matrix.kernel->name : "", type_name(v->real));
+    draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
+}
+
+/* The matrix that the solve works on: the session drops both together. */
+static const struct matrix *matrix_of(const struct session *s, const struct solve *v)
+{
+    const struct matrix *m = s->matrices;
+    while (m && &m->csr != v->matrix.csr) m = m->next;
+    return m;
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    struct solve *v = s->solve;
+    draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
+    if (!v || !v->history.residual) {
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
+        return;
+    }
+    int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* outside, only to count them */
+    int room = c->h - (solve_parted(v) ? 1 : 0) - (st->full ? 1 : 0);
+    bool small = room - lines < AROUND + 3;
+    if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;
+    int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
+    if (!small) draw_about(c, v);
+    if (h > 1 && c->w >= 30) y = solve_view_plot(c, v, y, h);
+    y = solve_view_figures(c, v, st, y, small);
+    if (!small) draw_phases(c, v, y);
+    draw_state(c, v, draw_alarm(c, v, y + (small ? 0 : 2)));
+}
+
+/* ---- the view ---- */
+
+static const char all_keys[] =
+    "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
+    "o omega  m restart  f on to the end  0-9 a count before s or b";
+
+/* The keys of a solve that ended do nothing; a command continues it. */
+static const char *keys_now(const struct session *s)
+{
+    const struct solve *v = s->solve;
+    if (v && v->reason == RUNNING) return all_keys;
+    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt continues it" : "? help  q leave";
+}
+
+static const char *nothing(const struct session *s)
+{
+    return s->solve ? NULL : "nothing was solved yet; `solve cg` does";
+}
+
+/* A row for each iteration. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct solve *v = s->solve;
+    (void)st, (void)w, (void)h, (void)e;
+    for (int64_t i = 0; i <= v->iterations; i++) {
+        out_row(s->out);
+        out_str(s->out, "matrix", NULL, v->matrix.name);
+        out_str(s->out, "solver", NULL, v->solver->name);
+        out_str(s->out, "device", NULL, v->dev->name);
+        out_int(s->out, "iteration", NULL, i);
+        out_num(s->out, "residual", NULL, v->history.residual[i], NULL);
+        out_num(s->out, "time_us", NULL, v->dev->kind == DEV_EMU ? NAN : v->history.stamp[i], NULL);
+    }
+    return true;
+}
+
+static bool is_running(const struct session *s)
+{
+    return s->solve && s->solve->reason == RUNNING;
+}
+
+static bool has_ended(const struct session *s)
+{
+    return s->solve && s->solve->reason != STOPPED;
+}
+
+/* Digits are a count, m restarts. */
+static bool claims(const struct session *s, int k)
+{
+    return is_running(s) && ((k >= '0' && k <= '9') || k == 'm');
+}
+
+const struct view view_solve = {
+    .name = "solve",
+    .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
+    .keys = all_keys,
+    .any = true,
+    .state_size = sizeof(struct solve_state),
+    .claims = claims,
+    .is_running = is_running,
+    .drive = solve_drive,
+    .has_ended = has_ended,
+    .keys_now = keys_now,
+    .draw = draw,
+    .key = solve_view_key,
+    .answer = solve_view_answer,
+    .nothing = nothing,
+    .numbers = numbers,
+};

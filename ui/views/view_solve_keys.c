@@ -1,0 +1,116 @@
+/* The keys of the solve view, for a solve that is running; the caller of front->live steps it. */
+#include "ui/term.h"
+#include "view_solve.h"
+#include "view_state.h"
+#include "base/numeral.h"
+#include "solvers/precond.h"
+#include "session/session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COUNT_MOST = 100000000 };
+
+/* Digits before a key: how many times. */
+static bool take_count(struct view_state *st, int k)
+{
+    if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
+    st->count = 10 * st->count + k - '0';
+    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back", (long long)st->count);
+    return true;
+}
+
+static void go_back(struct solve *v, struct view_state *st, int64_t n)
+{
+    struct err e = {0};
+    if (v->iterations <= v->base)
+        snprintf(st->message, sizeof st->message, "there is nothing before iteration %lld to go back to",
+                 (long long)v->base);
+    else if (!solve_back(v, n, &e))
+        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+}
+
+static bool ask(struct view_state *st, int k, const char *question)
+{
+    st->asks = true;
+    st->asks_for = k;
+    snprintf(st->question, sizeof st->question, "%s", question);
+    return true;
+}
+
+/* Ask only for what the solver accepts. */
+static bool ask_if(struct view_state *st, bool has, int k, const char *question, const struct solve *v,
+                   const char *what)
+{
+    if (has) return ask(st, k, question);
+    snprintf(st->message, sizeof st->message, "%s %s", v->solver->name, what);
+    return true;
+}
+
+static bool ask_precond(struct view_state *st)
+{
+    char text[sizeof st->question] = "preconditioner (none";
+    for (int i = 0; preconds[i] && strlen(text) + strlen(preconds[i]->name) + 6 < sizeof text; i++)
+        strcat(strcat(text, ", "), preconds[i]->name);
+    return ask(st, 'p', strcat(text, "): "));
+}
+
+bool solve_view_key(struct session *s, struct view_state *st, int k)
+{
+    struct solve *v = s->solve;
+    bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
+    if (v && v->reason != RUNNING && any)
+        snprintf(st->message, sizeof st->message,
+                 "this solve has ended; `change tol 1e-12; continue` at the prompt continues it");
+    if (!v || v->reason != RUNNING) return false;
+    if (take_count(st, k)) return true;
+    int64_t n = st->count;
+    if (k >= 0) st->count = 0;
+    if (k == ' ') v->paused = !v->paused, v->steps_left = 0;
+    if (k == 'f') v->paused = false, v->steps_left = 0;
+    if (k == 's' || k == UI_ENTER) v->paused = false, v->steps_left = n ? n : 1;
+    if (k == 'n') v->paused = false, v->steps_left = n ? n : 10;
+    if (k == 'b') go_back(v, st, n ? n : 1);
+    if (k == 'B') go_back(v, st, n ? n : 10);
+    if (k == 't') return ask(st, k, "new tolerance for ||r|| / ||b||: ");
+    if (k == 'o') return ask_if(st, v->solver->omega > 0, k, "omega, between 0 and 2: ", v, "has no omega");
+    if (k == 'm')
+        return ask_if(st, v->solver->restarts, k, "restart after how many iterations: ", v, "does not restart");
+    if (k == 'p' && v->solver->no_precond) return ask_if(st, false, k, NULL, v, "takes no preconditioner");
+    if (k == 'p') return ask_precond(st);
+    return true;
+}
+
+static bool change_of(const struct view_state *st, struct solve_change *c, struct err *e)
+{
+    const char *text = st->typed;
+    double number = 0;
+    *c = (struct solve_change){.tol = NAN, .omega = NAN, .m = -1, .maxit = -1};
+    if (st->asks_for == 'p') {
+        c->change_pre = true;
+        return precond_typed(text, &c->pre) || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
+    }
+    if (!is_real(text, &number)) return fail(e, E_USAGE, "expected a number, found `%s`", text);
+    if (st->asks_for == 't') c->tol = number;
+    if (st->asks_for == 'o') c->omega = number;
+    if (st->asks_for == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
+        return fail(e, E_USAGE, "expected a number of iterations, found `%s`", text);
+    if (st->asks_for == 'm') c->m = (int64_t)number;
+    return true;
+}
+
+void solve_view_answer(struct session *s, struct view_state *st)
+{
+    struct solve *v = s->solve;
+    struct solve_change c;
+    struct err e = {0};
+    if (!v || v->reason != RUNNING) return;
+    if (!change_of(st, &c, &e) || !solve_change(v, &c, &e))
+        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+    else if (isnan(c.tol))
+        snprintf(st->message, sizeof st->message, "restarted from x at iteration %lld", (long long)v->base);
+    else
+        snprintf(st->message, sizeof st->message, "tol is %g now", v->set.tol);
+}

@@ -1,0 +1,40 @@
+/* How fast a solve converges, and how long it will take. */
+#include "view_solve.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+
+/* The rate is that of the last RECENT iterations; what is left is predicted from the last quarter, within limits. */
+enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
+
+double solve_rate(const struct solve *v)
+{
+    int64_t n = v->iterations < RECENT ? v->iterations : RECENT;
+    if (n < 1 || !v->history.residual) return 0;
+    double rate = pow(v->history.residual[v->iterations] / v->history.residual[v->iterations - n], 1.0 / (double)n);
+    return isfinite(rate) ? rate : 0;
+}
+
+bool solve_parted(const struct solve *v)
+{
+    return v->history.separated_at > v->base;
+}
+
+static double least_of(const double *r, int64_t n)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++) least = fmin(least, r[i]);
+    return least;
+}
+
+/* The best of each half of the past is compared, since residuals may swing. */
+double solve_left(const struct solve *v)
+{
+    int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;
+    if (half > MOST_PAST / 2) half = MOST_PAST / 2;
+    if (!v->history.residual || 2 * half > k || !(v->set.tol > 0)) return NAN;
+    double before = least_of(v->history.residual + k + 1 - 2 * half, half),
+           now = least_of(v->history.residual + k + 1 - half, half);
+    double left = log(now / v->set.tol) * (double)half / log(before / now);
+    return now < before && now > v->set.tol && left < 1e15 ? ceil(left) : NAN;
+}

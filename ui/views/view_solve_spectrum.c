@@ -1,0 +1,87 @@
+/* What a solve shows of the spectrum: Ritz values and condition. */
+#include <stdio.h>
+
+#include "view_solve.h"
+#include "view_state.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+
+enum { GLANCE = 100000, GLANCE_COLUMNS = 200 }; /* rows of cg's T, columns of gmres's H: what a frame has time for */
+
+/* The eigenvalues of H of the least and the largest modulus. */
+static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
+{
+    double *re = mem_new(2 * k, sizeof *re, "Ritz values", NULL), *im = re + k;
+    if (!re || !ritz_hessenberg(H, ld, k, re, im, NULL) || !ritz_condition(H, ld, k, &to->condition, NULL)) {
+        mem_free(re);
+        return false;
+    }
+    int64_t low = 0, high = 0;
+    for (int64_t i = 1; i < k; i++) {
+        if (hypot(re[i], im[i]) < hypot(re[low], im[low])) low = i;
+        if (hypot(re[i], im[i]) > hypot(re[high], im[high])) high = i;
+    }
+    to->re[0] = re[low], to->im[0] = fabs(im[low]);
+    to->re[1] = re[high], to->im[1] = fabs(im[high]);
+    mem_free(re);
+    return true;
+}
+
+/* Ask the device for H, which waits for it: when paused, else once a second. The last values stay if that fails, or
+   if a cycle has only begun. */
+static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
+{
+    bool same = seen->iterations == v->iterations && seen->residual == v->residual;
+    if (same || v->reason != RUNNING || v->set.m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
+    double *H = mem_new(v->set.m * (v->set.m + 1), sizeof *H, "the Hessenberg matrix", NULL);
+    struct spectrum now = {.at_us = now_us()};
+    if (H && solve_hessenberg(v, H, &now.columns, NULL) && now.columns > 0) {
+        if (!v->paused && now.columns > GLANCE_COLUMNS) now.columns = GLANCE_COLUMNS;
+        now.iterations = v->iterations;
+        now.residual = v->residual;
+        bool poor = seen->iterations > v->base && seen->iterations <= v->iterations && 2 * now.columns < v->set.m;
+        if (!(poor && !v->paused) && extremes(H, v->set.m + 1, now.columns, &now)) *seen = now;
+    }
+    seen->at_us = now.at_us;
+    mem_free(H);
+}
+
+/* "0.0123", or "0.1 +- 2i". */
+static char *show_complex(double re, double im, char *out, size_t size)
+{
+    snprintf(out, size, fabs(im) > 1e-9 * fabs(re) ? "%.3g +- %.3gi" : "%.4g", re, im);
+    return out;
+}
+
+static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *name, const struct spectrum *s)
+{
+    char low[48], high[48], text[120];
+    snprintf(text, sizeof text, "%s to %s", show_complex(s->re[0], s->im[0], low, sizeof low),
+             show_complex(s->re[1], s->im[1], high, sizeof high));
+    solve_view_item(c, at, name, text);
+    snprintf(text, sizeof text, ">= %.4g", s->condition);
+    solve_view_item(c, at, "condition", text);
+}
+
+/* Ritz values are within the spectrum: the condition is at least their ratio. */
+void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v, struct view_state *st)
+{
+    struct solve_state *own = st->own;
+    const struct spectrum *seen = &own->spectrum;
+    if (v->solver->lanczos) {
+        ritz_of(&own->ritz, v, st->full ? GLANCE : 0);
+        const struct ritz *r = &own->ritz;
+        struct spectrum s = {.re = {r->low, r->high}, .condition = r->high / r->low};
+        if (r->rows) items_spectrum(c, at, v->pre.method ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
+    }
+    if (!v->solver->arnoldi) return;
+    look_at_hessenberg(v, &own->spectrum);
+    /* values read before the last restart belong to another operator */
+    bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
+                   v->history.residual[seen->iterations] == seen->residual;
+    if (of_this) items_spectrum(c, at, v->pre.method ? "Ritz values of A M^-1" : "Ritz values of A", seen);
+}

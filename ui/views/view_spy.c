@@ -1,0 +1,216 @@
+/* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
+#include "view_spy.h"
+#include "ui/cmd_view.h"
+#include "ui/draw.h"
+#include "ui/paint.h"
+#include "ui/term.h"
+#include "view_state.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "session/traced.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- drawing ---- */
+
+/* The title; drawn after the counts, since it shows whether they are sampled. */
+static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
+{
+    const struct csr *A = &s->current->csr;
+    const struct spy_state *spy = st->own;
+    const char *guess = spy->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
+    struct place lit[LANES];
+    draw_title(c, "spy", s->current, "%s%s", trace_lit(s, s->current, lit) ? "> at work in trace  " : "",
+               !A->nnz             ? "nothing is stored"
+               : spy->grid.guessed ? guess
+                                   : "counted from 0");
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct csr *A = &s->current->csr;
+    struct spy_state *spy = st->own;
+    struct err e = {0};
+    char last[32];
+    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
+    int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+    bool room = c->h >= LEAST_HEIGHT + below && c->w >= left + LEAST_WIDTH, any = A->rows && A->cols;
+    if (!any || !room) {
+        draw_head(c, s, st);
+        if (any) draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
+        return;
+    }
+    spy_want_sums(&spy->grid, A, st->full);
+    if (st->full) spy_fill_screen(&st->win, A, w, h, c->ascii, value);
+    struct picture p = spy_picture(A, &spy->grid.sums, st->win, w, h, c->ascii, value);
+    p.x = left;
+    p.y = 3;
+    spy->drawn_w = w;
+    spy->drawn_h = h;
+    spy->drawn_ascii = c->ascii;
+    bool ok = spy_count(st, A, &p, &e);
+    draw_head(c, s, st);
+    if (ok)
+        spy_draw_picture(c, s, st, &p);
+    else
+        draw_wrapped(c, 1, 2, 4, ST_BAD, e.text);
+}
+
+/* ---- keys ---- */
+
+static int64_t within(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Shift a visible stretch, and no further than the matrix goes, until it shows the cursor. */
+static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
+{
+    int64_t n = *to - *from;
+    if (at < *from) *from = at;
+    if (at >= *to) *from = at - n + 1;
+    *from = within(*from, 0, all - n);
+    *to = *from + n;
+}
+
+/* Make a visible stretch `times` as long, the cursor staying where it is in it. */
+static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double times)
+{
+    int64_t n = *to - *from, least = all < ZOOMED_LEAST ? all : ZOOMED_LEAST;
+    int64_t size = within((int64_t)ceil((double)n * times), least, all);
+    *from = within(at - (int64_t)((double)(at - *from) * (double)size / (double)n), 0, all - size);
+    *to = *from + size;
+}
+
+static void step(struct view_state *st, int k)
+{
+    int64_t page = st->win.row1 - st->win.row0;
+    switch (k) {
+    case UI_UP:
+        st->row -= st->row_step;
+        break;
+    case UI_DOWN:
+        st->row += st->row_step;
+        break;
+    case UI_LEFT:
+        st->col -= st->col_step;
+        break;
+    case UI_RIGHT:
+        st->col += st->col_step;
+        break;
+    case UI_PGUP:
+        st->row -= page;
+        break;
+    case UI_PGDN:
+        st->row += page;
+        break;
+    case UI_END:
+        st->row = st->rows - 1;
+        st->col = st->cols - 1;
+        break;
+    }
+}
+
+/* Show the place in the middle, as near as the matrix's edges allow. */
+static void centre(int64_t *from, int64_t *to, int64_t at, int64_t all)
+{
+    int64_t n = *to - *from;
+    *from = at - n / 2;
+    *to = *from + n;
+    follow(from, to, at, all);
+}
+
+static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
+{
+    (void)s;
+    st->row = row;
+    if (col >= 0) st->col = col;
+    centre(&st->win.row0, &st->win.row1, st->row, st->rows);
+    centre(&st->win.col0, &st->win.col1, st->col, st->cols);
+    return true;
+}
+
+static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
+{
+    (void)s;
+    *row = st->row;
+    *col = st->col;
+    return st->row < st->rows && st->col < st->cols;
+}
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    const struct csr *A = &s->current->csr;
+    struct window *w = &st->win;
+    double times = k == '+' || k == '=' ? 0.5 : k == '-' ? 2 : 1;
+    if (A->rows == 0 || A->cols == 0) return false;
+    if (k == 'g' || k == UI_HOME) {
+        *w = (struct window){0, A->rows, 0, A->cols};
+        st->row = st->col = 0;
+    }
+    step(st, k);
+    st->row = within(st->row, 0, A->rows - 1);
+    st->col = within(st->col, 0, A->cols - 1);
+    follow(&w->row0, &w->row1, st->row, A->rows);
+    follow(&w->col0, &w->col1, st->col, A->cols);
+    rescale(&w->row0, &w->row1, st->row, A->rows, times);
+    rescale(&w->col0, &w->col1, st->col, A->cols, times);
+    return true;
+}
+
+static bool click(struct session *s, struct view_state *st, int x, int y)
+{
+    const struct csr *A = &s->current->csr;
+    const struct spy_state *spy = st->own;
+    char last[32];
+    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2;
+    if (A->rows == 0 || A->cols == 0 || spy->drawn_w < 1 || spy->drawn_h < 1) return false;
+    struct picture p = spy_picture(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_ascii,
+                                   A->imag ? COMPLEX_WIDTH : VALUE_WIDTH);
+    if (x < left || x >= left + p.w || y < 3 || y >= 3 + p.h) return false;
+    st->row = within(spy_element_at(&p.down, p.dy, y - 3), 0, A->rows - 1);
+    st->col = within(spy_element_at(&p.across, p.dx, x - left), 0, A->cols - 1);
+    return true;
+}
+
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    char width[16], height[16];
+    (void)st;
+    snprintf(width, sizeof width, "%d", w);
+    snprintf(height, sizeof height, "%d", h);
+    const char *word[] = {s->current->name, "width", width, "height", height};
+    return run_command(s, &command_spy, COUNT(word), word, e);
+}
+
+static bool paint(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,
+                  struct err *e)
+{
+    return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
+}
+
+static void state_free(void *own)
+{
+    struct spy_state *spy = own;
+    spy_grid_free(&spy->grid);
+}
+
+const struct view view_spy = {
+    .name = "spy",
+    .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
+             "elements. Rows and columns are counted from 0.",
+    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
+            "or down  Home whole matrix  End last element",
+    .state_size = sizeof(struct spy_state),
+    .state_free = state_free,
+    .zooms = true,
+    .draw = draw,
+    .key = key,
+    .go = go,
+    .at = at,
+    .click = click,
+    .work = spy_work,
+    .numbers = numbers,
+    .paint = paint,
+};

@@ -1,0 +1,101 @@
+/* The counts behind the picture: at once where that is quick, else sampled first and counted while no key comes. */
+#include "view_spy.h"
+#include "view_state.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/session.h"
+
+#include <string.h>
+
+void spy_grid_free(struct grid *g)
+{
+    mem_free(g->n);
+    mem_free(g->counting);
+    sums_free(&g->sums);
+    *g = (struct grid){0};
+}
+
+static struct window window_of(const struct picture *p)
+{
+    return (struct window){p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
+}
+
+/* Empty cells for the picture. */
+static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
+{
+    mem_free(g->n);
+    mem_free(g->counting);
+    g->counting = NULL;
+    g->win = window_of(p);
+    g->h = p->down.cells;
+    g->w = p->across.cells;
+    g->guessed = g->no_room = false;
+    g->n = mem_zero((int64_t)g->h * g->w, sizeof *g->n, "the picture", e);
+    return g->n;
+}
+
+static bool is_quick(const struct csr *A, struct window win)
+{
+    int64_t end = win.row1 < A->rows ? win.row1 : A->rows;
+    return A->rowptr[end] - A->rowptr[win.row0] <= QUICK;
+}
+
+/* Count what the picture shows, at once where that is quick or the text waits for it; else guess, until sums or
+   spy_work() know. */
+bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
+{
+    struct spy_state *spy = st->own;
+    struct grid *g = &spy->grid;
+    struct window win = window_of(p);
+    bool same = g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells;
+    if (same && !g->guessed) return true;
+    if (!same && !begin_grid(g, p, e)) return false;
+    if (sums_ready(&g->sums) && sums_fit(&g->sums, win, g->h, g->w)) {
+        sums_cells(&g->sums, win, g->h, g->w, g->n);
+        g->guessed = false;
+        return true;
+    }
+    if (same) return true;
+    if (!st->full || is_quick(A, win)) return density_of(A, win, g->h, g->w, g->n, NULL, e);
+    g->guessed = true;
+    return density_sample(A, win, g->h, g->w, g->n, e);
+}
+
+/* A slice of the counting of a picture that the sums do not cover. */
+static enum work count_on(const struct csr *A, struct grid *g)
+{
+    if (!g->counting) {
+        g->counting = mem_zero((int64_t)g->h * g->w, sizeof *g->counting, "the picture", NULL);
+        g->no_room = !g->counting || !density_begin(&g->rest, A, g->win, g->h, g->w, g->counting, NULL);
+    }
+    if (g->no_room) return WORK_NONE;
+    if (density_more(&g->rest)) return WORK_ON;
+    mem_free(g->n);
+    g->n = g->counting;
+    g->counting = NULL;
+    g->guessed = false;
+    return WORK_DRAW;
+}
+
+/* First the visible picture, then the sums, which are needed once the picture moves. */
+enum work spy_work(struct session *s, struct view_state *st)
+{
+    struct spy_state *spy = st->own;
+    struct grid *g = &spy->grid;
+    if (!g->n || g->no_room) return WORK_NONE;
+    if (g->guessed && !sums_fit(&g->sums, g->win, g->h, g->w)) return count_on(&s->current->csr, g);
+    if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
+    if (sums_more(&g->sums)) return WORK_ON;
+    if (sums_ready(&g->sums)) return g->guessed ? WORK_DRAW : WORK_NONE;
+    sums_free(&g->sums); /* no memory: without them the picture is counted itself */
+    g->sums.down = g->sums.across = -1;
+    return WORK_ON;
+}
+
+/* Sums are worth their memory where a matrix is large and can be moved about in. */
+void spy_want_sums(struct grid *g, const struct csr *A, bool full)
+{
+    if (g->sums.A == A || g->sums.down < 0) return;
+    sums_free(&g->sums);
+    if (full && A->nnz > QUICK) sums_begin(&g->sums, A);
+}

@@ -1,0 +1,284 @@
+/* The picture on the canvas: frame, axes, dots or elements, legend, cursor and status. */
+#include "ui/draw.h"
+#include "view_spy.h"
+#include "view_state.h"
+#include "base/text.h"
+#include "session/traced.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
+
+/* What one character shows: its dots, its nonzeros, and the elements it covers. */
+struct spot {
+    unsigned dots;
+    double nonzeros, elements;
+};
+
+static double share_of(const struct axis *a, int cell)
+{
+    return (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell)) / a->repeat;
+}
+
+static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    struct spot s = {0};
+    for (int dot = 0; dot < p->dx * p->dy; dot++) {
+        int i = dot / p->dx, j = dot % p->dx;
+        int row = (y * p->dy + i) / p->down.repeat, col = (x * p->dx + j) / p->across.repeat;
+        if (row >= g->h || col >= g->w) continue;
+        uint32_t n = g->n[row * g->w + col];
+        if (n) s.dots |= bit[i][j];
+        s.nonzeros += (double)n / (p->down.repeat * p->across.repeat);
+        s.elements += share_of(&p->down, row) * share_of(&p->across, col);
+    }
+    return s;
+}
+
+/* The range of densities in the picture. A narrow one is widened, so that chance looks even. */
+struct shades {
+    double low, high, span;
+};
+
+static struct shades shades_of(const struct picture *p, const struct grid *g)
+{
+    struct shades r = {1, 0, 64};
+    for (int i = 0; i < p->w * p->h; i++) {
+        struct spot s = spot_at(p, g, i % p->w, i / p->w);
+        if (!(s.nonzeros > 0)) continue;
+        r.low = fmin(r.low, s.nonzeros / s.elements);
+        r.high = fmax(r.high, s.nonzeros / s.elements);
+    }
+    if (r.high > r.low * r.span) r.span = r.high / r.low;
+    return r;
+}
+
+/* 0 .. steps-1 by the logarithm of the density. */
+static int shade(const struct shades *r, double density, int steps)
+{
+    double t = 1 - log(r->high / density) / log(r->span);
+    int k = (int)(t * steps);
+    return k < 0 ? 0 : k < steps ? k : steps - 1;
+}
+
+static void draw_frame(struct canvas *c, const struct picture *p)
+{
+    int x0 = p->x - 1, y0 = p->y - 1, x1 = p->x + p->w, y1 = p->y + p->h;
+    draw_fill(c, p->x, y0, p->w, ST_AXIS, 0x2500);
+    draw_fill(c, p->x, y1, p->w, ST_AXIS, 0x2500);
+    for (int y = p->y; y < y1; y++) {
+        canvas_put(c, x0, y, ST_AXIS, 0x2502);
+        canvas_put(c, x1, y, ST_AXIS, 0x2502);
+    }
+    canvas_put(c, x0, y0, ST_AXIS, 0x250c);
+    canvas_put(c, x1, y0, ST_AXIS, 0x2510);
+    canvas_put(c, x0, y1, ST_AXIS, 0x2514);
+    canvas_put(c, x1, y1, ST_AXIS, 0x2518);
+}
+
+static void draw_axes(struct canvas *c, const struct picture *p)
+{
+    char text[32];
+    int middle = p->h / 2;
+    int64_t last_row = p->down.from + p->down.n - 1, last_col = p->across.from + p->across.n - 1;
+    draw_right(c, p->x - 1, p->y, ST_AXIS, show_count(p->down.from, text, sizeof text));
+    if (p->h > 8)
+        draw_right(c, p->x - 1, p->y + middle, ST_AXIS,
+                   show_count(spy_element_at(&p->down, p->dy, middle), text, sizeof text));
+    if (p->h > 1) draw_right(c, p->x - 1, p->y + p->h - 1, ST_AXIS, show_count(last_row, text, sizeof text));
+    int end = canvas_text(c, p->x, p->y - 2, ST_AXIS, "%s", show_count(p->across.from, text, sizeof text));
+    show_count(last_col, text, sizeof text);
+    int x = p->x + p->w - text_width(text);
+    if (p->across.n > 1) canvas_text(c, x > end + 1 ? x : end + 2, p->y - 2, ST_AXIS, "%s", text);
+}
+
+/* Entry k with the digits there is room for in `width` characters, one of them blank. */
+static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width)
+{
+    char text[64];
+    for (int digits = 4; digits > 0; digits--) {
+        int n = A->imag ? snprintf(text, sizeof text, "%.*g%+.*gi", digits, A->val[k], digits, A->imag[k])
+                        : snprintf(text, sizeof text, "%.*g", digits, A->val[k]);
+        if (n < width) break;
+    }
+    draw_right(c, x + width - 1, y, ST_PLAIN, text);
+}
+
+static void draw_element(struct canvas *c, const struct csr *A, const struct picture *p, int i, int j)
+{
+    int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
+    int x = p->x + j * p->across.repeat, y = p->y + i * p->down.repeat;
+    if (p->values && k >= 0) draw_value(c, x, y, A, k, p->value);
+    if (p->values && k < 0) canvas_put(c, x + p->value - 2, y, ST_PAD, 0xb7);
+    for (int line = 0; !p->values && k >= 0 && line < p->down.repeat; line++)
+        draw_fill(c, x, y + line, p->across.repeat, ST_RAMP + 5, 0x2588);
+}
+
+static void draw_elements(struct canvas *c, const struct csr *A, const struct picture *p)
+{
+    for (int i = 0; i < p->down.cells; i++)
+        for (int j = 0; j < p->across.cells; j++) draw_element(c, A, p, i, j);
+}
+
+static void draw_dots(struct canvas *c, const struct picture *p, const struct grid *g, const struct shades *r)
+{
+    for (int i = 0; i < p->w * p->h; i++) {
+        int x = i % p->w, y = i / p->w;
+        struct spot s = spot_at(p, g, x, y);
+        if (!(s.nonzeros > 0)) continue;
+        double density = s.nonzeros / s.elements;
+        uint32_t glyph = p->dy == 1 ? (uint32_t)sign[shade(r, density, SIGNS)] : 0x2800 + s.dots;
+        canvas_put(c, p->x + x, p->y + y, ST_RAMP + (unsigned)shade(r, density, RAMP_STEPS), glyph);
+    }
+}
+
+/* "0.12%", "34%" */
+static char *show_percent(double share, char *out, size_t size)
+{
+    snprintf(out, size, share < 0.1 ? "%.2g%%" : "%.0f%%", 100 * share);
+    return out;
+}
+
+/* The shades in use, from the sparsest cell to the densest; without colours braille cannot show them. */
+static void draw_shades(struct canvas *c, const struct picture *p, const struct shades *r, int x, int y)
+{
+    char low[32], high[32];
+    const char *what = p->dy > 1 ? "; density of a cell" : "; its density";
+    int first = shade(r, r->low, SIGNS);
+    show_percent(r->low, low, sizeof low);
+    show_percent(r->high, high, sizeof high);
+    int rest = x + text_width(low) + text_width(high) + SIGNS - first + 9;
+    if (rest + text_width(what) > c->w) what = "; density";
+    if (rest + text_width(what) > c->w) return;
+    x = canvas_text(c, x, y, ST_DIM, "%s %s", what, low);
+    if (!strcmp(low, high)) return;
+    if (!c->colours && p->dy > 1) {
+        canvas_text(c, x, y, ST_DIM, " to %s", high);
+        return;
+    }
+    x++;
+    for (int k = first; k < SIGNS; k++)
+        canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
+                   p->dy > 1 ? 0x2588 : (uint32_t)sign[k]);
+    canvas_text(c, x, y, ST_DIM, " %s (log)", high);
+}
+
+/* "15", "15-16" where not all cells are of one length, "1,500" where that makes no difference. */
+static char *show_length(const struct axis *a, char *out, size_t size)
+{
+    int64_t n = a->span / a->cells;
+    if (a->span % a->cells && n < 100)
+        snprintf(out, size, "%lld-%lld", (long long)n, (long long)n + 1);
+    else
+        show_count(n, out, size);
+    return out;
+}
+
+/* "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)" */
+static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
+{
+    char rows[48], cols[48];
+    if (p->values) return;
+    if (p->exact) {
+        canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 && p->down.repeat == 1 ? "dot" : "block");
+        return;
+    }
+    show_length(&p->down, rows, sizeof rows);
+    show_length(&p->across, cols, sizeof cols);
+    int x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s%s", p->dy > 1 ? "dot" : "sign", rows, cols,
+                        c->w < 40 ? "" : " elements");
+    draw_shades(c, p, r, x, y);
+}
+
+/* Where the cursor is, and what is there. */
+struct under {
+    int64_t row0, row1, col0, col1;
+};
+
+static struct under under_cursor(const struct picture *p, const struct view_state *st)
+{
+    struct under u = {st->row, st->row + 1, st->col, st->col + 1};
+    if (p->exact) return u;
+    int y = spy_character_of(&p->down, p->dy, st->row), x = spy_character_of(&p->across, p->dx, st->col);
+    return (struct under){spy_element_at(&p->down, p->dy, y), spy_element_at(&p->down, p->dy, y + 1),
+                          spy_element_at(&p->across, p->dx, x), spy_element_at(&p->across, p->dx, x + 1)};
+}
+
+static void draw_cursor(struct canvas *c, const struct picture *p, const struct view_state *st)
+{
+    int y = p->y + spy_character_of(&p->down, p->dy, st->row), x = p->x + spy_character_of(&p->across, p->dx, st->col);
+    int w = p->dx == 1 ? p->across.repeat : 1, h = p->dy == 1 ? p->down.repeat : 1;
+    for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
+}
+
+/* Mark the elements that the lanes of the traced warp are at: a value before its digits, else the whole cell. */
+static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
+{
+    struct place lit[LANES];
+    for (int n = trace_lit(s, s->current, lit), k = 0; k < n; k++) {
+        int64_t row = lit[k].row - p->down.from, col = lit[k].col - p->across.from;
+        if (row < 0 || row >= p->down.n || col < 0 || col >= p->across.n) continue;
+        int y = p->y + spy_character_of(&p->down, p->dy, lit[k].row),
+            x = p->x + spy_character_of(&p->across, p->dx, lit[k].col);
+        int w = p->dx == 1 ? p->across.repeat : 1, h = p->dy == 1 ? p->down.repeat : 1;
+        for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_BAD);
+        for (int i = 0; i < (p->values ? 1 : w * h); i++)
+            if (!p->values || c->cell[y * c->w + x].glyph == ' ') canvas_put(c, x + i % w, y + i / w, ST_BAD, '>');
+    }
+}
+
+/* The nonzeros of the cells from under.row0, col0 to row1, col1. */
+static int64_t counted(const struct picture *p, const struct grid *g, struct under u)
+{
+    int64_t n = 0;
+    int y1 = spy_cell_of(&p->down, u.row1 - 1), x1 = spy_cell_of(&p->across, u.col1 - 1);
+    for (int y = spy_cell_of(&p->down, u.row0); y <= y1; y++)
+        for (int x = spy_cell_of(&p->across, u.col0); x <= x1; x++) n += g->n[(int64_t)y * g->w + x];
+    return n;
+}
+
+static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct grid *g,
+                        struct under u, int y)
+{
+    char a[32], b[32], d[32], f[32];
+    if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
+        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s", show_count(u.row0, a, sizeof a),
+                    show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
+                    show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
+                    how_many(counted(p, g, u), "nonzero").text);
+        return;
+    }
+    int64_t k = csr_find(A, u.row0, u.col0);
+    int x = canvas_text(c, 1, y, ST_PLAIN, "row %s, column %s: ", show_count(u.row0, a, sizeof a),
+                        show_count(u.col0, b, sizeof b));
+    if (k < 0)
+        canvas_text(c, x, y, ST_DIM, "no entry");
+    else if (A->imag)
+        canvas_text(c, x, y, ST_BOLD, "%.17g %+.17gi", A->val[k], A->imag[k]);
+    else
+        canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
+}
+
+void spy_draw_picture(struct canvas *c, const struct session *s, struct view_state *st, const struct picture *p)
+{
+    const struct csr *A = &s->current->csr;
+    const struct grid *g = &((const struct spy_state *)st->own)->grid;
+    struct shades r = shades_of(p, g);
+    int below = st->full ? 3 : 1;
+    draw_frame(c, p);
+    draw_axes(c, p);
+    if (p->exact && p->dy == 1)
+        draw_elements(c, A, p);
+    else
+        draw_dots(c, p, g, &r);
+    draw_lit(c, s, p);
+    if (r.high > 0) draw_legend(c, p, &r, st->full ? c->h - below : p->y + p->h + 1);
+    struct under u = under_cursor(p, st);
+    st->row_step = u.row1 - u.row0;
+    st->col_step = u.col1 - u.col0;
+    if (!st->full) return;
+    draw_cursor(c, p, st);
+    draw_status(c, A, p, g, u, c->h - 2);
+}

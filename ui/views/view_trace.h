@@ -1,0 +1,68 @@
+/* What the files of the trace view share. */
+#ifndef VIEW_TRACE_H
+#define VIEW_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ui/canvas.h"
+#include "machine/microscope.h"
+
+struct session;
+struct trace_sums;
+struct view_state;
+
+/* Columns: of a step's number with its mark, of what it does, of a lane in the table; lines from which there is room
+   for all parts. */
+enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
+enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
+
+/* The size of the canvas as drawn last, for clicks. */
+struct trace_state {
+    int drawn_w, drawn_h;
+};
+
+/* How many lines each part has, and which columns. */
+struct frame {
+    const struct tracing *v;
+    int w, head, grid, source, request, sectors, legend, totals;
+    int label;    /* columns of what a step does; 0: not shown */
+    int tables;   /* columns of lanes beside the grid */
+    int64_t from; /* the step in the first line of the grid */
+};
+
+static inline int clamp(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* ---- view_trace_lanes.c ---- */
+
+extern const char *const trace_view_short[TOUCHES]; /* what a step does in a few letters */
+void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS]);
+enum style trace_view_style(const struct scope_place *p);
+/* Draws from line y on; each returns the line below. */
+int trace_view_grid(struct canvas *c, const struct frame *f, int y);
+
+/* ---- view_trace_code.c ---- */
+
+int trace_view_source(struct canvas *c, const struct frame *f, int y);
+
+/* ---- view_trace_request.c ---- */
+
+int trace_view_request(struct canvas *c, const struct tracing *v, const struct request_facts *f, int y);
+int trace_view_sectors(struct canvas *c, const struct frame *f, const struct request_facts *facts, int y);
+
+/* ---- view_trace_totals.c ---- */
+
+int trace_view_legend(struct canvas *c, const struct frame *f, int y);
+/* The running totals, item by item, in at most so many lines; the line below. */
+int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int lines);
+void trace_view_lane(struct canvas *c, const struct tracing *v, int y);
+
+/* ---- view_trace_keys.c ---- */
+
+bool trace_view_key(struct session *s, struct view_state *st, int k);
+void trace_view_answer(struct session *s, struct view_state *st);
+
+#endif

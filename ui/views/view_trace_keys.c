@@ -1,0 +1,209 @@
+/* The keys of the trace view. */
+#include "ui/front.h"
+#include "ui/term.h"
+#include "view_state.h"
+#include "view_trace.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/product.h"
+#include "base/text.h"
+#include "session/traced.h"
+#include "microscope/tracing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT_LIMIT = 1000000, LARGE = 1 << 20 };
+
+static bool take_count(struct view_state *st, int k)
+{
+    if (k < '0' || k > '9' || st->count > COUNT_LIMIT / 10) return false;
+    st->count = 10 * st->count + k - '0';
+    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back, d, u, p or w that many times",
+             (long long)st->count);
+    return true;
+}
+
+static bool say(struct view_state *st, const char *text)
+{
+    snprintf(st->message, sizeof st->message, "%.119s", text);
+    return true;
+}
+
+/* The n-th step of its kind. */
+static void find_step(struct tracing *v, struct view_state *st, enum trace_mark mark, int by, int64_t n)
+{
+    static const char *const what[] = {"with divergent lanes", "that fetches more sectors than it needs",
+                                       "that touches padding"};
+    int64_t at = v->at;
+    for (int64_t i = 0; i < n && at >= 0; i++) at = tracing_find(v, at, by, mark);
+    if (at >= 0)
+        tracing_go(v, at);
+    else
+        snprintf(st->message, sizeof st->message, "there is no %s step %s", by > 0 ? "later" : "earlier", what[mark]);
+}
+
+/* The same matrix, format and precision. */
+static struct trace_wanted same_of(const struct tracing *v)
+{
+    return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->asked, v->t.launch, v->t.block, v->t.warp};
+}
+
+/* A large matrix may take a while: show a message meanwhile. */
+static bool begin(struct session *s, struct view_state *st, const struct trace_wanted *w)
+{
+    struct err e = {0};
+    if (w->matrix->csr.nnz > LARGE && term_is_open()) {
+        snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it", w->kernel->name);
+        front_draw(s);
+    }
+    st->message[0] = 0;
+    session_take_interrupt();
+    bool ok = tracing_begin(s, w, &e);
+    session_take_interrupt();
+    return ok || (say(st, e.text), false);
+}
+
+/* The n-th warp from here, block after block. */
+static void go_warp(struct session *s, struct view_state *st, int64_t n, const char *what)
+{
+    const struct tracing *v = s->trace;
+    int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
+    struct trace_wanted w = same_of(v);
+    if (at < 0 || at >= all) {
+        snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before this one" : "there is no further %s",
+                 what);
+        return;
+    }
+    w.block = at / v->t.warps;
+    w.warp = (int)(at % v->t.warps);
+    begin(s, st, &w);
+}
+
+static void go_launch(struct session *s, struct view_state *st, int64_t n)
+{
+    const struct tracing *v = s->trace;
+    struct trace_wanted w = same_of(v);
+    int64_t at = w.launch + n;
+    w.launch = (int)at;
+    w.block = w.warp = 0;
+    if (at < 0 || at >= v->t.scope.nlaunches)
+        snprintf(st->message, sizeof st->message, "%s consists of %s", v->kernel->name,
+                 how_many(v->t.scope.nlaunches, "launch").text);
+    else
+        begin(s, st, &w);
+}
+
+static bool go_kernel(struct session *s, struct view_state *st, const struct kernel *k)
+{
+    struct trace_wanted w = same_of(s->trace);
+    if (k->param || k->format != w.kernel->format) w.param = NULL;
+    w.kernel = k;
+    w.launch = -1;
+    w.block = w.warp = 0;
+    return begin(s, st, &w);
+}
+
+/* The next kernel of the format that can be traced. */
+static void next_kernel(struct session *s, struct view_state *st)
+{
+    const struct kernel *was = s->trace->kernel;
+    const struct device *emu = device_open("emu", NULL);
+    int at = 0, n = 0;
+    while (kernels[n]) n++;
+    while (kernels[at] != was) at++;
+    for (int i = 1; emu && i < n; i++) {
+        const struct kernel *k = kernels[(at + i) % n];
+        if (k->format == was->format && kernel_runs_on(k, emu) && go_kernel(s, st, k)) {
+            st->message[0] = 0;
+            return;
+        }
+    }
+    if (!st->message[0])
+        snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for one of any format",
+                 was->format->name);
+}
+
+static bool ask(struct view_state *st, int k, const char *question)
+{
+    st->asks = true;
+    st->asks_for = k;
+    snprintf(st->question, sizeof st->question, "%s", question);
+    return true;
+}
+
+static void choose_lane(struct tracing *v, int64_t n)
+{
+    v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
+}
+
+/* What a key moves by; other keys are below. */
+enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
+static const struct {
+    int key;
+    enum move move;
+    int by;
+} moves[] = {
+    {'s', MOVE_STEP, 1},     {' ', MOVE_STEP, 1},       {UI_DOWN, MOVE_STEP, 1},    {UI_ENTER, MOVE_STEP, 1},
+    {'b', MOVE_STEP, -1},    {UI_UP, MOVE_STEP, -1},    {'n', MOVE_STEP, 10},       {UI_PGDN, MOVE_STEP, 10},
+    {'B', MOVE_STEP, -10},   {UI_PGUP, MOVE_STEP, -10}, {UI_RIGHT, MOVE_LANE, 1},   {UI_LEFT, MOVE_LANE, -1},
+    {'d', MOVE_DIVERGED, 1}, {'D', MOVE_DIVERGED, -1},  {'u', MOVE_UNCOALESCED, 1}, {'U', MOVE_UNCOALESCED, -1},
+    {'p', MOVE_PADDING, 1},  {'P', MOVE_PADDING, -1},   {'w', MOVE_WARP, 1},        {'W', MOVE_WARP, -1},
+    {'t', MOVE_BLOCK, 1},    {'T', MOVE_BLOCK, -1},     {'l', MOVE_LAUNCH, 1},      {'L', MOVE_LAUNCH, -1},
+};
+
+static void move(struct session *s, struct view_state *st, enum move m, int by, int64_t n)
+{
+    struct tracing *v = s->trace;
+    if (m == MOVE_STEP) tracing_go(v, n ? v->at + (by > 0 ? n : -n) : v->at + by);
+    if (!n) n = 1;
+    if (m == MOVE_LANE) choose_lane(v, by * n);
+    if (m == MOVE_WARP) go_warp(s, st, by * n, "warp");
+    if (m == MOVE_BLOCK) go_warp(s, st, by * n * v->t.warps, "block");
+    if (m == MOVE_LAUNCH) go_launch(s, st, by * n);
+    if (m >= MOVE_DIVERGED && m <= MOVE_PADDING && v->t.nsteps)
+        find_step(v, st, (enum trace_mark)(m - MOVE_DIVERGED), by, n);
+}
+
+bool trace_view_key(struct session *s, struct view_state *st, int k)
+{
+    struct tracing *v = s->trace;
+    if (!v) return false;
+    if (take_count(st, k)) return true;
+    int64_t n = st->count;
+    if (k >= 0) st->count = 0;
+    for (int i = 0; i < COUNT(moves); i++)
+        if (moves[i].key == k) return move(s, st, moves[i].move, moves[i].by, n), true;
+    if (k == UI_HOME || k == 'g') tracing_go(v, 0);
+    if (k == UI_END || k == 'G') tracing_go(v, v->t.nsteps - 1);
+    if (k == 'k') next_kernel(s, st);
+    if (k == 'K') return ask(st, k, "kernel: ");
+    if (k == 'r') return ask(st, k, "on to line: ");
+    if (k == 'R') return ask(st, k, "back to line: ");
+    return true;
+}
+
+static void go_line(struct tracing *v, struct view_state *st, int by)
+{
+    long line = strtol(st->typed, NULL, 10);
+    int64_t at = line > 0 && line < INT32_MAX ? tracing_line(v, v->at, by, (int)line) : -1;
+    if (at >= 0)
+        tracing_go(v, at);
+    else
+        snprintf(st->message, sizeof st->message, "no %s step is of line %.20s", by > 0 ? "later" : "earlier",
+                 st->typed);
+}
+
+void trace_view_answer(struct session *s, struct view_state *st)
+{
+    const struct kernel *k = kernel_find(st->typed);
+    if (!s->trace) return;
+    if (st->asks_for != 'K')
+        go_line(s->trace, st, st->asks_for == 'r' ? 1 : -1);
+    else if (k)
+        go_kernel(s, st, k);
+    else
+        snprintf(st->message, sizeof st->message, "there is no kernel `%.40s`; `kernels` lists them", st->typed);
+}
