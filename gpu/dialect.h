@@ -36,8 +36,8 @@ static __device__ __forceinline__ void rejoin() {}
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
-/* Before a loop: unroll it n times, or as a whole. Before a loop or a statement, AHEAD: nvcc by itself has the loads of n
-   turns under way at once. The emulator notes both with each access, for the cost model. */
+/* Before a loop: unroll it n times, or as a whole. Before a loop or a statement, AHEAD: nvcc by itself has the loads of
+   n turns under way at once. The emulator notes both with each access, for the cost model. */
 #define UNROLL(n) UNROLL_PRAGMA(unroll n)
 #define UNROLL_WHOLE UNROLL_PRAGMA(unroll)
 #define AHEAD(n)

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#define SOURCE(id, name, path)           \
-    __asm__(".section .rodata\n"         \
-            ".balign 16\n"               \
-            "source_" #id ":\n"          \
-            ".incbin \"" path "\"\n"     \
-            ".byte 0\n"                  \
-            ".previous\n");              \
+#define SOURCE(id, name, path)       \
+    __asm__(".section .rodata\n"     \
+            ".balign 16\n"           \
+            "source_" #id ":\n"      \
+            ".incbin \"" path "\"\n" \
+            ".byte 0\n"              \
+            ".previous\n");          \
     extern const char source_##id[];
 #include "sources.def"
 #undef SOURCE

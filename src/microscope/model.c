@@ -16,8 +16,8 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
                                              "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
                                              "launch"};
 
-/* Fitted to all kernels and two thirds of 24 matrices at once, in fp64 on an H200 of 1.98 GHz; tests/bench/bench_model.c
-   tells the errors. Beside each what it stands for. */
+/* Fitted to all kernels and two thirds of 24 matrices at once, in fp64 on an H200 of 1.98 GHz;
+   tests/bench/bench_model.c tells the errors. Beside each what it stands for. */
 static const struct {
     double again_us;    /* each launch: to start, fill and drain the multiprocessors */
     double first_us;    /* and what the first takes beyond the ceiling of an empty launch; it overlaps with that */
