@@ -55,8 +55,8 @@ BENCHES  := $(call programs,tests/bench/bench_*.c)
 T        ?=
 TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
 
-.PHONY: all tests run test check quick  asan fuzz fuzz-programs fuzz-keys layers golden check-gpu bench \
-  bench-load bench-screen install uninstall clean deps deps-test format
+.PHONY: all tests run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys layers lint golden check-gpu bench \
+  bench-load bench-screen install uninstall clean deps deps-test deps-lint format
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
@@ -117,12 +117,15 @@ test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
+DEPS_LINT := clang-format cppcheck
 DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect python3-jsonschema locales zsh groff-base
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev
 deps-test:
 	@tests/install_debs.sh $(DEPS_TEST)
+deps-lint:
+	@tests/install_debs.sh $(DEPS_LINT)
 
 # ---- checks ----
 # make check T=formats builds and runs one test; make quick all but the slow ones.
@@ -130,6 +133,10 @@ check: tests layers
 	@tests/run.py $(BUILD) $(T)
 quick: tests
 	@tests/run.py $(BUILD) --quick
+# What a build without CUDA changes: the devices, the lists of kernels and packers, and what the program says of them.
+NOCUDA_TESTS := device kernels pack transfer symmetrize lu sweep command session golden system
+check-nocuda:
+	@$(MAKE) $(JOBS) --no-print-directory check CUDA=0 BUILD=$(BUILD)/nocuda OBJ=$(BUILD) T='$(NOCUDA_TESTS)'
 ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
 asan:
 	@$(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan $(ASAN)
@@ -175,11 +182,11 @@ $(FUZZ)/%.o: %.cc
 	$(FUZZ_CC) -std=c++20 $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -MMD -c -o $@ $<
 # What libFuzzer steers by; AFL's compiler brings its own.
 $(FUZZ)/libfuzzer $(FUZZ)/libload.a: FUZZ_COVERAGE := $(if $(filter clang,$(FUZZ_CC)),-fsanitize=fuzzer-no-link)
-# The way of includes: ui -> gpu -> src, and no screen or GPU below.
-layers:
-	@! grep -nE '#include *[<"](n?curses|ncursesw|cuda|cusparse|cublas|cusolver|readline|gpu/|ui/)' -r src --exclude=main.c
-	@! grep -nE '#include *[<"](n?curses|ncursesw|readline|ui/)' -r gpu
-	@echo "layers: src and gpu include nothing from above them"
+# Each room uses only itself and the rooms before it: by #include and by symbols.
+layers: all
+	@tests/layers.py $(BUILD)
+lint: deps-lint layers
+	@tests/lint.sh
 golden: tests
 	@WARPSPY_GOLDEN=write tests/run.py $(BUILD) --golden
 # On a machine with a GPU. NOBUILD=1 uses what is there, for a machine without the -dev packages.

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""layers.py BUILD: check that every room uses only itself and the rooms before it.
+
+A room is a folder of sources. The check is made twice: by the #include lines, and by the symbols that the objects of
+BUILD leave undefined (`nm`), since a prototype alone can reach upwards. Two exceptions, both by design:
+- src/machine declares what gpu/ implements, so a room that may use src/machine may link to gpu/.
+- a registry's table (a file that includes a .def list) names every entry of its list.
+"""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+# Each room, and the rooms that it may use besides itself.
+SRC = ["base", "matrix", "formats", "machine", "files", "solvers", "lu", "card", "microscope", "session", "lessons",
+       "commands"]
+BESIDE = {("lessons", "commands")}  # the rooms of one floor, which must not use each other in either direction
+SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
+KNOT_MOST = 3
+
+
+def room_of(path):
+    """The room of a source file: "src/base", "gpu", "ui", or "main" for the program's own file."""
+    parts = path.parts
+    if path.name == "main.c":
+        return "main"
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def allowed(user, used):
+    """May a file of room `user` use one of room `used`?"""
+    if user == used or user == "main":
+        return True
+    if user == "ui":
+        return used != "main"
+    if user == "gpu":
+        return used.startswith("src/") and SRC.index(used[4:]) <= SRC.index("machine")
+    if not used.startswith("src/"):
+        return False
+    here, there = SRC.index(user[4:]), SRC.index(used[4:])
+    return there < here and (SRC[there], SRC[here]) not in BESIDE
+
+
+def find_header(source, name):
+    for folder in (source.parent, pathlib.Path("src"), pathlib.Path(".")):
+        if (folder / name).exists():
+            return pathlib.Path(*(folder / name).resolve().relative_to(pathlib.Path.cwd()).parts)
+    return None
+
+
+def check_includes(files):
+    """The #include lines that name a room out of order, or a screen or GPU header below ui/ and gpu/."""
+    for source in files:
+        room = room_of(source)
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            if not m:
+                continue
+            where = f"{source}:{number}"
+            if m[1] == "<":
+                if room.startswith("src/") and SCREEN_OR_GPU.match(m[2]):
+                    yield f"{where}: {room} includes <{m[2]}>"
+                if room == "gpu" and re.match(r"n?curses|readline|term", m[2]):
+                    yield f"{where}: gpu includes <{m[2]}>"
+                continue
+            if m[2].endswith(".def"):  # the table of a registry
+                continue
+            header = find_header(source, m[2])
+            if header and not allowed(room, room_of(header)):
+                yield f"{where}: {room} includes {header} of {room_of(header)}"
+
+
+def symbols(build):
+    """Of each object: the source it was built from, the symbols it defines and those it leaves undefined."""
+    out = []
+    for obj in sorted(build.rglob("*.o")):
+        below = obj.relative_to(build)
+        top = below.parts[0]
+        if top in ("emu", "cuda") and len(below.parts) > 1:  # gpu/kernels/k_x.cu, built twice
+            source = pathlib.Path("gpu", *below.parts[1:]).with_suffix(".cu")
+        elif top in ("src", "gpu", "ui"):
+            source = next((p for s in (".c", ".cc") if (p := below.with_suffix(s)).exists()), None)
+        else:
+            continue
+        if source is None or not source.exists():
+            continue
+        text = subprocess.run(["nm", "-P", str(obj)], capture_output=True, text=True, check=True).stdout
+        defined, undefined = set(), set()
+        for line in text.splitlines():
+            name, kind = line.split()[:2]
+            if kind in "Uwv":
+                undefined.add(name)
+            elif kind.isupper():
+                defined.add(name)
+        out.append((source, defined, undefined))
+    return out
+
+
+def check_symbols(objects):
+    """The symbols that an object takes from a room out of order; and the uses between the files of one room."""
+    home = {}
+    for source, defined, _ in objects:
+        for name in defined:
+            home.setdefault(name, source)
+    machine = " ".join(p.read_text() for p in pathlib.Path("src/machine").glob("*.h"))
+    promised = set(re.findall(r"\b[A-Za-z_]\w*", machine))
+    wrong, uses = [], collections.defaultdict(set)
+    for source, _, undefined in objects:
+        table = re.search(r'#include "[^"]*\.def"', source.read_text())
+        for name in sorted(undefined & home.keys()):
+            there = home[name]
+            if room_of(there) == room_of(source) and there.parent == source.parent and there != source:
+                if not table:
+                    uses[source].add(there)
+            if table or allowed(room_of(source), room_of(there)):
+                continue
+            if room_of(there) == "gpu" and name in promised and allowed(room_of(source), "src/machine"):
+                continue
+            wrong.append(f"{source}: takes {name} from {there} of {room_of(there)}")
+    return wrong, uses
+
+
+def knots(uses):
+    """The groups of files of one room that all need each other (strongly connected components, by Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(uses.get(v, ())):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            group = []
+            while not group or group[-1] != v:
+                group.append(stack.pop())
+            found.append(sorted(group))
+
+    sys.setrecursionlimit(10000)
+    for v in sorted(uses):
+        if v not in index:
+            visit(v)
+    return [g for g in found if len(g) > KNOT_MOST]
+
+
+def main():
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build")
+    files = [p for top in ("src", "gpu", "ui") for p in sorted(pathlib.Path(top).rglob("*")) if
+             p.suffix in (".c", ".cc", ".cu", ".h")]
+    wrong = list(check_includes(files))
+    objects = symbols(build)
+    if not objects:
+        sys.exit(f"layers: no objects in {build}: run make first")
+    by_symbol, uses = check_symbols(objects)
+    wrong += by_symbol
+    wrong += [f"a knot of {len(g)} files: " + " ".join(map(str, g)) for g in knots(uses)]
+    for line in wrong:
+        print(line)
+    print(f"layers: {len(files)} files by #include, {len(objects)} objects by symbol: {len(wrong)} out of order")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
