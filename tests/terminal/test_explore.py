@@ -13,7 +13,7 @@ import traceback
 
 from test_pty import BIN, DOWN, RIGHT, UP, Session, at_prompt, main, mode, quits
 
-VIEWS = re.findall(r"VIEW\((\w+)\)", open("ui/views.def").read())
+VIEWS = re.findall(r"VIEW\((\w+)\)", open("ui/views/views.def").read())
 
 
 def explorer(args="-v samples/thesis4.mtx", pane="[1 spy]", **env):
