@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* lib`stem`.so.VERSION for the first of the versions that is there, where the loader looks or in the toolkit's usual
+/* lib`stem`.so.VERSION for the first of the versions that is there, where the loader looks or in the toolkit's default
    folder; NULL: none, and dlerror() says why. */
 static inline void *library_open(const char *stem, const int *versions, int n)
 {

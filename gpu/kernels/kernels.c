@@ -54,16 +54,16 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d)
     return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
 }
 
-const struct kernel *kernel_usual(const struct format *f, const struct csr *A, const struct device *d)
+const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d)
 {
-    const struct kernel *usual = NULL;
+    const struct kernel *chosen = NULL;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (k->vendor || !kernel_runs_on(k, d) || k->format != f) continue;
-        usual = k;
+        chosen = k;
         if (A && k->best && k->best(A)) break;
     }
-    return usual;
+    return chosen;
 }
 
 /* The compilation of k that runs on d: NULL where this build has none. */

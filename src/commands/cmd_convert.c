@@ -121,8 +121,8 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
     c->copy_us = c->there || w->dev->kind == DEV_CPU ? 0 : put_us;
     if (why.code == E_CANCELLED || why.code == E_DEVICE) return fail(e, why.code, "%s", why.text);
     if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
-    c->csr = kernel_usual(&format_csr, &w->matrix->csr, w->dev);
-    c->own = kernel_usual(p->S.format, &w->matrix->csr, w->dev);
+    c->csr = kernel_default(&format_csr, &w->matrix->csr, w->dev);
+    c->own = kernel_default(p->S.format, &w->matrix->csr, w->dev);
     if (c->own != c->csr) c->csr_us = product_us(s, *w, c->csr);
     same.param = p->asked;
     c->own_us = product_us(s, same, c->own);

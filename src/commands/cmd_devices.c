@@ -20,8 +20,8 @@ static void out_device(void *user, const char *name)
     struct err why = {0};
     int64_t free_bytes = -1, total = -1;
     struct device *d = device_open(name, &why);
-    const struct device *usual = s->dev ? s->dev : device_default();
-    bool used = usual && !strcmp(usual->name, name);
+    const struct device *default_device = s->dev ? s->dev : device_default();
+    bool used = default_device && !strcmp(default_device->name, name);
     if (d && !d->lost) d->ops->memory(d, &free_bytes, &total, NULL);
     out_row(s->out);
     out_str(s->out, NULL, "", used ? "*" : "");

@@ -87,8 +87,8 @@ static void help_sources(struct out *o)
 static void out_params(struct out *o, const struct param *p)
 {
     for (; p->name; p++)
-        out_text(o, "  %-8s %s (default %lld%s)", p->name, p->about, (long long)p->usual,
-                 p->usual ? "" : ", chosen automatically");
+        out_text(o, "  %-8s %s (default %lld%s)", p->name, p->about, (long long)p->default_value,
+                 p->default_value ? "" : ", chosen automatically");
 }
 
 /* ---- the kinds of values in a command's grammar ---- */
@@ -321,7 +321,7 @@ static bool help_option(struct session *s, const char *name)
     option_list(s, o, join, values);
     out_topic(s->out, "option", "option", o->name, o->about);
     out_words(s->out, "values", "one of", values);
-    out_str(s->out, "usual", "usually", o->usual);
+    out_str(s->out, "usual", "default", o->default_value);
     out_text(s->out, "`set %s` shows it, `set %s VALUE` changes it for good.", o->name, o->name);
     return true;
 }

@@ -27,7 +27,7 @@ static void out_option(struct session *s, const struct setting *o)
     out_row(s->out);
     out_str(s->out, "name", "option", o->name);
     out_str(s->out, "value", "value", option_value(s, (enum option_id)(o - options)));
-    out_str(s->out, "usual", NULL, o->usual);
+    out_str(s->out, "usual", NULL, o->default_value);
     out_words(s->out, "values", "one of", j.text);
     out_str(s->out, "about", "which is", o->about);
 }

@@ -29,7 +29,7 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
 static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct kernel *k = name ? kernel_find(name) : kernel_usual(format_find(format ? format : "csr"), A, d);
+    const struct kernel *k = name ? kernel_find(name) : kernel_default(format_find(format ? format : "csr"), A, d);
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", format ? format : "csr",
              d->name);

@@ -14,10 +14,10 @@
 
 enum { MB = 1000000, USUAL_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
 
-static bool in_range(const struct args *a, const char *key, int64_t usual, int64_t least, int64_t most, int *v,
+static bool in_range(const struct args *a, const char *key, int64_t default_value, int64_t least, int64_t most, int *v,
                      struct err *e)
 {
-    int64_t n = arg_int(a, key, usual);
+    int64_t n = arg_int(a, key, default_value);
     *v = (int)n;
     if (n >= least && n <= most) return true;
     return fail(e, E_USAGE, "expected %lld to %lld %s, found %lld", (long long)least, (long long)most,

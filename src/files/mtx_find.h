@@ -28,7 +28,7 @@ struct mtx_find {
     int nplaces, ntwice;
     struct find_place place[FIND_PLACES];
     struct find_twice twice[FIND_TWICE]; /* the first of the file */
-    int64_t block;                       /* tests: bytes of text at a time; 0: the usual */
+    int64_t block;                       /* tests: bytes of text at a time; 0: the default */
 };
 /* Keep in info what tells that the file is later still the one that was read: for the reader, before it reads. */
 void mtx_stamp(const char *path, struct load_info *info);

@@ -68,7 +68,7 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
 {
     for (int i = 0; f->params[i].name; i++) {
         const struct param *p = &f->params[i];
-        int64_t v = param ? param[i] : p->usual;
+        int64_t v = param ? param[i] : p->default_value;
         if (v < p->min || v > p->max)
             return fail(e, E_USAGE, "%s: %s must be %lld to %lld, but is %lld", f->name, p->name, (long long)p->min,
                         (long long)p->max, (long long)v);

@@ -38,7 +38,7 @@ struct format {
     /* Formats of diagonals: the operands of piece k, by which the balance of work is measured (see struct measures);
        false when there are no more than k pieces. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
-    /* Change the parameters from the usual ones to those for a GPU with so many multiprocessors; NULL: nothing to. */
+    /* Change the parameters from the defaults to those for a GPU with so many multiprocessors; NULL: nothing to. */
     void (*suit)(int multiprocessors, int64_t *param);
 };
 
@@ -55,9 +55,9 @@ struct plan {
 
 /* What follows from the arrays' lengths. */
 struct plan plan_of(const struct stored *shape);
-/* S->param from param (PARAMS_MAX values, or NULL for the usual ones), which must be within their bounds. */
+/* S->param from param (PARAMS_MAX values, or NULL for the defaults), which must be within their bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
-/* Sizes of A in format f before any allocation. param: PARAMS_MAX values, or NULL for the usual ones. */
+/* Sizes of A in format f before any allocation. param: PARAMS_MAX values, or NULL for the defaults. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Refuse (E_LIMIT, with the estimate, naming `force`) when the plan would waste memory: padding above

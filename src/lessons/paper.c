@@ -233,7 +233,7 @@ static const struct kernel *kernel_called(const struct papers *p, const char *na
     const struct kernel *k = kernel_find(name);
     const struct format *f = k ? k->format : format_find(name);
     if (k && kernel_runs_on(k, p->dev)) return k;
-    k = f ? kernel_usual(f, A, p->dev) : NULL;
+    k = f ? kernel_default(f, A, p->dev) : NULL;
     if (!f)
         unknown(name, e);
     else if (!k)

@@ -49,7 +49,7 @@ struct kernel {
     bool shares;        /* its blocks take work as they come to it: which of them does what is chance */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: of all of them */
     bool skips_padding;                       /* stops where a row's padding begins: it need not be read */
-    const int64_t *param;                     /* the format's parameters it is measured with; NULL: the usual ones */
+    const int64_t *param;                     /* the format's parameters it is measured with; NULL: the defaults */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     bool (*best)(const struct csr *A); /* the one of its format to take for A, if none is named; NULL: never */
     /* Bytes the kernel keeps on the device beside the matrix; what fills them, and the note, once; what releases the
@@ -69,7 +69,7 @@ const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The kernel used when none is named: of the format's own ones that run on d, the first that says it is best for A,
    else the last. A may be NULL. */
-const struct kernel *kernel_usual(const struct format *f, const struct csr *A, const struct device *d);
+const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that the preparation of k on M took: tile starts and the like; 0 if it has none or did not run yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);

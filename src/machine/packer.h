@@ -71,7 +71,7 @@ struct packing {
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
 /* Plan, refuse as format_pack does, allocate and pack; E_MEMORY where the device has no room for the result. A: a
-   matrix in the format csr on a device, which must outlive p; param: PARAMS_MAX values, or NULL for the usual ones.
+   matrix in the format csr on a device, which must outlive p; param: PARAMS_MAX values, or NULL for the defaults.
    E_UNSUPPORTED where there is no packer. On failure *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);

@@ -203,7 +203,7 @@ static bool pose(struct job *j, struct err *e)
 static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us, struct err *e)
 {
     *j = (struct job){.plan = p, .size = (int64_t)type_size(p->real)};
-    j->kernel = kernel_usual(&format_csr, p->A, p->dev);
+    j->kernel = kernel_default(&format_csr, p->A, p->dev);
     if (!j->kernel) return fail(e, E_UNSUPPORTED, "no kernel for csr runs on %s", p->dev->name);
     j->piece = mem_zero(p->pieces, sizeof *j->piece, "the pieces of a matrix", e);
     if (!j->piece) return false;

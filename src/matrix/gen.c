@@ -66,7 +66,8 @@ bool gen_params(const struct generator *g, const int64_t *p, struct err *e)
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e)
 {
     *v = p[i] < most ? p[i] : most;
-    return *v == p[i] || p[i] == g->params[i].usual || outside(g, &g->params[i], g->params[i].min, most, p[i], e);
+    return *v == p[i] || p[i] == g->params[i].default_value ||
+           outside(g, &g->params[i], g->params[i].min, most, p[i], e);
 }
 
 enum { TICK_ROWS = 1 << 14 };

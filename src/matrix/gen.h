@@ -30,7 +30,8 @@ const struct generator *generator_find(const char *name);
 
 /* Are the parameters within the generator's own ranges? */
 bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
-/* Parameter i, which the others limit to `most`, in *v: the usual value is cut to that, another one refused. */
+/* Parameter i, which the others limit to `most`, in *v: a default beyond it is reduced to it, another value is refused.
+ */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
 /* Called for each row: look at the watch now and then, saying `done` of `total`; where it cancels, A is freed. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);

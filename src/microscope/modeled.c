@@ -75,7 +75,7 @@ const int64_t *modeled_params(const struct kernel *k, const int64_t *param, cons
 {
     const struct format *f = k->format;
     if (param || k->param || !f->suit) return param ? param : k->param;
-    for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].usual : 0;
+    for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].default_value : 0;
     f->suit(g->sms, own);
     return own;
 }

@@ -36,7 +36,7 @@ struct packed {
     struct stored S;
     struct mat M;
     enum type real;
-    int64_t param[PARAMS_MAX]; /* as asked for; -1 first: the usual ones */
+    int64_t param[PARAMS_MAX]; /* as asked for; -1 first: the defaults */
     double us;                 /* packing took */
 };
 void packed_free(struct packed *p);

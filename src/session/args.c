@@ -109,7 +109,7 @@ bool arg_params(const struct args *a, const struct param *list, int64_t *v, stru
     bool given[PARAMS_MAX] = {false};
     const char *text;
     for (int i = 0; i < PARAMS_MAX; i++) v[i] = 0;
-    for (; list && list[n].name; n++) v[n] = list[n].usual;
+    for (; list && list[n].name; n++) v[n] = list[n].default_value;
     for (int i = 0; (text = arg_at(a, "params", i)); i++) {
         int k = at;
         if (!like_number(text)) {

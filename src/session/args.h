@@ -19,7 +19,7 @@ int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 double arg_real(const struct args *a, const char *key, double otherwise);
 int arg_count(const struct args *a, const char *key); /* of a repeated kind */
 const char *arg_at(const struct args *a, const char *key, int i);
-/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the usual ones where not given). */
+/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the defaults where not given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
 enum type arg_precision(const struct args *a); /* flags f32 / f64; T_F64 when neither */
 

@@ -34,9 +34,9 @@ static bool check_device(const char *value)
 /* The default device is not opened before it is needed. */
 static bool use_device(struct session *s, const char *value, struct err *e)
 {
-    const struct device *usual = device_default();
+    const struct device *default_device = device_default();
     s->dev = NULL;
-    if (!strcmp(value, "auto") || (usual && !strcmp(value, usual->name))) return true;
+    if (!strcmp(value, "auto") || (default_device && !strcmp(value, default_device->name))) return true;
     return (s->dev = device_open(value, e)) != NULL;
 }
 
@@ -97,7 +97,7 @@ void option_list(const struct session *s, const struct setting *o, give_fn *give
 
 const char *option_value(const struct session *s, enum option_id o)
 {
-    return *s->option[o] ? s->option[o] : options[o].usual;
+    return *s->option[o] ? s->option[o] : options[o].default_value;
 }
 
 /* ---- setting ---- */

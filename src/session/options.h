@@ -12,7 +12,7 @@ struct err;
 struct session;
 
 struct setting {
-    const char *name, *about, *usual;
+    const char *name, *about, *default_value;
     const char *values[8]; /* to choose from, ended by NULL; none: list offers them */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     bool (*check)(const char *value); /* quicker than the list; NULL: what is listed is right */

@@ -312,7 +312,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
 /* ---- devices ---- */
 
 /* The chosen device, else the default one; a default GPU that does not start is given up for the host. */
-static struct device *open_usual(struct session *s, struct err *e)
+static struct device *open_default(struct session *s, struct err *e)
 {
     struct err why = {0};
     struct device *d = s->dev ? s->dev : device_default();
@@ -328,10 +328,10 @@ static struct device *open_usual(struct session *s, struct err *e)
 
 struct device *session_device(struct session *s, const char *name, struct err *e)
 {
-    struct device *d = name ? device_open(name, e) : open_usual(s, e);
+    struct device *d = name ? device_open(name, e) : open_default(s, e);
     if (!d) return NULL;
     if (d->lost) session_device_lost(s, d);
-    if (d->lost && !name) d = open_usual(s, e);
+    if (d->lost && !name) d = open_default(s, e);
     if (d && d->lost) {
         fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; go on with `device cpu`, or start again",
              d->name);

@@ -53,7 +53,7 @@ struct session {
     const char *folder;     /* of the lesson that runs, which names the files it reads from there; NULL outside */
     struct undo undo;
     struct record *record;        /* the commands are written there, NULL: they are not */
-    char option[OPTIONS_MAX][24]; /* values that were set, empty: the usual ones; options.h */
+    char option[OPTIONS_MAX][24]; /* values that were set, empty: the defaults; options.h */
     bool single;                  /* fp32 where a command names no precision */
     int nested;                   /* commands that run within one another */
     int64_t ran;                  /* commands so far that were not refused */

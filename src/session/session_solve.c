@@ -12,7 +12,7 @@
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
                                           struct err *e)
 {
-    const struct kernel *k = o->kernel ? o->kernel : kernel_usual(f, A, o->dev);
+    const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists what does", f->name,
              o->dev->name);

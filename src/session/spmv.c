@@ -29,7 +29,7 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param)
 {
     if (!f->suit || d->kind != DEV_CUDA) return NULL;
-    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].usual : 0;
+    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
     f->suit(d->units, param);
     return param;
 }

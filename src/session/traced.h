@@ -19,7 +19,7 @@ struct trace_wanted {
     struct matrix *matrix;
     const struct kernel *kernel;
     enum type real;
-    const int64_t *param; /* of the kernel's format; NULL: the usual ones */
+    const int64_t *param; /* of the kernel's format; NULL: the defaults */
     int launch;           /* -1: the largest */
     int64_t block;
     int warp;

@@ -10,7 +10,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { INVERSE, USUAL = 8, MOST = 32 };
+enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32 };
 enum { NOTE_BLOCK }; /* in v->pre_note: rows per block */
 
 /* A dense block of n rows, and its inverse in the making, by rows of MOST. */
@@ -126,7 +126,7 @@ static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 
 static bool make(struct solve *v, struct err *e)
 {
-    int64_t size = v->pre.block ? v->pre.block : USUAL;
+    int64_t size = v->pre.block ? v->pre.block : DEFAULT_SIZE;
     if (size < 1 || size > MOST)
         return fail(e, E_USAGE, "the preconditioner bjacobi: expected a block of 1 to %d rows, found %lld", MOST,
                     (long long)size);

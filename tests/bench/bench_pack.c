@@ -38,12 +38,12 @@ struct base {
     double put_us, spmv_us;
 };
 
-/* The usual kernel for what M holds; NaN where there is none or it fails. */
+/* The default kernel for what M holds; NaN where there is none or it fails. */
 static double spmv_us(const struct csr *A, const struct mat *M)
 {
     struct run r;
     struct err e = {0};
-    const struct kernel *k = kernel_usual(M->of->format, A, M->dev);
+    const struct kernel *k = kernel_default(M->of->format, A, M->dev);
     if (k && bench_kernel(k, A, M, 0, NULL, &r, &e)) return r.us;
     printf("    # %s: %s\n", M->of->format->name, k ? e.text : "no kernel");
     return NAN;
@@ -141,7 +141,7 @@ static bool bench_matrix(const struct csr *A, struct device *d, struct err *e)
     if (ok) {
         c.spmv_us = spmv_us(A, &c.M);
         printf("    csr copied there in %.3f ms; %s takes %.1f us\n", c.put_us / 1e3,
-               kernel_usual(c.S.format, A, d)->name, c.spmv_us);
+               kernel_default(c.S.format, A, d)->name, c.spmv_us);
         ok = bench_formats(&c, e);
         mat_free(&c.M);
     }

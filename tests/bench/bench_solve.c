@@ -75,11 +75,11 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
     return true;
 }
 
-/* The usual kernel of CSR, and for cg those that differ in how they read the same rows. */
+/* The default kernel of CSR, and for cg those that differ in how they read the same rows. */
 static bool wanted(const struct solver *s, const struct kernel *k, const struct csr *A, const struct device *d)
 {
     static const char *const others[] = {"csr-scalar", "csr-merge", "dia", "dia-symmetric", "cusparse-csr1-prep"};
-    if (k == kernel_usual(format_find("csr"), A, d)) return true;
+    if (k == kernel_default(format_find("csr"), A, d)) return true;
     for (int i = 0; i < COUNT(others); i++)
         if (!strcmp(s->name, "cg") && !strcmp(k->name, others[i])) return kernel_runs_on(k, d);
     return false;

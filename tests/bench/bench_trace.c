@@ -19,7 +19,8 @@
 enum { FRAMES = 200 };
 
 static const char *const matrices[] = {"gen poisson2d 1415", "gen rmat 20 10 seed 1"};
-static const char *const usual[] = {"csr-scalar", "csr-vector", "csr-merge", "coo-atomic", "ell", "sell", "hyb", "dia"};
+static const char *const defaults[] = {"csr-scalar", "csr-vector", "csr-merge", "coo-atomic",
+                                       "ell",        "sell",       "hyb",       "dia"};
 static const struct {
     int w, h;
 } sizes[] = {{80, 24}, {120, 40}, {200, 60}};
@@ -76,7 +77,7 @@ static void time_kernel(struct session *s, const char *name)
 
 int main(int argc, char **argv)
 {
-    int n = argc > 1 ? argc - 1 : COUNT(usual);
+    int n = argc > 1 ? argc - 1 : COUNT(defaults);
     setlocale(LC_CTYPE, "C.UTF-8");
     for (int m = 0; m < COUNT(matrices); m++) {
         struct session s;
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
         printf("\n%-18s%7s %9s %9s", "one warp", "steps", "first ms", "next ms");
         for (int i = 0; i < COUNT(sizes); i++) printf("   us %3dx%-4d", sizes[i].w, sizes[i].h);
         printf("\n");
-        for (int k = 0; k < n; k++) time_kernel(&s, argc > 1 ? argv[k + 1] : usual[k]);
+        for (int k = 0; k < n; k++) time_kernel(&s, argc > 1 ? argv[k + 1] : defaults[k]);
         ui_detach(&s);
         session_free(&s);
     }

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Besides the usual parameters of each format: what tiles the warp, what does not, what exceeds it. */
+/* Besides the default parameters of each format: what tiles the warp, what does not, what exceeds it. */
 static const struct variant {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -321,13 +321,13 @@ static void hold_file(struct subject *s, const struct kernel *k)
     answer(s, k, 0, 3, NULL);
 }
 
-/* All formats by their usual parameters; the precisions take turns. */
+/* All formats by their default parameters; the precisions take turns. */
 static void each_format(const char *name, const struct csr *A, int turn, const struct loop *l)
 {
     for (int f = 0; formats[f]; f++) {
-        struct variant usual = {.format = formats[f]->name};
-        for (int i = 0; formats[f]->params[i].name; i++) usual.param[i] = formats[f]->params[i].usual;
-        each_kernel(name, A, &usual, reals[(turn + f) % COUNT(reals)], l);
+        struct variant defaults = {.format = formats[f]->name};
+        for (int i = 0; formats[f]->params[i].name; i++) defaults.param[i] = formats[f]->params[i].default_value;
+        each_kernel(name, A, &defaults, reals[(turn + f) % COUNT(reals)], l);
     }
 }
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Beside the usual parameters of each format. */
+/* Beside the default parameters of each format. */
 static const struct {
     const char *format;
     int64_t param[PARAMS_MAX];

@@ -624,14 +624,14 @@ void bed_solve(struct bed *bed, struct solve_options o, const char *device, doub
 
 static struct solve_options options_of(const struct known_end *k, enum type real)
 {
-    double usual = real == T_F32 ? 1e-5 : 1e-9;
+    double tol_default = real == T_F32 ? 1e-5 : 1e-9;
     return (struct solve_options){
         .solver = solver_find(k->solver),
         .real = real,
         .b = k->b,
         .tol = k->tol > 0   ? k->tol
                : k->tol < 0 ? 0
-                            : usual,
+                            : tol_default,
         .eps = k->eps,
         .maxit = k->maxit > 0   ? k->maxit
                  : k->maxit < 0 ? 0
@@ -735,7 +735,7 @@ void check_formats(const char *device, enum type real)
     bed_make(&bed, &grid);
     for (int i = 0; formats[i]; i++) {
         o.format = formats[i];
-        if (!kernel_usual(formats[i], NULL, device_open(device, NULL))) continue;
+        if (!kernel_default(formats[i], NULL, device_open(device, NULL))) continue;
         bed_solve(&bed, o, device, 2e4);
         assert_int_equal(bed.s.solve->reason, CONVERGED);
         assert_string_equal(bed.s.solve->matrix.mat->of->format->name, formats[i]->name);

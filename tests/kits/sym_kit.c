@@ -197,19 +197,19 @@ static void check_pair(const char *device, enum sym_mode mode, double own, doubl
 void sym_check_values(const char *device)
 {
     const double big = 0x1.8p1023, small = 0x3p-1074;
-    double odd, usual;
+    double odd, quiet_nan;
     uint64_t bits = 0xfff8000000001234ull;
     memcpy(&odd, &bits, sizeof odd);
     bits = 0x7ff8000000000000ull;
-    memcpy(&usual, &bits, sizeof usual);
+    memcpy(&quiet_nan, &bits, sizeof quiet_nan);
     check_pair(device, SYM_AVERAGE, big, big * 0.5, 0x1.2p1023);
     check_pair(device, SYM_AVERAGE, small, small * 2, 0x4p-1074);
-    check_pair(device, SYM_AVERAGE, INFINITY, -INFINITY, usual);
+    check_pair(device, SYM_AVERAGE, INFINITY, -INFINITY, quiet_nan);
     check_pair(device, SYM_SUM, big, big * 0.5, INFINITY);
-    check_pair(device, SYM_SUM, odd, 1, usual);
-    check_pair(device, SYM_SUM, 1, odd, usual);
-    check_pair(device, SYM_SUM, odd, odd, usual);
-    check_pair(device, SYM_MAX, odd, 1, usual);
+    check_pair(device, SYM_SUM, odd, 1, quiet_nan);
+    check_pair(device, SYM_SUM, 1, odd, quiet_nan);
+    check_pair(device, SYM_SUM, odd, odd, quiet_nan);
+    check_pair(device, SYM_MAX, odd, 1, quiet_nan);
     check_pair(device, SYM_MAX, -0.0, 0, 0.0);
     check_pair(device, SYM_MAX, 0, -0.0, 0.0);
     check_pair(device, SYM_MAX, -0.0, -1, -0.0);

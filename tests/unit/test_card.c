@@ -305,7 +305,7 @@ static void test_definite(void **state)
 static void test_ritz(void **state)
 {
     (void)state;
-    double usual = card_flops_most;
+    double saved_flops_most = card_flops_most;
     card_flops_most = 0;
     for (int last = 3; last <= 5; last += 2) {
         struct csr A;
@@ -323,7 +323,7 @@ static void test_ritz(void **state)
         card_free(&c);
         csr_free(&A);
     }
-    card_flops_most = usual;
+    card_flops_most = saved_flops_most;
 }
 
 /* nnz(L) with CHOLMOD's own counts, and the 1-norm condition of a matrix whose inverse is known. */

@@ -97,7 +97,7 @@ static void every_generator_is_tried_and_has_good_defaults(void **state)
         int tried = 0;
         assert_true(generator_find(g->name) == g);
         assert_true(!strncmp(g->usage, g->name, strlen(g->name)));
-        for (int k = 0; g->params[k].name; k++) p[k] = g->params[k].usual;
+        for (int k = 0; g->params[k].name; k++) p[k] = g->params[k].default_value;
         assert_true(g->make(p, 1, NULL, &A, NULL) && csr_check(&A, NULL));
         assert_in_range(A.nnz, 1000, 1000000);
         csr_free(&A);

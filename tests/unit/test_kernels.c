@@ -95,20 +95,20 @@ static void test_registry(void **state)
     assert_null(kernel_find("no-such-kernel"));
 }
 
-static void test_usual(void **state)
+static void test_default(void **state)
 {
     (void)state;
     const struct device *cpu = open_or_fail("cpu"), *emu = open_or_fail("emu");
     for (int f = 0; formats[f]; f++) {
-        assert_non_null(kernel_usual(formats[f], NULL, cpu));
-        assert_non_null(kernel_usual(formats[f], NULL, emu));
-        assert_non_null(strstr(kernel_usual(formats[f], NULL, cpu)->name, "-openmp"));
+        assert_non_null(kernel_default(formats[f], NULL, cpu));
+        assert_non_null(kernel_default(formats[f], NULL, emu));
+        assert_non_null(strstr(kernel_default(formats[f], NULL, cpu)->name, "-openmp"));
     }
-    assert_string_equal(kernel_usual(format_find("bsr"), NULL, emu)->name, "bsr-column");
+    assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
 }
 
 /* Rows of like length, short and long, and one row of all columns. */
-static void test_usual_for_rows(void **state)
+static void test_default_for_rows(void **state)
 {
     (void)state;
     static const struct {
@@ -123,7 +123,7 @@ static void test_usual_for_rows(void **state)
         struct err e = {0};
         struct csr A;
         if (!generator_find(cases[k].generator)->make(cases[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
-        assert_string_equal(kernel_usual(format_find("csr"), &A, open_or_fail("emu"))->name, cases[k].kernel);
+        assert_string_equal(kernel_default(format_find("csr"), &A, open_or_fail("emu"))->name, cases[k].kernel);
         csr_free(&A);
     }
 }
@@ -131,9 +131,9 @@ static void test_usual_for_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),       cmocka_unit_test(test_lessons),       cmocka_unit_test(test_usual),
-        cmocka_unit_test(test_usual_for_rows), cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_shapes_on_emu),  cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_registry),         cmocka_unit_test(test_lessons),       cmocka_unit_test(test_default),
+        cmocka_unit_test(test_default_for_rows), cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_shapes_on_emu),    cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

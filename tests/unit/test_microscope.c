@@ -37,7 +37,7 @@ static bool subject_new(struct subject *s, struct csr A, const char *format, enu
     struct plan p;
     const struct format *f = format_find(format);
     int64_t param[PARAMS_MAX] = {0};
-    for (int i = 0; i < PARAMS_MAX && f->params[i].name; i++) param[i] = f->params[i].usual;
+    for (int i = 0; i < PARAMS_MAX && f->params[i].name; i++) param[i] = f->params[i].default_value;
     *s = (struct subject){.A = A};
     if (!format_plan(&A, f, param, real, &p, &e) || p.slots > SLOTS * 16) return false;
     if (!format_pack(&A, f, param, real, false, &s->S, &e)) {

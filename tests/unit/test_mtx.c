@@ -345,7 +345,7 @@ static const struct {
 };
 
 static const int thread_counts[] = {1, 2, 7, 64};
-/* With blocks of so many bytes, 0 the usual. 64 threads take long, so they go without the sizes in between. */
+/* With blocks of so many bytes, 0 the default. 64 threads take long, so they go without the sizes in between. */
 static const struct {
     int threads;
     int64_t block;

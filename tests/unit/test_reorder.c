@@ -19,7 +19,7 @@ static struct csr made(const char *generator, int64_t a, int64_t b)
     struct err e = {0};
     int64_t param[PARAMS_MAX];
     const struct generator *g = generator_find(generator);
-    for (int i = 0; i < PARAMS_MAX && g->params[i].name; i++) param[i] = g->params[i].usual;
+    for (int i = 0; i < PARAMS_MAX && g->params[i].name; i++) param[i] = g->params[i].default_value;
     param[0] = a;
     param[1] = b;
     if (!g->make(param, 7, NULL, &A, &e)) fail_msg("%s: %s", generator, e.text);
