@@ -184,7 +184,7 @@ $(FUZZ)/%.o: %.cc
 $(FUZZ)/libfuzzer $(FUZZ)/libload.a: FUZZ_COVERAGE := $(if $(filter clang,$(FUZZ_CC)),-fsanitize=fuzzer-no-link)
 # Each room uses only itself and the rooms before it: by #include and by symbols.
 layers: all
-	@tests/layers.py $(BUILD)
+	@tests/layers.py $(sort $(OBJ) $(BUILD))
 lint: deps-lint layers
 	@tests/lint.sh
 golden: tests

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""layers.py BUILD: check that every room uses only itself and the rooms before it.
+"""layers.py BUILD...: check that every room uses only itself and the rooms before it.
 
 A room is a folder of sources. The check is made twice: by the #include lines, and by the symbols that the objects of
-BUILD leave undefined (`nm`), since a prototype alone can reach upwards. Two exceptions, both by design:
+the BUILD folders leave undefined (`nm`), since a prototype alone can reach upwards. Two exceptions, both by design:
 - src/machine declares what gpu/ implements, so a room that may use src/machine may link to gpu/.
 - a registry's table (a file that includes a .def list) names every entry of its list.
 """
@@ -71,10 +71,10 @@ def check_includes(files):
                 yield f"{where}: {room} includes {header} of {room_of(header)}"
 
 
-def symbols(build):
+def symbols(builds):
     """Of each object: the source it was built from, the symbols it defines and those it leaves undefined."""
     out = []
-    for obj in sorted(build.rglob("*.o")):
+    for build, obj in ((b, o) for b in builds for o in sorted(b.rglob("*.o"))):
         below = obj.relative_to(build)
         top = below.parts[0]
         if top in ("emu", "cuda") and len(below.parts) > 1:  # gpu/kernels/k_x.cu, built twice
@@ -148,13 +148,13 @@ def knots(uses):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build")
+    builds = [pathlib.Path(b) for b in sys.argv[1:] or ["build"]]
     files = [p for top in ("src", "gpu", "ui") for p in sorted(pathlib.Path(top).rglob("*")) if
              p.suffix in (".c", ".cc", ".cu", ".h")]
     wrong = list(check_includes(files))
-    objects = symbols(build)
+    objects = symbols(builds)
     if not objects:
-        sys.exit(f"layers: no objects in {build}: run make first")
+        sys.exit(f"layers: no objects in {" ".join(sys.argv[1:])}: run make first")
     by_symbol, uses = check_symbols(objects)
     wrong += by_symbol
     wrong += [f"a knot of {len(g)} files: " + " ".join(map(str, g)) for g in knots(uses)]

@@ -21,7 +21,8 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export"]
 # What takes more than some seconds, the slowest first: these start first, and `--quick` leaves them out.
-SLOW = []
+SLOW = ["pack", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope", "json",
+        "mtx_files", "explore", "system"]
 
 
 def program_name(path):
