@@ -3,6 +3,7 @@
 #include "matrix/random.h"
 #include "races.h"
 
+#include <cstdio>
 #include <unistd.h>
 
 namespace simt

@@ -3,6 +3,8 @@
 #include "gpu/kernels/csr_rows.h"
 #include "gpu/emu/emu.h"
 
+#include <cstdio>
+
 static struct device emu_device; /* LAUNCH wants one; the emulator ignores it */
 
 static __global__ void reverse_block(GPTR(int) a)
