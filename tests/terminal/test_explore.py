@@ -1,6 +1,8 @@
-"""The full-screen explorer in a pseudo terminal: panes, commands, mouse, sizes, and every way to end. The kit is that of
-test_pty.py; WARPSPY_STORM says through how many sizes the resize storm goes (10,000 of them are in test_keys.c, without
-a terminal), WARPSPY_TOGETHER how many tests run at a time: most of their time is waiting."""
+"""The full-screen explorer in a pseudo terminal: panes, commands, mouse, sizes, and every way to end.
+
+WARPSPY_STORM sets the number of sizes in the resize storm (test_keys.c tests 10,000 sizes without a terminal).
+WARPSPY_TOGETHER sets how many tests run at the same time; most of their time is waiting.
+"""
 import functools
 import multiprocessing
 import os
@@ -11,7 +13,8 @@ import sys
 import time
 import traceback
 
-from test_pty import BIN, DOWN, RIGHT, UP, Session, at_prompt, main, mode, quits
+from harness import missing_program, report, selected
+from terminal_kit import DOWN, RIGHT, UP, Session, at_prompt, mode, quits
 
 VIEWS = re.findall(r"VIEW\((\w+)\)", open("ui/views/views.def").read())
 
@@ -35,7 +38,7 @@ def resize(s, rows, cols):
 
 
 def click(s, x, y, button=0):
-    """Of cell (x, y), counted from 0."""
+    """Click cell (x, y), counted from 0."""
     s.keys(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
 
 
@@ -154,7 +157,7 @@ def test_shell_in_panes():
     s.keys(":!stty -a | grep -c ' icanon iexten echo '; echo sh''ell\r")
     s.wait("shell")
     s.wait("Enter returns")
-    assert re.search("1\r\nshell", s.said(mark)), s.said(mark)
+    assert re.search("1\r\nshell", s.output_since(mark)), s.said(mark)
     s.keys("\r")
     s.wait("row 0, column 0: 1")
     leaves(s)
@@ -438,7 +441,7 @@ for each in VIEWS:
 
 
 def outcome(name):
-    """What went wrong in a test, or None; in a process of its own."""
+    """Run one test, in its own process; return its name and its traceback, or None if it passed."""
     try:
         globals()[name]()
     except Exception:
@@ -447,19 +450,15 @@ def outcome(name):
 
 
 def together():
-    """As main of test_pty.py, several at a time; the longest begin first."""
-    tests = sorted((n for n in globals() if n.startswith("test_") and (len(sys.argv) < 2 or sys.argv[1] in n)),
-                   key=lambda n: not ("ending" in n or "storm" in n or "idle" in n or "killed" in n))
-    wrong = 0
+    """harness.main with several tests at the same time; the longest start first."""
+    tests = sorted(selected(globals()), key=lambda n: not ("ending" in n or "storm" in n or "idle" in n or "killed" in n))
+    failed = 0
     with multiprocessing.get_context("fork").Pool(int(os.environ.get("WARPSPY_TOGETHER", "6")), maxtasksperchild=1) as pool:
         for name, what in pool.imap_unordered(outcome, tests):
             print(what + f"[  FAILED  ] {name}" if what else f"[       OK ] {name}", flush=True)
-            wrong += what is not None
-    print(f"[  PASSED  ] {len(tests) - wrong} test(s).")
-    if wrong:
-        print(f" {wrong} FAILED TEST(S)")
-    return wrong != 0
+            failed += what is not None
+    return report(len(tests) - failed, failed)
 
 
 if __name__ == "__main__":
-    sys.exit(together() if os.access(BIN, os.X_OK) else main(globals()))
+    sys.exit(missing_program() or together())

@@ -6,10 +6,11 @@ import subprocess
 import sys
 import tempfile
 
-from test_pty import BIN, Screen, Stream, main
+from harness import PROGRAM, main
+from terminal_kit import Screen, Stream
 import pexpect
 
-DRAW = os.path.join(os.path.dirname(BIN), "tests", "terminal", "draw_frames")
+DRAW = os.path.join(os.path.dirname(PROGRAM), "tests", "terminal", "draw_frames")
 # The entry of a terminal with direct colours, which a package of its own has.
 DIRECT = r"""xterm-direct|for tests,
 	RGB, ccc@, colors#0x1000000, pairs#0x10000, initc@, op=\E[39;49m,

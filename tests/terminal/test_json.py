@@ -7,9 +7,9 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.path.abspath(os.environ.get("WARPSPY_BIN", os.path.join(HERE, "..", "..", "build", "warpspy")))
-THESIS = os.path.join(HERE, "..", "..", "samples", "thesis4.mtx")
+from harness import PROGRAM, TOP, main
+
+THESIS = os.path.join(TOP, "samples", "thesis4.mtx")
 
 
 def run(*args, text=None, **more):
@@ -240,19 +240,5 @@ def test_it_starts_at_once():
     assert best < 0.05 or "asan" in PROGRAM, f"{best * 1000:.0f} ms"
 
 
-def main():
-    tests = [value for name, value in globals().items() if name.startswith("test_")]
-    failed = 0
-    for test in tests:
-        try:
-            test()
-        except Exception as why:  # one test's failure is not the next one's
-            failed += 1
-            print(f"{test.__name__}: {type(why).__name__}: {why}")
-    print(f"[  PASSED  ] {len(tests) - failed} test(s).")
-    if failed:
-        print(f" {failed} FAILED TEST(S)")
-    return failed > 0
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main(globals()))

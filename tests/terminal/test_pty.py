@@ -1,176 +1,14 @@
-"""Drives warpspy in a pseudo terminal through a terminal emulator: prompt, keys, resize, Ctrl-C, Ctrl-Z, and the
-terminal given back on every exit. Counted by run.py as cmocka tests are."""
+"""warpspy in a pseudo terminal: the prompt, keys, resizing, Ctrl-C, Ctrl-Z, and the terminal restored after every exit."""
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
-try:
-    import pexpect
-    import pyte
-except ImportError as missing:
-    print(f"skip test_pty.py: {missing}")
-    sys.exit(0)
-
-BIN = os.path.abspath(os.environ.get("WARPSPY_BIN", "build/warpspy"))
-WAIT = float(os.environ.get("WARPSPY_PTY_WAIT", "20"))
-ROWS, COLS = 24, 80
-
-
-class Screen(pyte.Screen):
-    """With REP, which prints the last character again: ncurses uses it where the terminal's entry has it. After a
-    character in the last column the cursor is in that column for all but the next character."""
-
-    def draw(self, data):
-        super().draw(data)
-        self.last = data[-1:]
-
-    def repeat(self, count=1):
-        self.draw(getattr(self, "last", "") * (count or 1))
-
-    def scroll(self, act, count):
-        x, y = self.cursor.x, self.cursor.y
-        self.cursor.y = self.margins.top if self.margins else 0
-        act(count or 1)
-        self.cursor.x, self.cursor.y = x, y
-
-    def scroll_up(self, count=1):
-        self.scroll(self.delete_lines, count)
-
-    def scroll_down(self, count=1):
-        self.scroll(self.insert_lines, count)
-
-
-def in_last_column(name):
-    def act(self, *args, **how):
-        self.cursor.x = min(self.cursor.x, self.columns - 1)
-        return getattr(pyte.Screen, name)(self, *args, **how)
-    return act
-
-
-for each in ("cursor_up", "cursor_down", "cursor_to_line", "cursor_forward", "erase_in_line", "erase_in_display",
-             "erase_characters", "insert_characters", "delete_characters"):
-    setattr(Screen, each, in_last_column(each))
-
-
-class Stream(pyte.ByteStream):
-    csi = dict(pyte.ByteStream.csi, b="repeat", S="scroll_up", T="scroll_down")
-    events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
-
-
-def mode(raw, number):
-    """Is this private mode of the terminal on, off (False), or was it never set (None)?"""
-    found = [last == b"h" for numbers, last in re.findall(rb"\x1b\[\?([0-9;]+)([hl])", raw)
-             if str(number).encode() in numbers.split(b";")]
-    return found[-1] if found else None
-
-
-class Session:
-    """The program in a shell, so that the shell sees what state the terminal was left in."""
-
-    def __init__(self, args="", rows=ROWS, cols=COLS, home=None, **env):
-        self.screen = Screen(cols, rows)
-        self.stream = Stream(self.screen)
-        self.raw = b""
-        self.home = home or tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
-        settings = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", PS1="shell$ ", HOME=self.home,
-                        XDG_STATE_HOME=self.home, COLORTERM="truecolor", OMP_NUM_THREADS="1")
-        settings.pop("NO_COLOR", None)
-        settings.update(env)
-        self.child = pexpect.spawn("/bin/sh", ["-i"], env=settings, dimensions=(rows, cols), timeout=WAIT)
-        self.wait("shell$ ")
-        self.child.sendline("stty -g; echo mo''des")
-        self.wait("modes")
-        self.modes = self.stty(self.text())
-        self.start(args)
-
-    def start(self, args):
-        self.mark = len(self.raw)
-        self.child.sendline(f"clear; {BIN} {args}")
-
-    @staticmethod
-    def stty(text):
-        return re.findall(r"[0-9a-f]+(?::[0-9a-f]+){10,}", text.replace("\n", ""))[-1]
-
-    def pump(self, seconds=0.05):
-        try:
-            data = self.child.read_nonblocking(65536, timeout=seconds)
-        except (pexpect.TIMEOUT, pexpect.EOF):
-            return False
-        self.raw += data
-        self.stream.feed(data)
-        return True
-
-    def text(self):
-        return "\n".join(line.rstrip() for line in self.screen.display)
-
-    def said(self, mark):
-        """What came since, without styles and movements."""
-        return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.raw[mark:].decode(errors="replace"))
-
-    def wait_for(self, true, what="a screen"):
-        end = time.time() + WAIT
-        while not true():
-            if time.time() > end:
-                raise AssertionError(f"never on screen: {what!r}\n{self.text()}")
-            self.pump()
-
-    def wait(self, what):
-        """Until the screen shows `what`; lines there have no trailing blanks. pyte has no alternate screen: what is
-        printed after a view begins where its cursor was, and may go on in the next line."""
-        self.wait_for(lambda: what.rstrip() in self.text() or what in "".join(self.screen.display), what)
-
-    def settle(self, most=2):
-        """Until nothing came for a while; a screen that moves by itself is not waited for."""
-        end = time.time() + most
-        while self.pump(0.1) and time.time() < end:
-            pass
-
-    def keys(self, *keys):
-        for key in keys:
-            self.child.send(key)
-            self.settle(0.5)
-
-    def line(self, text):
-        self.child.send(text + "\r")
-
-    def pid(self):
-        found = subprocess.run(["ps", "--ppid", str(self.child.pid), "-o", "pid=,comm="], capture_output=True, text=True)
-        return int([x for x in found.stdout.splitlines() if "warpspy" in x][0].split()[0])
-
-    def restored(self):
-        """The shell is back; its modes, screen and cursor are as they were."""
-        self.wait("shell$ ")
-        self.settle()
-        tail = self.raw[self.mark:]
-        assert not mode(tail, 1049), "the alternate screen was not left"
-        assert mode(tail, 25) in (None, True), "the cursor was left hidden"
-        self.child.sendline("clear; stty -g; echo mo''des")
-        self.wait("modes")
-        assert self.stty(self.text()) == self.modes, f"terminal modes differ\n{self.text()}\n{self.modes}"
-
-    def close(self):
-        self.child.close(force=True)
-
-
-UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
-
-
-def at_prompt(args="", **env):
-    s = Session(args, **env)
-    s.wait("]> ")
-    return s
-
-
-def quits(s):
-    s.line("quit")
-    s.restored()
-    s.close()
+from harness import PROGRAM, main
+from terminal_kit import Session, UP, RIGHT, at_prompt, quits
 
 
 def test_prompt_names_matrix_and_device():
@@ -487,7 +325,7 @@ ENDLESS = "tol 0 maxit 100000000 force"
 
 def test_interrupt_of_every_solver():
     s = at_prompt("--device cpu")
-    listed = subprocess.run([BIN, "--json", "-c", "solvers"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run([PROGRAM, "--json", "-c", "solvers"], capture_output=True, text=True, check=True).stdout
     rows = [json.loads(line) for line in listed.splitlines()]
     names = [row["name"] for row in rows if row.get("kind") == "solver"]
     assert "cg" in names and "gmres" in names, names
@@ -499,8 +337,8 @@ def test_interrupt_of_every_solver():
         s.wait(f"{name}: iteration ")
         mark, begin = len(s.raw), time.time()
         s.child.send("\x03")
-        s.wait_for(lambda: "large [cpu]> " in s.said(mark), "large [cpu]>")
-        took, said = time.time() - begin, s.said(mark)
+        s.wait_for(lambda: "large [cpu]> " in s.output_since(mark), "large [cpu]>")
+        took, said = time.time() - begin, s.output_since(mark)
         assert "stopped by the user" in said and "true residual" in said and "x is kept" in said, said
         assert took < 1, f"{name}: Ctrl-C took {took:.3f} s"
         print(f"{name}: back at the prompt {1000 * took:.0f} ms after Ctrl-C")
@@ -555,8 +393,8 @@ def test_race_is_watched():
 def back_at_prompt(s, sent, prompt, most):
     mark, begin = len(s.raw), time.time()
     s.child.send(sent)
-    s.wait_for(lambda: prompt in s.said(mark), prompt)
-    took, said = time.time() - begin, s.said(mark)
+    s.wait_for(lambda: prompt in s.output_since(mark), prompt)
+    took, said = time.time() - begin, s.output_since(mark)
     assert took < most, f"{sent!r} took {took:.3f} s"
     print(f"back at the prompt {1000 * took:.0f} ms after {sent!r}")
     s.settle()
@@ -818,29 +656,6 @@ def test_dumb_terminal_has_text_only():
     s.line("quit")
     s.wait("shell$ ")
     s.close()
-
-
-def main(names):
-    """Run the tests among `names`, those whose name holds the first argument."""
-    if not os.access(BIN, os.X_OK):
-        print(f"{BIN} is not there; `make` builds it, WARPSPY_BIN names another\n 1 FAILED TEST(S)")
-        return True
-    tests = [(n, f) for n, f in sorted(names.items()) if n.startswith("test_") and callable(f) and
-             (len(sys.argv) < 2 or sys.argv[1] in n)]
-    failed = 0
-    for name, test in tests:
-        print(f"[ RUN      ] {name}", flush=True)
-        try:
-            test()
-            print(f"[       OK ] {name}", flush=True)
-        except Exception:
-            failed += 1
-            traceback.print_exc(file=sys.stdout)
-            print(f"[  FAILED  ] {name}", flush=True)
-    print(f"[  PASSED  ] {len(tests) - failed} test(s).")
-    if failed:
-        print(f" {failed} FAILED TEST(S)")
-    return failed != 0
 
 
 if __name__ == "__main__":

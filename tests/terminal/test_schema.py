@@ -25,9 +25,8 @@ import tempfile
 
 import jsonschema
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(HERE))
-PROGRAM = os.path.abspath(os.environ.get("WARPSPY_BIN", os.path.join(TOP, "build", "warpspy")))
+from harness import PROGRAM, TOP, main
+
 SCHEMAS = os.path.join(TOP, "tests", "schemas")
 NO_COMMANDS = {"!", "warpspy"}  # what lines of the shell and lines that cannot be read call themselves
 
@@ -286,24 +285,8 @@ def draft(name, lines):
     return schema
 
 
-def main():
+if __name__ == "__main__":
     if sys.argv[1:2] == ["--draft"]:
         print(json.dumps(draft(sys.argv[2], sys.argv[3:]), indent=2))
-        return 0
-    tests = [value for name, value in globals().items() if name.startswith("test_")]
-    failed = 0
-    for test in tests:
-        try:
-            test()
-        except Exception as why:  # one test's failure is not the next one's
-            failed += 1
-            print(f"{test.__name__}: {type(why).__name__}: {why}")
-    if "-v" in sys.argv:
-        print(f"{len(names())} schemas, {all_lines().lines} lines")
-    print(f"[  PASSED  ] {len(tests) - failed} test(s).")
-    if failed:
-        print(f" {failed} FAILED TEST(S)")
-    return failed > 0
-
-
-sys.exit(main())
+        sys.exit(0)
+    sys.exit(main(globals()))

@@ -9,8 +9,8 @@ import sys
 import tempfile
 import time
 
-import test_pty
-from test_pty import BIN, RIGHT, at_prompt, quits
+from harness import PROGRAM, main
+from terminal_kit import RIGHT, at_prompt, quits
 
 HOME = tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
 ENV = dict(os.environ, HOME=HOME, XDG_CONFIG_HOME=HOME + "/config", XDG_STATE_HOME=HOME + "/state", LC_ALL="C.UTF-8")
@@ -19,7 +19,7 @@ ENV = dict(os.environ, HOME=HOME, XDG_CONFIG_HOME=HOME + "/config", XDG_STATE_HO
 def run(*args, **more):
     settings = dict(capture_output=True, text=True, env=ENV, timeout=60)
     settings.update(more)
-    return subprocess.run([BIN, *args], **settings)
+    return subprocess.run([PROGRAM, *args], **settings)
 
 
 def config(text):
@@ -246,7 +246,7 @@ def test_closed_output_is_an_error():
 
 
 def test_a_reader_that_leaves_ends_the_program():
-    p = subprocess.Popen([BIN, "-c", "gen poisson2d 60; layout csr; help", "-c", "help"], stdout=subprocess.PIPE,
+    p = subprocess.Popen([PROGRAM, "-c", "gen poisson2d 60; layout csr; help", "-c", "help"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, env=ENV)
     p.stdout.close()
     p.stderr.read()
@@ -258,7 +258,7 @@ def test_a_reader_that_leaves_ends_the_program():
 def test_end_of_input_in_a_pipe():
     best = []
     for _ in range(5):
-        p = subprocess.Popen([BIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+        p = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
         p.stdin.write(b"version\n")
         p.stdin.flush()
         p.stdout.read(1)
@@ -372,7 +372,7 @@ def test_zsh_completion():
     folder = tempfile.mkdtemp(dir=HOME)
     with open(folder + "/_warpspy", "w") as f:
         f.write(text)
-    os.symlink(BIN, folder + "/warpspy")
+    os.symlink(PROGRAM, folder + "/warpspy")
     z = test_pty.pexpect.spawn("zsh", ["-f", "-i"], env=dict(ENV, TERM="xterm", PATH=folder + ":" + ENV["PATH"]),
                                dimensions=(40, 120), timeout=20)
     z.sendline(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; PS1='ready> '; unsetopt BEEP")
@@ -394,7 +394,7 @@ def test_another_shell_has_no_completion():
 
 
 def test_install_and_uninstall():
-    build = os.path.dirname(BIN)
+    build = os.path.dirname(PROGRAM)
     folder = tempfile.mkdtemp(dir=HOME)
     cuda = "1" if b"-DHAVE_CUDA" in open(build + "/flags", "rb").read() else "0"
     make = ["make", "-s", "PREFIX=/usr", "DESTDIR=" + folder, "BUILD=" + build, "CUDA=" + cuda, "-o", "all"]
@@ -413,7 +413,7 @@ def test_install_and_uninstall():
 
 
 def main():
-    failed = test_pty.main(globals())
+    failed = main(globals())
     shutil.rmtree(HOME, ignore_errors=True)
     return failed
 
