@@ -20,52 +20,6 @@ void mtx_hooks(int64_t block, int threads)
     hook_threads = threads;
 }
 
-void note(struct notes *t, enum note kind, int64_t line)
-{
-    if (!t->n[kind]++) t->line[kind] = line;
-}
-
-/* How each is said of one and of many; many NULL: it is not counted. */
-static const struct {
-    const char *one, *many;
-} note_text[NOTES] = {
-    [NOTE_BOM] = {"byte order mark skipped", NULL},
-    [NOTE_LEADING] = {"blanks or blank lines before the banner skipped", NULL},
-    [NOTE_CASE] = {"banner keyword not written as MatrixMarket, but in other case", NULL},
-    [NOTE_PERCENT] = {"banner begins with one percent sign instead of two", NULL},
-    [NOTE_EXTRA] = {"words after the banner's fifth ignored", NULL},
-    [NOTE_VECTOR] = {"vector object read as a matrix of one column", NULL},
-    [NOTE_HERMITIAN] = {"hermitian without imaginary parts read as symmetric", NULL},
-    [NOTE_CROWDED] = {"more entries declared than the matrix has places, so some are duplicates", NULL},
-    [NOTE_COMMENT] = {"comment after the size was read skipped", "comments after the size was read skipped"},
-    [NOTE_FORTRAN] = {"Fortran exponent (1.5D+03, 1.5+103) read as e",
-                      "Fortran exponents (1.5D+03, 1.5+103) read as e"},
-    [NOTE_SPECIAL] = {"value is inf or nan", "values are inf or nan"},
-    [NOTE_OVERFLOW] = {"value beyond the largest double became inf", "values beyond the largest double became inf"},
-    [NOTE_FRACTION] = {"fraction in an integer file kept", "fractions in an integer file kept"},
-    [NOTE_UPPER] = {"entry above the diagonal mirrored", "entries above the diagonal mirrored"},
-    [NOTE_DIAGONAL] = {"zero on a skew-symmetric diagonal kept", "zeros on a skew-symmetric diagonal kept"},
-    [NOTE_DUPLICATE] = {"duplicate entry summed", "duplicate entries summed"},
-    [NOTE_EOF_BYTE] = {"DOS end-of-file byte at the end skipped", NULL},
-    [NOTE_GARBAGE] = {"bytes after the gzip stream ignored", NULL},
-};
-
-static void note_say(int kind, int64_t n, int64_t line, char *to, size_t size)
-{
-    char place[32] = "", count[32] = "";
-    if (line) snprintf(place, sizeof place, "line %lld: ", (long long)line);
-    if (note_text[kind].many) snprintf(count, sizeof count, "%lld ", (long long)n);
-    snprintf(to, size, "%s%s%s", place, count,
-             n > 1 && note_text[kind].many ? note_text[kind].many : note_text[kind].one);
-}
-
-void notes_say(const struct notes *t, struct load_info *info)
-{
-    for (int i = 0; i < NOTES; i++)
-        if (t->n[i] && info->nwarnings < WARNINGS_MAX)
-            note_say(i, t->n[i], t->line[i], info->warning[info->nwarnings++], sizeof info->warning[0]);
-}
-
 static int64_t count_zeros(const struct csr *A)
 {
     int64_t n = 0;
