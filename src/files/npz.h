@@ -1,0 +1,37 @@
+/* .npz, a zip of .npy arrays, as scipy.sparse.save_npz writes it: what reading and writing it share. */
+#ifndef NPZ_H
+#define NPZ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "npy.h"
+
+struct csr;
+struct err;
+struct source;
+struct watch;
+
+/* The arrays of a file. What the file does not hold is NULL, 0 or "". */
+struct npz {
+    struct source *s;
+    struct watch *watch;
+    char format[8]; /* csr, csc, coo, bsr, dia */
+    int64_t rows, cols;
+    bool has_shape;
+    int64_t n_ptr, n_idx, n_row, n_col, n_offset, n_val; /* items of each array below */
+    int *ptr, *idx, *row, *col, *offset;
+    struct npy data; /* type and axes of the values in the file */
+    double *val, *imag;
+    int64_t rounded; /* integers beyond 2^53 among the values */
+};
+
+/* npz_read.c: read the arrays; s and watch are set. npz_free is due after a failure, too. */
+bool npz_read(struct npz *z, struct err *e);
+void npz_free(struct npz *z);
+/* npz_save.c: write A as csr, not compressed. */
+bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e);
+
+enum { NPZ_CHUNK = 1 << 18 }; /* bytes read or written at a time */
+
+#endif

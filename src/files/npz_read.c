@@ -1,0 +1,260 @@
+/* .npz read: the members of the zip, by libarchive, into the arrays of struct npz. */
+#include "npz.h"
+#include "base/err.h"
+#include "file.h"
+#include "base/mem.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "base/watch.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <math.h>
+#include <string.h>
+
+enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 }; /* bytes of a header; the most that deflate compresses, as a factor */
+
+struct reader {
+    struct npz *to;
+    struct source *s;
+    struct archive *archive;
+    int64_t file_bytes;
+    const char *member; /* name of the array that is being read, safe to print */
+    struct npy head;    /* its header */
+    char *chunk;        /* [NPZ_CHUNK] */
+    int64_t done;       /* bytes of arrays read so far */
+};
+
+static bool zip_fail(struct reader *r, struct err *e)
+{
+    const char *why = archive_error_string(r->archive);
+    char text[256];
+    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "damage";
+    return file_bad(r->s, e, "expected a sound .npz file, found: %s; it is truncated or corrupt", why);
+}
+
+/* Exactly n bytes of the member. */
+static bool take(struct reader *r, void *to, int64_t n, struct err *e)
+{
+    for (int64_t got = 0; got < n;) {
+        la_ssize_t bytes = archive_read_data(r->archive, (char *)to + got, (size_t)(n - got));
+        if (bytes < 0) return zip_fail(r, e);
+        if (!bytes)
+            return file_bad(r->s, e, "expected %lld more bytes of array %s, found its end", (long long)(n - got),
+                            r->member);
+        got += bytes;
+    }
+    r->done += n;
+    return true;
+}
+
+static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
+{
+    unsigned char h[12] = {0};
+    char dict[DICT_MOST + 1];
+    if (!take(r, h, 8, e)) return false;
+    if (memcmp(h, "\x93NUMPY", 6) || h[6] < 1 || h[6] > 3)
+        return file_bad(r->s, e, "expected array %s as .npy of version 1 to 3, found something else", r->member);
+    int wide = h[6] == 1 ? 2 : 4;
+    if (!take(r, h + 8, wide, e)) return false;
+    int64_t n = h[8] | h[9] << 8 | (int64_t)h[10] << 16 | (int64_t)h[11] << 24;
+    if (n > DICT_MOST)
+        return file_bad(r->s, e, "expected a short head of array %s, found %lld bytes", r->member, (long long)n);
+    if (!take(r, dict, n, e)) return false;
+    dict[n] = 0;
+    *head_bytes = 8 + wide + n;
+    char quote[160];
+    return npy_parse(dict, &r->head) ||
+           file_bad(r->s, e, "expected array %s to name its type, order and shape, found \"%s\"", r->member,
+                    print_safe(dict, strlen(dict), 30, quote, sizeof quote));
+}
+
+/* What the head says must be in the member, and can be in the file, before memory is taken. */
+static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t head_bytes, struct err *e)
+{
+    int64_t bytes;
+    bool wrong = __builtin_mul_overflow(r->head.n, (int64_t)r->head.size, &bytes) ||
+                 bytes / DEFLATE_MOST > r->file_bytes ||
+                 (archive_entry_size_is_set(entry) && archive_entry_size(entry) - head_bytes != bytes);
+    if (!wrong && r->head.n <= INT32_MAX) return true;
+    if (!wrong)
+        return fail_at(e, E_LIMIT, r->s->where, "at most %d entries fit 32-bit row pointers, found %lld in array %s",
+                       INT32_MAX, (long long)r->head.n, r->member);
+    return file_bad(r->s, e, "expected array %s to hold the %lld items it declares, found that it cannot", r->member,
+                    (long long)r->head.n);
+}
+
+/* The next items, up to a chunk of them, in r->chunk in our byte order; how many, 0 on failure. */
+static int64_t next_items(struct reader *r, int64_t left, struct err *e)
+{
+    int64_t n = NPZ_CHUNK / r->head.size;
+    if (left < n) n = left;
+    bool known = r->done <= r->file_bytes; /* not where it is compressed */
+    if (!watch_tick(r->to->watch, "reading", known ? r->done : 0, known ? r->file_bytes : 0, e) ||
+        !take(r, r->chunk, n * r->head.size, e))
+        return 0;
+    npy_to_native(&r->head, r->chunk, n);
+    return n;
+}
+
+static bool unusable(struct reader *r, const char *expected, struct err *e)
+{
+    return file_bad(r->s, e, "expected array %s to hold %s, found type %c%d", r->member, expected, r->head.kind,
+                    r->head.size);
+}
+
+/* One axis of 32-bit integers. */
+static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
+{
+    if (!npy_is_integer(&r->head) || r->head.dims != 1) return unusable(r, "one axis of integers", e);
+    if (*to) return file_bad(r->s, e, "expected one array %s, found two", r->member);
+    *to = mem_new(r->head.n, sizeof **to, "indices of the file", e);
+    if (!*to) return false;
+    for (int64_t k = 0, n; k < r->head.n; k += n) {
+        if (!(n = next_items(r, r->head.n - k, e))) return false;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
+            if (v < INT32_MIN || v > INT32_MAX)
+                return fail_at(e, E_LIMIT, r->s->where, "expected 32-bit integers in array %s, found %lld", r->member,
+                               (long long)v);
+            (*to)[k + i] = (int)v;
+        }
+    }
+    *count = r->head.n;
+    return true;
+}
+
+static void convert(struct reader *r, file_number *number, int64_t at, int64_t n)
+{
+    const struct npy *a = &r->head;
+    if (a->kind == 'f' && a->size == sizeof *r->to->val) {
+        memcpy(r->to->val + at, r->chunk, (size_t)n * sizeof *r->to->val);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const char *p = r->chunk + i * a->size;
+        r->to->val[at + i] = number(p);
+        if (r->to->imag) r->to->imag[at + i] = number(p + a->size / 2);
+        if (a->size == 8 && (a->kind == 'i' || a->kind == 'u')) r->to->rounded += fabs(r->to->val[at + i]) >= 0x1p53;
+    }
+}
+
+static bool read_data(struct reader *r, struct err *e)
+{
+    const struct npy *a = &r->head;
+    bool complex_values = a->kind == 'c';
+    file_number *number = complex_values ? file_number_of('f', a->size / 2) : file_number_of(a->kind, a->size);
+    if (!number || a->dims < 1) return unusable(r, "numbers of 1 to 8 bytes", e);
+    if (r->to->val) return file_bad(r->s, e, "expected one array %s, found two", r->member);
+    r->to->data = *a;
+    r->to->n_val = a->n;
+    r->to->val = mem_new(a->n, sizeof *r->to->val, "values of the file", e);
+    if (complex_values && r->to->val) r->to->imag = mem_new(a->n, sizeof *r->to->imag, "values of the file", e);
+    if (!r->to->val || (complex_values && !r->to->imag)) return false;
+    for (int64_t k = 0, n; k < a->n; k += n) {
+        if (!(n = next_items(r, a->n - k, e))) return false;
+        convert(r, number, k, n);
+    }
+    return true;
+}
+
+static bool read_shape(struct reader *r, struct err *e)
+{
+    if (!npy_is_integer(&r->head) || r->head.dims != 1 || r->head.n != 2) return unusable(r, "rows and columns", e);
+    if (next_items(r, 2, e) != 2) return false;
+    r->to->rows = npy_integer(&r->head, r->chunk);
+    r->to->cols = npy_integer(&r->head, r->chunk + r->head.size);
+    r->to->has_shape = true;
+    return true;
+}
+
+static bool read_format(struct reader *r, struct err *e)
+{
+    int step = r->head.kind == 'U' ? 4 : 1, letters = r->head.size / step;
+    if (!strchr("SU", r->head.kind) || r->head.n != 1 || letters >= (int)sizeof r->to->format)
+        return unusable(r, "the name of a format", e);
+    if (!next_items(r, 1, e)) return false;
+    for (int i = 0; i < letters; i++) r->to->format[i] = r->chunk[i * step];
+    return true;
+}
+
+static bool read_pointers(struct reader *r, struct err *e)
+{
+    return read_ints(r, &r->to->ptr, &r->to->n_ptr, e);
+}
+static bool read_indices(struct reader *r, struct err *e)
+{
+    return read_ints(r, &r->to->idx, &r->to->n_idx, e);
+}
+static bool read_rows(struct reader *r, struct err *e)
+{
+    return read_ints(r, &r->to->row, &r->to->n_row, e);
+}
+static bool read_columns(struct reader *r, struct err *e)
+{
+    return read_ints(r, &r->to->col, &r->to->n_col, e);
+}
+static bool read_offsets(struct reader *r, struct err *e)
+{
+    return read_ints(r, &r->to->offset, &r->to->n_offset, e);
+}
+
+static const struct member {
+    const char *name;
+    bool (*read)(struct reader *r, struct err *e);
+} members[] = {
+    {"indices.npy", read_indices}, {"indptr.npy", read_pointers}, {"format.npy", read_format},
+    {"shape.npy", read_shape},     {"data.npy", read_data},       {"row.npy", read_rows},
+    {"col.npy", read_columns},     {"offsets.npy", read_offsets},
+};
+
+/* A read past the last byte lets libarchive check the member's sum. */
+static bool read_member(struct reader *r, struct archive_entry *entry, const struct member *m, struct err *e)
+{
+    int64_t head_bytes;
+    char byte;
+    r->member = m->name;
+    if (!read_dict(r, &head_bytes, e) || !check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
+    la_ssize_t bytes = archive_read_data(r->archive, &byte, 1);
+    if (bytes < 0) return zip_fail(r, e);
+    return !bytes ||
+           file_bad(r->s, e, "expected array %s to end after %lld items, found more", m->name, (long long)r->head.n);
+}
+
+static bool read_members(struct reader *r, struct err *e)
+{
+    struct archive_entry *entry;
+    int status;
+    while ((status = archive_read_next_header(r->archive, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
+        const char *name = archive_entry_pathname(entry);
+        for (int i = 0; name && i < COUNT(members); i++)
+            if (!strcmp(name, members[i].name) && !read_member(r, entry, &members[i], e)) return false;
+    }
+    return status == ARCHIVE_EOF || zip_fail(r, e);
+}
+
+static bool open_zip(struct reader *r, struct err *e)
+{
+    r->archive = archive_read_new();
+    r->chunk = mem_new(NPZ_CHUNK, 1, "a piece of the file", e);
+    if (!r->chunk) return false;
+    if (!r->archive) return fail(e, E_MEMORY, "out of memory: libarchive could not be started");
+    archive_read_support_format_zip(r->archive);
+    r->file_bytes = stream_size(r->s->stream);
+    return archive_read_open_filename(r->archive, r->s->path, NPZ_CHUNK) == ARCHIVE_OK || zip_fail(r, e);
+}
+
+bool npz_read(struct npz *z, struct err *e)
+{
+    struct reader r = {.to = z, .s = z->s};
+    bool ok = open_zip(&r, e) && read_members(&r, e);
+    mem_free(r.chunk);
+    archive_read_free(r.archive);
+    return ok;
+}
+
+void npz_free(struct npz *z)
+{
+    void *const arrays[] = {z->ptr, z->idx, z->row, z->col, z->offset, z->val, z->imag};
+    for (int i = 0; i < COUNT(arrays); i++) mem_free(arrays[i]);
+}

@@ -1,0 +1,108 @@
+/* .npz written: the arrays of csr, stored in a zip without compression, by libarchive. */
+#include "npz.h"
+#include "matrix/csr.h"
+#include "base/err.h"
+#include "base/newfile.h"
+#include "base/watch.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+
+struct zip {
+    struct newfile file;
+    struct archive *archive;
+    struct watch *watch;
+    int64_t done, total;
+};
+
+static bool zip_put(struct zip *z, const void *data, int64_t n, struct err *e)
+{
+    return archive_write_data(z->archive, data, (size_t)n) == n ||
+           newfile_fail(&z->file, "write the file", archive_errno(z->archive), e);
+}
+
+static bool put_data(struct zip *z, const void *data, int64_t n, struct err *e)
+{
+    for (int64_t at = 0; at < n; at += NPZ_CHUNK) {
+        int64_t part = n - at < NPZ_CHUNK ? n - at : NPZ_CHUNK;
+        if (!watch_tick(z->watch, "writing", z->done, z->total, e) || !zip_put(z, (const char *)data + at, part, e))
+            return false;
+        z->done += part;
+    }
+    return true;
+}
+
+/* Start an array of the file with its .npy header; `bytes` bytes of items follow. */
+static bool begin_member(struct zip *z, const char *name, const char *type, const char *shape, int64_t bytes,
+                         struct err *e)
+{
+    char header[NPY_HEADER];
+    struct archive_entry *entry = archive_entry_new();
+    if (!entry) return fail(e, E_MEMORY, "out of memory: the file's parts could not be named");
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, NPY_HEADER + bytes);
+    archive_entry_set_mtime(entry, 0, 0);
+    bool ok = archive_write_header(z->archive, entry) == ARCHIVE_OK ||
+              newfile_fail(&z->file, "write the file", archive_errno(z->archive), e);
+    archive_entry_free(entry);
+    npy_header(header, type, shape);
+    return ok && zip_put(z, header, NPY_HEADER, e);
+}
+
+static bool put_array(struct zip *z, const char *name, const char *type, int64_t n, const void *data, int64_t bytes,
+                      struct err *e)
+{
+    char shape[32] = "";
+    if (n >= 0) snprintf(shape, sizeof shape, "%lld,", (long long)n);
+    return begin_member(z, name, type, shape, bytes, e) && put_data(z, data, bytes, e);
+}
+
+/* Real and imaginary parts side by side. */
+static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
+{
+    double pair[2 * 1024];
+    char shape[32];
+    snprintf(shape, sizeof shape, "%lld,", (long long)A->nnz);
+    if (!begin_member(z, "data.npy", "c16", shape, A->nnz * 16, e)) return false;
+    for (int64_t k = 0; k < A->nnz; k += 1024) {
+        int64_t n = A->nnz - k < 1024 ? A->nnz - k : 1024;
+        for (int64_t i = 0; i < n; i++) {
+            pair[2 * i] = A->val[k + i];
+            pair[2 * i + 1] = A->imag[k + i];
+        }
+        if (!put_data(z, pair, n * 16, e)) return false;
+    }
+    return true;
+}
+
+static bool put_arrays(struct zip *z, const struct csr *A, struct err *e)
+{
+    const int64_t shape[2] = {A->rows, A->cols};
+    return put_array(z, "indices.npy", "i4", A->nnz, A->col, A->nnz * 4, e) &&
+           put_array(z, "indptr.npy", "i4", A->rows + 1, A->rowptr, (A->rows + 1) * 4, e) &&
+           put_array(z, "format.npy", "|S3", -1, "csr", 3, e) && put_array(z, "shape.npy", "i8", 2, shape, 16, e) &&
+           (A->imag ? put_complex(z, A, e) : put_array(z, "data.npy", "f8", A->nnz, A->val, A->nnz * 8, e));
+}
+
+static bool start_zip(struct zip *z, struct err *e)
+{
+    struct archive *a = z->archive = archive_write_new();
+    if (!a) return fail(e, E_MEMORY, "out of memory: libarchive could not be started");
+    return (archive_write_set_format_zip(a) == ARCHIVE_OK && archive_write_zip_set_compression_store(a) == ARCHIVE_OK &&
+            archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK &&
+            archive_write_open_fd(a, z->file.fd) == ARCHIVE_OK) ||
+           newfile_fail(&z->file, "write the file", archive_errno(a), e);
+}
+
+bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e)
+{
+    struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * 4};
+    bool ok = newfile_open(&z.file, path, e) && start_zip(&z, e) && put_arrays(&z, A, e);
+    if (z.archive && archive_write_close(z.archive) != ARCHIVE_OK && ok)
+        ok = newfile_fail(&z.file, "write the file", archive_errno(z.archive), e);
+    archive_write_free(z.archive);
+    return newfile_close(&z.file, ok, e);
+}
