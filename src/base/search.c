@@ -1,15 +1,12 @@
-/* Search in ascending offsets by halving. */
+/* Binary search in ascending offsets. */
 #include "search.h"
 
-#include <stddef.h>
-
-/* One of the two pointers is NULL. */
-static int64_t span(const int *narrow, const int64_t *wide, int64_t n, int64_t i)
+int64_t span_of(const int *ptr, int64_t n, int64_t i)
 {
     int64_t low = 0;
     for (int64_t high = n; high - low > 1;) {
         int64_t middle = low + (high - low) / 2;
-        if ((wide ? wide[middle] : narrow[middle]) <= i)
+        if (ptr[middle] <= i)
             low = middle;
         else
             high = middle;
@@ -17,12 +14,15 @@ static int64_t span(const int *narrow, const int64_t *wide, int64_t n, int64_t i
     return low;
 }
 
-int64_t span_of(const int *ptr, int64_t n, int64_t i)
-{
-    return span(ptr, NULL, n, i);
-}
-
 int64_t span_of_wide(const int64_t *ptr, int64_t n, int64_t i)
 {
-    return span(NULL, ptr, n, i);
+    int64_t low = 0;
+    for (int64_t high = n; high - low > 1;) {
+        int64_t middle = low + (high - low) / 2;
+        if (ptr[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }

@@ -84,7 +84,7 @@ static bool send_all(int fd, const void *data, size_t n)
 }
 
 /* Tell the reader what is wrong and end. */
-static void give_up(int fd, enum code code, const char *text)
+static _Noreturn void give_up(int fd, enum code code, const char *text)
 {
     struct message m = {.code = (int32_t)code};
     snprintf(m.text, sizeof m.text, "%s", text);
@@ -177,16 +177,23 @@ static bool send_values(int fd, const char *p, int64_t n, file_number *number, s
     return true;
 }
 
-/* The arrays of v, as libmatio left them, must have the lengths that its sizes say. */
-static void send_matrix(int fd, struct message *m, const matvar_t *v)
+/* Do the arrays of v, as libmatio left them, have the lengths that its sizes state? */
+static bool fits_sizes(const matvar_t *v)
 {
     const mat_sparse_t *a = v->data;
+    if (!a || v->rank != 2 || !a->jc || v->dims[0] > INT32_MAX || v->dims[1] > INT32_MAX - 1) return false;
+    if (a->njc != v->dims[1] + 1) return false;
+    mat_uint32_t n = a->jc[a->njc - 1];
+    return n <= a->nir && n <= a->ndata && (n == 0 || (a->ir && a->data));
+}
+
+static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
+{
     size_t bytes = 0;
     file_number *number = number_of(v->data_type, &bytes);
-    if (!a || !number || v->rank != 2 || !a->jc || v->dims[0] > INT32_MAX || v->dims[1] > INT32_MAX - 1 ||
-        a->njc != v->dims[1] + 1 || a->jc[a->njc - 1] > a->nir || a->jc[a->njc - 1] > a->ndata ||
-        (a->jc[a->njc - 1] && (!a->ir || !a->data)))
+    if (!number || !fits_sizes(v))
         give_up(fd, E_INPUT, "a sparse variable whose arrays do not fit its sizes; the file is corrupt");
+    const mat_sparse_t *a = v->data;
     m->rows = (int64_t)v->dims[0];
     m->cols = (int64_t)v->dims[1];
     m->nnz = a->jc[a->njc - 1];
@@ -212,6 +219,14 @@ static void limit_memory(void)
     if (ok) setrlimit(RLIMIT_DATA, &limit);
 }
 
+/* v itself, or the field that `name` states where v is a structure; NULL: there is none. */
+static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *name)
+{
+    if (v->class_type == MAT_C_SPARSE) return v;
+    const char *dot = strrchr(name, '.');
+    return dot ? lib->field(v, dot + 1, 0) : NULL;
+}
+
 static _Noreturn void child(int fd, const char *path, const char *part)
 {
     struct matio lib;
@@ -231,17 +246,13 @@ static _Noreturn void child(int fd, const char *path, const char *part)
     if (!file) give_up(fd, E_INPUT, "one that libmatio cannot open; it is truncated or corrupt");
     matvar_t *v = choose(&lib, &m, file, part);
     if (!m.found) give_up(fd, E_INPUT, "none");
-    if (!v) {
-        snprintf(text, sizeof text, "only %s", m.text);
-        give_up(fd, E_USAGE, text);
+    if (v) {
+        v = sparse_part(&lib, v, m.name);
+        if (v) send_matrix(fd, &m, v);
+        give_up(fd, E_INPUT, "a variable that cannot be read");
     }
-    if (v->class_type != MAT_C_SPARSE) { /* a structure, of which a field is meant */
-        const char *dot = strrchr(m.name, '.');
-        v = dot ? lib.field(v, dot + 1, 0) : NULL;
-    }
-    if (v) send_matrix(fd, &m, v);
-    give_up(fd, E_INPUT, "a variable that cannot be read");
-    _exit(1);
+    snprintf(text, sizeof text, "only %s", m.text);
+    give_up(fd, E_USAGE, text);
 }
 
 /* ---- this process ---- */

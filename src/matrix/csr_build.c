@@ -174,7 +174,8 @@ static void build_bucket(struct build *b, int k)
     struct csr *A = b->A;
     int64_t row0 = (int64_t)k << b->shift, row1 = (int64_t)(k + 1) << b->shift;
     if (row1 > A->rows) row1 = A->rows;
-    uint64_t *sorted = (uint64_t *)A->val, *spare = b->key + b->start[k];
+    void *values = A->val; /* holds sort keys until emit_row writes the values */
+    uint64_t *sorted = values, *spare = b->key + b->start[k];
     row_starts(b, k, row0, row1);
     for (int64_t i = b->start[k]; i < b->start[k + 1]; i++) {
         uint64_t key = b->key[i];
