@@ -1,4 +1,4 @@
-/* The report card of a matrix: the table of its lines, how they are run, and what they share. */
+/* The report card of a matrix: the table of its lines, the loop that runs them, and the helpers that they share. */
 #include "card.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -72,25 +72,53 @@ void card_word(struct card_row *r, const char *key, const char *text)
     r->value[k].text = text;
 }
 
+static void append(char *text, size_t size, const char *fmt, va_list ap)
+{
+    size_t n = strlen(text);
+    vsnprintf(text + n, size - n, fmt, ap);
+}
+
 void card_say(struct card_row *r, const char *fmt, ...)
 {
-    size_t n = strlen(r->text);
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(r->text + n, sizeof r->text - n, fmt, ap);
+    append(r->finding, sizeof r->finding, fmt, ap);
     va_end(ap);
 }
 
-void card_add(struct card_row *r, const char *text)
+void card_advise(struct card_row *r, const char *fmt, ...)
 {
-    if (strlen(r->text) + strlen(text) <= CARD_WIDTH) card_say(r, "%s", text);
+    va_list ap;
+    va_start(ap, fmt);
+    append(r->advice, sizeof r->advice, fmt, ap);
+    va_end(ap);
+}
+
+void card_advise_regular(struct card_row *r, const char *text)
+{
+    snprintf(r->regular_advice, sizeof r->regular_advice, "%s", text);
+}
+
+void card_add_advice(struct card_row *r, const char *text)
+{
+    size_t separator = *r->advice ? 0 : strlen(": ");
+    if (strlen(card_text(r).text) + separator + strlen(text) <= CARD_WIDTH) card_advise(r, "%s", text);
+}
+
+struct card_text card_text(const struct card_row *r)
+{
+    struct card_text t;
+    bool advice = *r->advice || *r->regular_advice, both = *r->advice && *r->regular_advice;
+    snprintf(t.text, sizeof t.text, "%s%s%s%s%s", r->finding, advice ? ": " : "", r->advice, both ? "; " : "",
+             r->regular_advice);
+    return t;
 }
 
 struct card_digits card_count(int64_t n)
 {
-    struct card_digits d;
-    show_count(n, d.text, sizeof d.text);
-    return d;
+    struct card_digits digits = {""};
+    show_count(n, digits.text, sizeof digits.text);
+    return digits;
 }
 
 double card_size(const struct csr *A, int64_t k)
@@ -104,9 +132,9 @@ static void scan_slice(const struct csr *A, int64_t from, int64_t to, size_t siz
 {
 #pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > THREADS_FROM)
     {
-        char *mine = part + size * (size_t)omp_get_thread_num();
+        char *thread_part = part + size * (size_t)omp_get_thread_num();
 #pragma omp for schedule(static)
-        for (int64_t r = from; r < to; r++) visit(A, r, mine);
+        for (int64_t r = from; r < to; r++) visit(A, r, thread_part);
     }
 }
 
@@ -164,19 +192,16 @@ const struct card_columns *card_columns(struct card *c, struct err *e)
 
 /* ---- the whole card ---- */
 
-static bool wanted(const struct card *c, const struct card_line *l, bool all, const char *only)
+static bool should_run(const struct card *c, const struct card_line *l, bool all, const char *only)
 {
     const struct csr *A = c->A;
     if (only) return !strcmp(l->name, only);
     return all || !l->costly || (A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL);
 }
 
-/* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex ones. */
-static void leave_out_advice(struct card_row *r)
+static void drop_advice(struct card_row *r)
 {
-    char *last = NULL;
-    for (char *at = r->text; (at = strstr(at, ": ")); at++) last = at;
-    if (last) *last = 0;
+    *r->advice = *r->regular_advice = 0;
 }
 
 static void run_line_of(struct card *c, struct card_row *r)
@@ -193,9 +218,10 @@ static void run_line_of(struct card *c, struct card_row *r)
     r->state = ok ? CARD_FOUND : e.code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
     if (!ok) {
         memset(r->known, 0, sizeof r->known);
-        snprintf(r->text, sizeof r->text, "%.*s", COUNT(r->text) - 1, e.text);
+        snprintf(r->finding, sizeof r->finding, "%.*s", COUNT(r->finding) - 1, e.text);
     }
-    if (ok && c->A->imag && r->line->real) leave_out_advice(r);
+    /* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex ones. */
+    if (!ok || (c->A->imag && r->line->real)) drop_advice(r);
     c->stopped = r->state == CARD_STOPPED;
 }
 
@@ -218,9 +244,10 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         bool nothing = !A->rows || !A->cols;
         if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
             r->state = CARD_UNFIT;
-        else if (wanted(c, r->line, all, only))
+        else if (should_run(c, r->line, all, only))
             run_line_of(c, r);
     }
+    for (int i = 0; c->singular && i < c->n; i++) *c->row[i].regular_advice = 0;
     return true;
 }
 

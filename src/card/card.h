@@ -1,5 +1,5 @@
-/* The report card of a matrix: its lines, their results, and what the card_*.c files share. A line is one entry at the
-   end of its topic's file, and one line in card.def. */
+/* The report card of a matrix: its lines, their results, and what the card_*.c files share. A line of the card is one
+   table entry at the end of its topic's file, plus one line in card.def. */
 #ifndef CARD_H
 #define CARD_H
 
@@ -11,32 +11,35 @@
 
 struct err;
 
-/* Columns of a terminal that the text of a line may have. */
+/* CARD_KEYS: most JSON keys per line. CARD_SMALL: a matrix with at most this many rows, columns and nonzeros is small.
+   CARD_WIDTH: terminal columns available for the text of a line. */
 enum { CARD_KEYS = 12, CARD_SMALL = 100000, CARD_WIDTH = 69 };
 
 enum card_type { CARD_INT, CARD_NUM, CARD_BOOL, CARD_TEXT };
 struct card_key {
-    const char *name; /* in JSON; ended by a NULL one */
+    const char *name; /* in JSON; NULL ends the list */
     enum card_type type;
 };
 enum card_state {
     CARD_LEFT,    /* costly and not requested, or cancelled before it ran */
-    CARD_FOUND,   /* text holds the result */
+    CARD_FOUND,   /* finding and advice hold the result */
     CARD_UNFIT,   /* does not apply: the matrix is not square */
     CARD_STOPPED, /* cancelled while it ran */
-    CARD_FAILED   /* text holds the reason: no memory, no library */
+    CARD_FAILED   /* finding holds the reason: no memory, no library */
 };
 struct card_line;
 struct card_row {
     const struct card_line *line;
     enum card_state state;
-    char text[256]; /* what was found: what it means for formats and solvers */
-    bool quiet;     /* nothing notable: shown only if this line alone is requested */
-    double us;
+    char finding[256];       /* what was found */
+    char advice[96];         /* what that means for formats and solvers; may be empty */
+    char regular_advice[48]; /* more advice, which is dropped if a line proves the matrix singular */
+    bool quiet;              /* nothing notable: shown only if this line alone is requested */
+    double us;               /* time that the line took */
     bool known[CARD_KEYS];
     union {
-        double num;       /* integers below 2^53 too */
-        const char *text; /* lives as long as the program */
+        double num;       /* also integers, below 2^53 */
+        const char *text; /* a string constant */
     } value[CARD_KEYS];
 };
 
@@ -47,43 +50,52 @@ struct card_line {
     bool costly; /* runs on a large matrix only if requested */
     bool square; /* only for square matrices */
     bool empty;  /* also for a matrix without rows or columns */
-    bool real;   /* its advice, after the last colon, holds only for real matrices: omitted for complex ones */
-    bool finite; /* reports nothing for a matrix with NaN or inf except that it has them */
-    /* Fill in r by card_set and card_say. E_CANCELLED ends the card, any other failure this line alone. */
+    bool real;   /* its advice holds only for real matrices: dropped for complex ones */
+    bool finite; /* a matrix with NaN or inf is not examined; the line only reports that it has them */
+    /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
+       line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
 };
 extern const struct card_line *const card_lines[]; /* ended by NULL, in the order of card.def */
 
-/* What one line finds and others use, each made once by the functions below. */
+/* Results that several lines use. The functions below compute each of them once. */
 struct card_values {
-    int64_t zeros, bad, empty;                               /* stored zeros, NaN and inf, empty rows */
-    int64_t zero_row, zero_col, bad_row, bad_col, empty_row; /* of the first; rows INT64_MAX: none */
+    int64_t zeros, bad, empty;  /* numbers of stored zeros, of NaN and inf, and of empty rows */
+    int64_t zero_row, zero_col; /* position of the first stored zero; row INT64_MAX: there is none */
+    int64_t bad_row, bad_col;   /* position of the first NaN or inf, likewise */
+    int64_t empty_row;          /* first empty row, likewise */
 };
 struct card_columns {
-    int *length, *first; /* of each column: entries, and the row of the first one (-1: it is empty) */
-    double *sum;         /* of the absolute values */
+    int *length; /* entries per column */
+    int *first;  /* row of each column's first entry; -1: the column is empty */
+    double *sum; /* sum of |a| per column */
 };
 struct card_symmetry {
-    int64_t off, mirrored; /* entries off the diagonal, and those that have a mirror image */
-    int64_t equal;         /* of them, those equal to it bit by bit */
-    int64_t conjugate;     /* those that are its conjugate, diagonal entries that are real among them */
-    double skew;           /* ||A - A'||_F / ||A||_F, without conjugation; NaN where A has NaN or inf */
-    bool pattern, values;  /* A = A'; hermitian: A = conj(A') (of a real matrix the same) */
-    bool hermitian;
+    int64_t off;       /* entries (i, j) off the diagonal */
+    int64_t mirrored;  /* those for which (j, i) is stored too */
+    int64_t equal;     /* those with a_ij == a_ji, bit by bit */
+    int64_t conjugate; /* those with a_ij == conj(a_ji) */
+    double skew;       /* ||A - A'||_F / ||A||_F, without conjugation; NaN if A has NaN or inf */
+    bool pattern;      /* the pattern is symmetric */
+    bool values;       /* A = A' */
+    bool hermitian;    /* A = conj(A'); for a real matrix the same as values */
 };
 enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE };
 struct card_fill {
-    double nnz, flops; /* of the L of A + A' in AMD's order, diagonal included; of the Cholesky factorisation */
-    int64_t longest;   /* column of L */
+    double nnz;      /* entries of the Cholesky factor L of A + A' in AMD's order, diagonal included */
+    double flops;    /* operations of that factorisation */
+    int64_t longest; /* most entries in a column of L */
 };
-struct card_dm { /* Dulmage-Mendelsohn: A permuted is block triangular, its parts wide, square and tall */
-    int64_t rank, wide_rows, wide_cols, square, tall_rows, tall_cols;
-    int64_t blocks, largest; /* of the square part: irreducible blocks on its diagonal */
+/* The Dulmage-Mendelsohn decomposition: A permuted to block triangular form with a wide, a square and a tall part. */
+struct card_dm {
+    int64_t rank; /* structural rank */
+    int64_t wide_rows, wide_cols, square, tall_rows, tall_cols;
+    int64_t blocks, largest; /* irreducible blocks of the square part, and the rows of the largest one */
 };
 struct card {
     const struct csr *A;
     const struct load_info *info;
-    struct watch *watch;
+    struct watch *watch; /* reports progress and checks for Ctrl-C */
     struct card_values values;
     struct card_columns column;
     struct card_symmetry symmetry;
@@ -92,19 +104,26 @@ struct card {
     bool has_values, has_columns, has_symmetry, has_fill, has_dm;
     enum card_sign sign; /* what `definite` proved */
     bool positive_discs; /* all Gershgorin discs lie right of 0 */
+    bool singular;       /* a line proved it: an empty row or column, the structural rank, or LU */
     bool stopped;        /* by Ctrl-C */
     int n;
-    struct card_row *row;
+    struct card_row *row; /* [n], one per line; owned */
 };
 
-/* Fill in a card of A: every line if `all` or A is small, only the one called `only` if that is not NULL. Release with
-   card_free, whatever comes back. false: E_MEMORY before anything was found; E_USAGE: there is no line `only`. */
+/* Fills in a card of A: the line `only` if that is not NULL, otherwise every line that is cheap, and the costly ones
+   too if `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY before any line
+   ran; E_USAGE if there is no line `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);
 extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);
-/* The row of a line, or NULL; and whether the value of a key is known, in *value. For tests. */
+/* The text that a user sees: the finding, followed by ": " and the advice if there is any. */
+struct card_text {
+    char text[sizeof(((struct card_row *)0)->finding) + 160];
+};
+struct card_text card_text(const struct card_row *r);
+/* For tests: the row of a line, or NULL; and the value of a key, with true if it is known. */
 const struct card_row *card_row(const struct card *c, const char *name);
 bool card_value(const struct card *c, const char *line, const char *key, double *value);
 
@@ -112,17 +131,21 @@ bool card_value(const struct card *c, const char *line, const char *key, double 
 
 void card_set(struct card_row *r, const char *key, double value);
 void card_word(struct card_row *r, const char *key, const char *text);
-void card_say(struct card_row *r, const char *fmt, ...) PRINTF(2, 3); /* appends */
-void card_add(struct card_row *r, const char *text);                  /* the same, if the line has room for it */
-double card_size(const struct csr *A, int64_t k);                     /* |a| of an entry */
-/* "12,345"; a few may stand in one call. */
+/* Append to the finding, the advice, or the advice for regular matrices. */
+void card_say(struct card_row *r, const char *fmt, ...) PRINTF(2, 3);
+void card_advise(struct card_row *r, const char *fmt, ...) PRINTF(2, 3);
+void card_advise_regular(struct card_row *r, const char *text);
+/* Appends to the advice unless the line would become wider than CARD_WIDTH. */
+void card_add_advice(struct card_row *r, const char *text);
+double card_size(const struct csr *A, int64_t k); /* |a| of entry k */
+/* "12,345". Returned by value, so that one call to card_say may contain several. */
 struct card_digits {
     char text[40];
 };
 struct card_digits card_count(int64_t n);
 
-/* Visit all rows, in slices that may be cancelled, by many threads: each begins with a copy of *sum, which is neutral,
-   and its part is merged into *sum in the threads' order. */
+/* Visits all rows with several threads, in slices between which Ctrl-C is checked. On entry *sum is the neutral
+   element: each thread starts from a copy of it, and the copies are merged into *sum in the order of the threads. */
 typedef void card_visit(const struct csr *A, int64_t row, void *part);
 typedef void card_merge(void *sum, const void *part);
 bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_visit *visit, card_merge *merge,
@@ -131,18 +154,19 @@ const struct card_values *card_values(struct card *c, struct err *e);
 const struct card_columns *card_columns(struct card *c, struct err *e);
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);
-/* The weakly connected components, and the rows (plus columns if not square) of the largest; card_parts.c. */
+/* The number of weakly connected components, and the size of the largest in rows (rows plus columns if A is not
+   square); in card_parts.c. */
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
-/* card_cholmod.c: CHOLMOD, opened at its first use. */
-extern double card_flops_most;        /* operations beyond which no Cholesky factorisation is begun; tests lower it */
-extern const char *card_cholmod_name; /* of the library; tests name one that does not exist */
+/* card_cholmod.c: CHOLMOD, loaded at its first use. */
+extern double card_flops_most;        /* a Cholesky factorisation with more operations is not started; tests lower it */
+extern const char *card_cholmod_name; /* file name of the library; tests set one that does not exist */
 struct card_cholesky {
-    bool positive;  /* L exists */
-    int64_t failed; /* else the column of A, counted from 0, whose pivot was not positive */
-    double nnz;     /* of L */
+    bool positive;  /* A is positive definite: L exists */
+    int64_t failed; /* if not, the column of A, counted from 0, whose pivot was not positive */
+    double nnz;     /* entries of L */
 };
-/* Factor the symmetric (hermitian) A = L L'. E_UNSUPPORTED: there is no libcholmod. */
+/* Factors the symmetric (or hermitian) A = L L'. E_UNSUPPORTED if libcholmod is not installed. */
 bool card_cholesky(struct card *c, struct card_cholesky *out, struct err *e);
 
 #endif

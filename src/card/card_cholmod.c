@@ -1,5 +1,5 @@
-/* Report card: the Cholesky factorisation by CHOLMOD, a library that is opened when first used: with its BLAS and
-   LAPACK it would cost every start of the program. */
+/* Report card: Cholesky factorisation by CHOLMOD. The library is loaded when it is first used, because loading it
+   together with its BLAS and LAPACK would slow down every start of the program. */
 #include "card.h"
 #include "card_graph.h"
 #include "base/err.h"
@@ -24,20 +24,21 @@ struct cholmod {
 };
 static struct cholmod cholmod;
 
-static bool symbol(void *to, const char *name)
+static bool load_symbol(void *to, const char *name)
 {
     void *at = dlsym(cholmod.library, name);
     *(void **)to = at;
     return at != NULL;
 }
 
-/* The structs above must be those of the library that was found. */
-static bool suits(void)
+/* The library has all functions, and its version matches the structs that this file was compiled with. */
+static bool is_compatible(void)
 {
     int version[3] = {0};
-    if (!symbol(&cholmod.version, "cholmod_version") || !symbol(&cholmod.start, "cholmod_start") ||
-        !symbol(&cholmod.finish, "cholmod_finish") || !symbol(&cholmod.analyze, "cholmod_analyze") ||
-        !symbol(&cholmod.factorize, "cholmod_factorize") || !symbol(&cholmod.free_factor, "cholmod_free_factor"))
+    if (!load_symbol(&cholmod.version, "cholmod_version") || !load_symbol(&cholmod.start, "cholmod_start") ||
+        !load_symbol(&cholmod.finish, "cholmod_finish") || !load_symbol(&cholmod.analyze, "cholmod_analyze") ||
+        !load_symbol(&cholmod.factorize, "cholmod_factorize") ||
+        !load_symbol(&cholmod.free_factor, "cholmod_free_factor"))
         return false;
     cholmod.version(version);
     return version[0] == CHOLMOD_MAIN_VERSION && version[1] >= CHOLMOD_SUB_VERSION;
@@ -52,13 +53,13 @@ static bool open_library(struct err *e)
         cholmod.tried = true;
         opened = card_cholmod_name;
         cholmod.library = dlopen(card_cholmod_name, RTLD_NOW | RTLD_LOCAL);
-        if (cholmod.library && !suits()) {
+        if (cholmod.library && !is_compatible()) {
             dlclose(cholmod.library);
             cholmod.library = NULL;
         }
     }
     if (cholmod.library) return true;
-    return fail(e, E_UNSUPPORTED, "Cholesky needs %s, which is not installed here", card_cholmod_name);
+    return fail(e, E_UNSUPPORTED, "Cholesky needs the library %s, which is not installed", card_cholmod_name);
 }
 
 struct cholesky_job {
@@ -67,7 +68,8 @@ struct cholesky_job {
     bool ok;
 };
 
-/* A hermitian matrix's rows are its columns but for the conjugate, which changes nothing about definiteness. */
+/* CHOLMOD reads the rows of A as columns. For a hermitian matrix that gives the conjugate, which is definite exactly if
+   A is. */
 static cholmod_sparse sparse_of(const struct card_graph *g)
 {
     return (cholmod_sparse){.nrow = (size_t)g->rows,
@@ -93,7 +95,7 @@ static void cholesky_work(void *p)
     common.print = 0;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_AMD;
-    common.final_ll = 1; /* L D L' would go through with a D below 0 */
+    common.final_ll = 1; /* L L': a factorisation L D L' would succeed with a negative D */
     common.quick_return_if_not_posdef = 1;
     cholmod_sparse A = sparse_of(&job->g);
     cholmod_factor *L = cholmod.analyze(&A, &common);

@@ -1,4 +1,4 @@
-/* Report card: the condition: how much of the digits a solve may lose, by two estimates from below. */
+/* Report card: the condition number, which bounds the digits that a solve loses, by two estimates from below. */
 #include "card.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
@@ -12,42 +12,44 @@
 #include <math.h>
 #include <string.h>
 
-/* Beyond so many operations of the Cholesky factorisation of A + A' no LU is made: a full 2000 x 2000 matrix. */
-enum { STARTS = 8 };
+enum { STARTS = 8 }; /* starting vectors of Hager's method */
+/* LU is made only if the Cholesky factorisation of A + A' needs no more operations: those of a full 2000 x 2000 matrix.
+ */
 static const double flops_most = 2.7e9;
 
-/* ---- || A^-1 ||_1 by Hager 1984 and Higham 1988, with a sparse LU ---- */
+/* ---- || A^-1 ||_1 by the method of Hager 1984 and Higham 1988, with a sparse LU ---- */
 
 struct hager {
     struct card_graph g;
-    bool singular, memory;
+    bool singular;  /* LU met a zero pivot */
+    bool memory;    /* out of memory */
     double inverse; /* estimate of || A^-1 ||_1 */
 };
 
-/* The factors of A', and room for two vectors. */
+/* The LU factors of A'. */
 struct factors {
-    cs_dis *S;
-    cs_din *N;
-    double *room;
+    cs_dis *S;    /* column permutation */
+    cs_din *N;    /* L, U and the row permutation */
+    double *work; /* [2 n] */
     int n;
 };
 
 /* x = A^-1 x. */
 static void solve(const struct factors *f, double *x)
 {
-    cs_di_pvec(f->S->q, x, f->room, f->n);
-    cs_di_utsolve(f->N->U, f->room);
-    cs_di_ltsolve(f->N->L, f->room);
-    cs_di_pvec(f->N->pinv, f->room, x, f->n);
+    cs_di_pvec(f->S->q, x, f->work, f->n);
+    cs_di_utsolve(f->N->U, f->work);
+    cs_di_ltsolve(f->N->L, f->work);
+    cs_di_pvec(f->N->pinv, f->work, x, f->n);
 }
 
 /* x = A'^-1 x. */
 static void solve_transposed(const struct factors *f, double *x)
 {
-    cs_di_ipvec(f->N->pinv, x, f->room, f->n);
-    cs_di_lsolve(f->N->L, f->room);
-    cs_di_usolve(f->N->U, f->room);
-    cs_di_ipvec(f->S->q, f->room, x, f->n);
+    cs_di_ipvec(f->N->pinv, x, f->work, f->n);
+    cs_di_lsolve(f->N->L, f->work);
+    cs_di_usolve(f->N->U, f->work);
+    cs_di_ipvec(f->S->q, f->work, x, f->n);
 }
 
 static double sum_of(const double *x, int n)
@@ -65,8 +67,9 @@ static int largest_of(const double *x, int n)
     return at;
 }
 
-/* Climb from a mean of all columns, with signs of chance but in the first start, to a column of A^-1 whose sum is
-   large: one start alone may end on a low hill (Higham and Tisseur 2000). */
+/* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|, which it returns.
+   Except for start 0 the mean has random signs: several starts make it less likely that all end at a local maximum
+   (Higham and Tisseur 2000). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {
     double best = 0;
@@ -88,7 +91,7 @@ static double climb(const struct factors *f, double *x, uint64_t start)
     return best;
 }
 
-/* Higham's second guess, for matrices made to deceive the first. */
+/* Higham's second estimate, for matrices that are constructed to mislead the first. */
 static double alternate(const struct factors *f, double *x)
 {
     for (int i = 0; i < f->n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (f->n > 1 ? (double)i / (f->n - 1) : 0));
@@ -100,16 +103,16 @@ static void hager_work(void *p)
 {
     struct hager *job = p;
     cs_di A = card_graph_cs(&job->g);
-    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .room = cs_di_malloc(2 * A.n, sizeof(double))};
+    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .work = cs_di_malloc(2 * A.n, sizeof(double))};
     if (f.S) f.N = cs_di_lu(&A, f.S, 1);
-    job->memory = !f.S || !f.room;
+    job->memory = !f.S || !f.work;
     job->singular = !f.N;
-    if (!job->memory && f.N) job->inverse = alternate(&f, f.room + f.n);
+    if (!job->memory && f.N) job->inverse = alternate(&f, f.work + f.n);
     for (uint64_t s = 0; !job->memory && f.N && s < STARTS; s++)
-        job->inverse = fmax(job->inverse, climb(&f, f.room + f.n, s));
+        job->inverse = fmax(job->inverse, climb(&f, f.work + f.n, s));
     cs_di_sfree(f.S);
     cs_di_nfree(f.N);
-    cs_di_free(f.room);
+    cs_di_free(f.work);
 }
 
 static void hager_done(void *p)
@@ -119,7 +122,7 @@ static void hager_done(void *p)
     mem_free(job);
 }
 
-/* condition: infinite where no pivot but 0 was left. */
+/* *condition is infinite if LU met a zero pivot. */
 static bool hager(struct card *c, double *condition, struct err *e)
 {
     const struct card_columns *col = card_columns(c, e);
@@ -140,15 +143,13 @@ static bool hager(struct card *c, double *condition, struct err *e)
 
 /* ---- the line ---- */
 
-static void say_digits(struct card_row *r, double condition)
+static void advise_digits(struct card_row *r, double condition)
 {
     double digits = log10(condition > 1 ? condition : 1);
     if (digits >= 15.5)
-        card_say(r, ": singular to fp64");
-    else if (digits >= 7)
-        card_say(r, ": %.0f of 16 digits lost, not fp32", digits);
+        card_advise(r, "singular to fp64");
     else
-        card_say(r, ": %.0f of 16 digits lost", digits);
+        card_advise(r, "%.0f of 16 digits lost%s", digits, digits >= 7 ? ", not fp32" : "");
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)
@@ -165,6 +166,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     bool direct = f->flops <= flops_most, krylov = s->values && c->sign == CARD_POSITIVE;
     if (direct && !hager(c, &condition, e)) return false;
     if (krylov && !card_lanczos(c, &l, e)) return false;
+    c->singular = c->singular || isinf(condition);
     card_set(r, "singular", isinf(condition));
     card_set(r, "condition_1", condition);
     if (krylov && l.low > 0) card_set(r, "condition_2", l.high / l.low);
@@ -177,16 +179,16 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     else if (krylov && l.low > 0)
         card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", condition = l.high / l.low, how_many(l.steps, "step").text);
     else
-        card_say(r, "not estimated: too large for LU, not known to be definite");
-    if (isfinite(condition)) say_digits(r, condition);
+        card_say(r, "not estimated: too large for LU and not known to be definite");
+    if (isfinite(condition)) advise_digits(r, condition);
     return true;
 }
 
 const struct card_line card_line_condition = {
     .name = "condition",
-    .about =
-        "||A|| ||A^-1||, estimated from below: in the 1-norm by Hager's and Higham's method with a sparse LU; in the "
-        "2-norm by Lanczos where the matrix is known to be positive definite",
+    .about = "||A|| ||A^-1||, estimated from below: in the 1-norm by the method of Hager and Higham with a sparse LU; "
+             "in the "
+             "2-norm by the Lanczos process if the matrix is known to be positive definite",
     .keys = {{"singular", CARD_BOOL},
              {"condition_1", CARD_NUM},
              {"condition_2", CARD_NUM},

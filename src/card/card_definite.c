@@ -1,4 +1,4 @@
-/* Report card: is a symmetric matrix positive definite, and by what proof? */
+/* Report card: is a symmetric matrix positive definite, and what proves it? */
 #include "card.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
@@ -7,28 +7,29 @@
 
 #include <math.h>
 
-/* Nor is a factorisation begun if the factor would not fit the available memory. */
+/* A factorisation with more operations is not started, nor one whose factor would not fit the available memory. */
 double card_flops_most = 1e11;
 
 extern const struct card_line card_line_gershgorin;
 
-struct least {
+/* The first diagonal entry that is not positive. */
+struct not_positive {
     double value;
-    int64_t row;
+    int64_t row; /* INT64_MAX: there is none */
 };
 
 static void visit(const struct csr *A, int64_t row, void *part)
 {
-    struct least *d = part;
+    struct not_positive *d = part;
     int64_t k = csr_find(A, row, row);
     double value = k < 0 ? 0 : A->val[k];
-    if (value <= 0 && d->row == INT64_MAX) *d = (struct least){value, row};
+    if (value <= 0 && d->row == INT64_MAX) *d = (struct not_positive){value, row};
 }
 
 static void merge(void *sum, const void *part)
 {
-    struct least *a = sum;
-    const struct least *b = part;
+    struct not_positive *a = sum;
+    const struct not_positive *b = part;
     if (b->row < a->row) *a = *b;
 }
 
@@ -40,13 +41,14 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
     return true;
 }
 
-/* ---- Taussky: dominant rows, one of them strictly, and every unknown joined to every other ---- */
+/* ---- Taussky: an irreducible matrix whose rows are dominant, at least one of them strictly, is regular ---- */
 
 struct dominant {
-    int64_t failing, strict, zeros; /* rows; stored zeros join nothing */
+    int64_t failing, strict; /* rows */
+    int64_t zeros;           /* stored zeros off the diagonal: they are no edges of the graph */
 };
 
-/* The sum is kept in two parts, so that equal is equal. */
+/* The sum is compensated: high + low. A row whose diagonal equals it is thus found to be weak, not strict. */
 static void visit_dominant(const struct csr *A, int64_t row, void *part)
 {
     struct dominant *d = part;
@@ -88,7 +90,7 @@ static bool taussky(struct card *c, bool *holds, struct err *e)
     return true;
 }
 
-/* ---- the others ---- */
+/* ---- factorisation and Lanczos ---- */
 
 static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
 {
@@ -97,13 +99,14 @@ static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "cholesky_nnz", l.nnz);
     if (!l.positive) card_set(r, "cholesky_column", (double)l.failed);
     if (l.positive)
-        card_say(r, "positive definite: Cholesky succeeds: cg, ic0");
+        card_say(r, "positive definite: Cholesky succeeds");
     else
-        card_say(r, "not positive definite: Cholesky stops at row %lld: not cg", (long long)l.failed);
+        card_say(r, "not positive definite: Cholesky stops at row %lld", (long long)l.failed);
+    card_advise(r, l.positive ? "cg, ic0" : "not cg");
     return proved(c, r, l.positive ? CARD_POSITIVE : CARD_INDEFINITE, "cholesky");
 }
 
-/* Too large to factor: cg's own search directions may show that p'Ap <= 0. */
+/* For a matrix that is too large to factor: a search direction p of cg with p'Ap <= 0 disproves definiteness. */
 static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_lanczos l;
@@ -113,10 +116,11 @@ static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
     }
     if (!card_lanczos(c, &l, e)) return false;
     if (!l.indefinite) {
-        card_say(r, "not proved: too large to factor; %s of cg found nothing against", how_many(l.steps, "step").text);
+        card_say(r, "not proved: too large to factor; %s of cg found no p'Ap <= 0", how_many(l.steps, "step").text);
         return true;
     }
-    card_say(r, "not positive definite: p'Ap <= 0 in step %lld of cg: not cg", (long long)l.steps);
+    card_say(r, "not positive definite: p'Ap <= 0 in step %lld of cg", (long long)l.steps);
+    card_advise(r, "not cg");
     return proved(c, r, CARD_INDEFINITE, "ritz");
 }
 
@@ -128,29 +132,33 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
-/* Proofs that need no factorization: a diagonal entry that is not positive, Gershgorin discs, dominant rows. *done: one
-   of them succeeded. */
+/* Tries the proofs that need no factorization: a diagonal entry that is not positive, Gershgorin discs, dominant rows.
+   Sets *done if one of them decides. */
 static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
-    struct least d = {0, INT64_MAX};
+    struct not_positive d = {0, INT64_MAX};
     struct card_row discs = {.line = &card_line_gershgorin};
     bool holds = false;
     *done = true;
     if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
     if (d.row != INT64_MAX) {
-        card_say(r, "not positive definite: a_ii = %.3g in row %lld: not cg, not ic0", d.value, (long long)d.row);
+        card_say(r, "not positive definite: a_ii = %.3g in row %lld", d.value, (long long)d.row);
+        card_advise(r, "not cg, not ic0");
         card_set(r, "definite_row", (double)d.row);
         return proved(c, r, CARD_INDEFINITE, "diagonal");
     }
     if (!discs.line->run(c, &discs, e)) return false;
     if (c->positive_discs) {
-        card_say(r, "positive definite: all Gershgorin discs lie right of 0: cg");
+        card_say(r, "positive definite: all Gershgorin discs lie right of 0");
+        card_advise(r, "cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }
     if (!taussky(c, &holds, e)) return false;
-    if (holds) card_say(r, "positive definite: dominant rows, irreducible (Taussky): cg, ic0");
     *done = holds;
-    return !holds || proved(c, r, CARD_POSITIVE, "dominance");
+    if (!holds) return true;
+    card_say(r, "positive definite: dominant rows, irreducible (Taussky)");
+    card_advise(r, "cg, ic0");
+    return proved(c, r, CARD_POSITIVE, "dominance");
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)
@@ -167,8 +175,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_definite = {
     .name = "definite",
-    .about = "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin, irreducible dominance, "
-             "Cholesky (CHOLMOD), or cg's p'Ap where the matrix is too large to factor",
+    .real = true,
+    .about =
+        "is a symmetric matrix positive definite? Decided by the diagonal, Gershgorin discs, irreducible dominance "
+        "or Cholesky (CHOLMOD); for a matrix too large to factor, p'Ap in the steps of cg may disprove it",
     .keys = {{"positive_definite", CARD_BOOL},
              {"definite_proof", CARD_TEXT},
              {"definite_row", CARD_INT},

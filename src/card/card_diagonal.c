@@ -1,4 +1,4 @@
-/* Report card: the diagonal against the rest of its row and column, and the signs on either side. */
+/* Report card: the diagonal compared with the rest of each row and column, and the signs of the entries. */
 #include "card.h"
 #include "matrix/csr.h"
 #include "base/text.h"
@@ -8,8 +8,10 @@
 /* ---- missing and zero diagonal entries ---- */
 
 struct diagonal {
-    int64_t zero, missing, first; /* zero: missing ones too; first: row, INT64_MAX none */
-    int64_t negative;
+    int64_t zero;     /* diagonal entries that are 0 or not stored */
+    int64_t missing;  /* diagonal entries that are not stored */
+    int64_t first;    /* row of the first zero; INT64_MAX: there is none */
+    int64_t negative; /* diagonal entries below 0 */
 };
 
 static void visit_diagonal(const struct csr *A, int64_t row, void *part)
@@ -40,19 +42,19 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "negative_diagonal", (double)d.negative);
     if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
     if (d.zero)
-        card_say(r, "%s missing or 0, first in row %lld: Jacobi, GS and SOR cannot run", card_count(d.zero).text,
-                 (long long)d.first);
+        card_say(r, "%s missing or 0, first in row %lld", card_count(d.zero).text, (long long)d.first);
     else if (d.negative)
-        card_say(r, "full, %s of %s negative: Jacobi, GS and SOR can run", card_count(d.negative).text,
-                 how_many(c->A->rows, "entry").text);
+        card_say(r, "full, %s of %s negative", card_count(d.negative).text, how_many(c->A->rows, "entry").text);
     else
-        card_say(r, "full, no zero: Jacobi, GS and SOR can run");
+        card_say(r, "full, no zero");
+    card_advise(r, "Jacobi, GS and SOR %s run", d.zero ? "cannot" : "can");
     return true;
 }
 
 /* ---- dominance ---- */
 
-/* 2 strict, 1 weak, 0 failing. Equal to 12 digits is weak: what is beyond them may be rounding, here or in the file. */
+/* 2: strict, 1: weak, 0: failing. Sums that agree to 12 digits count as equal, because the rest may be rounding error,
+   here or in the file. */
 static int dominance_of(double diagonal, double others)
 {
     if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
@@ -60,9 +62,9 @@ static int dominance_of(double diagonal, double others)
 }
 
 struct dominance {
-    int64_t count[3]; /* failing, weak, strict */
-    int64_t first;    /* failing row */
-    double worst;     /* least |a_ii| / sum of the others */
+    int64_t count[3]; /* rows that fail, that are weak, that are strict */
+    int64_t first;    /* first row that fails */
+    double worst;     /* smallest |a_ii| / sum of the other |a_ij| */
 };
 
 static void visit_dominance(const struct csr *A, int64_t row, void *part)
@@ -95,14 +97,17 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
     }
 }
 
-/* Without one strict row nothing follows: the rows of a graph's Laplacian are all weak, and it is singular. */
+/* No row fails. Dominance guarantees convergence only if at least one row is strict: the rows of a graph's Laplacian
+   are all weak, and it is singular. */
 static void say_weak(struct card_row *r, const struct dominance *d)
 {
-    if (d->count[2])
-        card_say(r, "strict in %s, weak in %s: Jacobi if irreducible", how_many(d->count[2], "row").text,
-                 card_count(d->count[1]).text);
-    else
-        card_say(r, "weak in all rows: singular perhaps, as a graph's Laplacian is");
+    if (d->count[2]) {
+        card_say(r, "strict in %s, weak in %s", how_many(d->count[2], "row").text, card_count(d->count[1]).text);
+        card_advise(r, "Jacobi if irreducible");
+    } else {
+        card_say(r, "weak in all rows");
+        card_advise(r, "singular perhaps, as a graph's Laplacian is");
+    }
 }
 
 static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
@@ -119,15 +124,19 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "cols_weak", (double)cols[1]);
     card_set(r, "cols_failing", (double)cols[0]);
     card_set(r, "dominance", d.worst);
-    if (!d.count[0] && !d.count[1])
-        card_say(r, "strict in all rows: Jacobi and GS converge, LU needs no pivoting");
-    else if (!cols[0] && !cols[1])
-        card_say(r, "strict in all columns: Jacobi and GS converge");
-    else if (!d.count[0])
+    if (!d.count[0] && !d.count[1]) {
+        card_say(r, "strict in all rows");
+        card_advise(r, "Jacobi and GS converge, LU needs no pivoting");
+    } else if (!cols[0] && !cols[1]) {
+        card_say(r, "strict in all columns");
+        card_advise(r, "Jacobi and GS converge");
+    } else if (!d.count[0]) {
         say_weak(r, &d);
-    else
-        card_say(r, "fails in %s, first %lld, and %s: Jacobi may diverge", how_many(d.count[0], "row").text,
-                 (long long)d.first, how_many(cols[0], "column").text);
+    } else {
+        card_say(r, "fails in %s, first %lld, and %s", how_many(d.count[0], "row").text, (long long)d.first,
+                 how_many(cols[0], "column").text);
+        card_advise(r, "Jacobi may diverge");
+    }
     return true;
 }
 
@@ -137,7 +146,7 @@ struct signs {
     int64_t positive, negative; /* entries off the diagonal */
     int64_t bad_diagonal;       /* rows whose diagonal entry is not positive */
     int64_t first;              /* row of the first positive entry off the diagonal */
-    int64_t strict, weak;
+    int64_t strict, weak;       /* strictly and weakly dominant rows */
 };
 
 static void visit_signs(const struct csr *A, int64_t row, void *part)
@@ -174,21 +183,27 @@ static void merge_signs(void *sum, const void *part)
 
 static void say_signs(const struct card *c, const struct signs *s, struct card_row *r)
 {
-    if (c->A->imag)
+    bool dominant = s->strict == c->A->rows;
+    if (c->A->imag) {
         card_say(r, "complex: no signs");
-    else if (s->bad_diagonal)
-        card_say(r, "%s diagonal entries not positive: no M-matrix", card_count(s->bad_diagonal).text);
-    else if (s->positive)
-        card_say(r, "%s off the diagonal above 0, first in row %lld: no M-matrix", card_count(s->positive).text,
-                 (long long)s->first);
-    else if (s->strict == c->A->rows)
-        card_say(r, "M-matrix (signs, strict dominance): ILU(0) cannot break down");
-    else if (s->strict && s->strict + s->weak == c->A->rows)
-        card_say(r, "M-matrix if irreducible (signs, dominance): then ILU(0) is safe");
-    else
-        card_say(r, "signs of an M-matrix, dominance not: it may be one");
-    bool safe = c->A->imag || s->strict == c->A->rows; /* strict dominance will do without signs */
-    if (!safe && (s->bad_diagonal || s->positive)) card_add(r, ", ILU(0) may fail");
+    } else if (s->bad_diagonal || s->positive) {
+        if (s->bad_diagonal)
+            card_say(r, "%s diagonal entries not positive", card_count(s->bad_diagonal).text);
+        else
+            card_say(r, "%s off the diagonal above 0, first in row %lld", card_count(s->positive).text,
+                     (long long)s->first);
+        card_advise(r, "no M-matrix");
+        if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance it cannot fail */
+    } else if (dominant) {
+        card_say(r, "M-matrix (signs, strict dominance)");
+        card_advise(r, "ILU(0) cannot break down");
+    } else if (s->strict && s->strict + s->weak == c->A->rows) {
+        card_say(r, "M-matrix if irreducible (signs, dominance)");
+        card_advise(r, "then ILU(0) is safe");
+    } else {
+        card_say(r, "signs of an M-matrix, but not dominant");
+        card_advise(r, "it may be one");
+    }
 }
 
 static bool run_signs(struct card *c, struct card_row *r, struct err *e)
@@ -209,7 +224,7 @@ static bool run_signs(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_diagonal = {
     .name = "diagonal",
     .real = true,
-    .about = "entries of the diagonal that are missing, zero or negative",
+    .about = "diagonal entries that are missing, zero or negative",
     .keys = {{"zero_diagonal", CARD_INT},
              {"zero_diagonal_row", CARD_INT},
              {"missing_diagonal", CARD_INT},
@@ -220,8 +235,9 @@ const struct card_line card_line_diagonal = {
 const struct card_line card_line_dominance = {
     .name = "dominance",
     .real = true,
-    .about =
-        "|a_ii| against the sum of the others of its row and its column: strict, weak (equal to 12 digits) or failing",
+    .about = "|a_ii| compared with the sum of the other |a| in its row and in its column: strict if larger, weak if "
+             "equal to 12 "
+             "digits, else failing",
     .keys = {{"rows_strict", CARD_INT},
              {"rows_weak", CARD_INT},
              {"rows_failing", CARD_INT},

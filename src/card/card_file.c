@@ -1,4 +1,4 @@
-/* Report card: on which lines of its file stands what a user would mend there. */
+/* Report card: the lines of a Matrix Market file that hold NaN, inf, stored zeros and duplicates. */
 #include "card.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
@@ -20,8 +20,9 @@ static bool is_zero(const struct csr *A, int64_t k)
     return A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
 }
 
-/* Ask for the first `few` such entries from a row on; more in a file with a symmetry, where two of them may be one. */
-static bool ask(struct card *c, struct mtx_find *f, bool zero, int64_t row, int64_t few, struct err *e)
+/* Adds the positions of the first `few` zeros (or NaN and inf) at or after `row` to the search. At most half of
+   FIND_PLACES are added, so that both kinds fit. */
+static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t row, int64_t few, struct err *e)
 {
     const struct csr *A = c->A;
     int n = 0, most = few < FIND_PLACES / 2 ? (int)few : FIND_PLACES / 2;
@@ -36,61 +37,61 @@ static bool ask(struct card *c, struct mtx_find *f, bool zero, int64_t row, int6
     return true;
 }
 
-/* The lines of places of one kind, each once; and whether the matrix has more such entries. */
+/* The file lines that hold entries of one kind, without repetition. */
 struct found {
     int n;
     int64_t line[FIND_PLACES];
-    bool more;
+    bool more; /* the matrix has more such entries than were searched for */
 };
 
 static struct found lines_of(const struct mtx_find *f, bool zero, int64_t all)
 {
     struct found out = {0};
-    int met = 0;
+    int searched = 0;
     for (int i = 0; i < f->nplaces; i++) {
-        bool said = f->place[i].zero != zero;
-        met += !said;
-        for (int k = 0; k < out.n; k++) said = said || out.line[k] == f->place[i].line;
-        if (!said) out.line[out.n++] = f->place[i].line;
+        bool skip = f->place[i].zero != zero;
+        searched += !skip;
+        for (int k = 0; k < out.n; k++) skip = skip || out.line[k] == f->place[i].line;
+        if (!skip) out.line[out.n++] = f->place[i].line;
     }
-    out.more = met < all;
+    out.more = searched < all;
     return out;
 }
 
 static void say_lines(struct card_row *r, const char *what, const struct found *l, int few)
 {
     if (!l->n) return;
-    card_say(r, "%s%s: line%s ", *r->text ? "; " : "", what, l->n > 1 ? "s" : "");
+    card_say(r, "%s%s: line%s ", *r->finding ? "; " : "", what, l->n > 1 ? "s" : "");
     for (int i = 0; i < l->n && i < few; i++) card_say(r, "%s%lld", i ? ", " : "", (long long)l->line[i]);
     if (l->n > few || l->more) card_say(r, ", ...");
 }
 
-static void say_twice(struct card_row *r, const struct mtx_find *f, int64_t all, int few)
+static void say_duplicates(struct card_row *r, const struct mtx_find *f, int64_t all, int few)
 {
     int n = f->ntwice < few ? f->ntwice : few;
     if (!n) return;
-    card_say(r, "%sduplicates: lines ", *r->text ? "; " : "");
+    card_say(r, "%sduplicates: lines ", *r->finding ? "; " : "");
     for (int i = 0; i < n; i++)
         card_say(r, "%s%lld and %lld", i ? ", " : "", (long long)f->twice[i].first, (long long)f->twice[i].again);
     if (all > n) card_say(r, ", ...");
 }
 
-/* As many lines of each kind as the width allows. */
+/* Lists as many file lines of each kind as fit the width. */
 static void say(const struct card *c, const struct mtx_find *f, struct card_row *r)
 {
     struct found bad = lines_of(f, false, c->values.bad), zeros = lines_of(f, true, c->values.zeros);
     for (int few = FIND_TWICE; few > 0; few--) {
-        r->text[0] = 0;
+        r->finding[0] = 0;
         say_lines(r, "NaN, inf", &bad, few);
         say_lines(r, "zeros", &zeros, few);
-        say_twice(r, f, c->info->duplicates, few);
-        if (strlen(r->text) <= CARD_WIDTH) return;
+        say_duplicates(r, f, c->info->duplicates, few);
+        if (strlen(r->finding) <= CARD_WIDTH) return;
     }
 }
 
 static void set(const struct mtx_find *f, struct card_row *r)
 {
-    for (int i = f->nplaces; i-- > 0;) /* the first of each kind stays */
+    for (int i = f->nplaces; i-- > 0;) /* backwards, so that the first of each kind is kept */
         card_set(r, f->place[i].zero ? "explicit_zero_line" : "nonfinite_line", (double)f->place[i].line);
     if (!f->ntwice) return;
     card_set(r, "duplicate_row", (double)f->twice[0].row);
@@ -112,7 +113,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     if (!v) return false;
     if (!c->info || !c->info->text_bytes) return quiet(r, "not from a Matrix Market file: there are no lines to name");
     if (!v->bad && !v->zeros && !c->info->duplicates) return quiet(r, "no NaN, inf, stored zero or duplicate to name");
-    if (!ask(c, &f, false, v->bad_row, v->bad, e) || !ask(c, &f, true, v->zero_row, v->zeros, e)) return false;
+    if (!add_places(c, &f, false, v->bad_row, v->bad, e) || !add_places(c, &f, true, v->zero_row, v->zeros, e))
+        return false;
     if (!mtx_find(c->A, c->info, &f, c->watch, e)) return false;
     set(&f, r);
     say(c, &f, r);

@@ -1,4 +1,4 @@
-/* Report card: how many entries the Cholesky factor of A + A' would have, rows and columns in AMD's order. */
+/* Report card: the number of entries that the Cholesky factor of A + A' would have in AMD's order. */
 #include "card.h"
 #include "card_graph.h"
 #include "matrix/csr.h"
@@ -15,7 +15,7 @@ struct fill_job {
     bool ok;
 };
 
-/* B = A + A', pattern alone; freed by cs_di_spfree. */
+/* B = A + A', without values. Release it with cs_di_spfree. */
 static cs_di *with_mirror(const cs_di *A)
 {
     cs_di *T = cs_di_transpose(A, 0);
@@ -24,7 +24,7 @@ static cs_di *with_mirror(const cs_di *A)
     return B;
 }
 
-/* The upper half of B in the order P; freed likewise. */
+/* The upper triangle of B, permuted by P. Release it with cs_di_spfree. */
 static cs_di *permuted(const cs_di *B, const int *P)
 {
     int *inverse = cs_di_pinv(P, B->n);
@@ -33,7 +33,7 @@ static cs_di *permuted(const cs_di *B, const int *P)
     return S;
 }
 
-/* Entries of each column of L by the elimination tree (Gilbert, Ng, Peyton 1994); freed by cs_di_free. */
+/* Entries per column of L, from the elimination tree (Gilbert, Ng and Peyton 1994). Release them with cs_di_free. */
 static int *counts_of(const cs_di *S)
 {
     int *parent = cs_di_etree(S, 0);
@@ -104,19 +104,21 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "fill_flops", f->flops);
     card_set(r, "fill_longest", (double)f->longest);
     card_set(r, "fill_ratio", ratio);
-    card_say(r, "L by AMD: %s, %.2g flops: ", how_many((int64_t)f->nnz, "entry").text, f->flops);
+    card_say(r, "L by AMD: %s, %.2g flops", how_many((int64_t)f->nnz, "entry").text, f->flops);
     if (f->flops < 1e9)
-        card_say(r, "a direct solver is quick");
+        card_advise_regular(r, "a direct solver is quick");
     else
-        card_say(r, "%s%s", show_bytes(12 * f->nnz, bytes, sizeof bytes), f->flops > 1e12 ? ", iterate" : " to factor");
+        card_advise(r, "%s%s", show_bytes(12 * f->nnz, bytes, sizeof bytes),
+                    f->flops > 1e12 ? ", iterate" : " to factor");
     return true;
 }
 
 const struct card_line card_line_fill = {
     .name = "fill",
     .real = true,
-    .about = "entries of the Cholesky factor L of A + A' in AMD's order, and what it costs to find it; LU of a matrix "
-             "that needs no pivoting has twice as many",
+    .about =
+        "entries of the Cholesky factor L of A + A' in AMD's order, and the operations to compute it; L and U of a "
+        "matrix that needs no pivoting have twice as many",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},
     .costly = true,
     .square = true,

@@ -1,4 +1,4 @@
-/* Report card: copies of a matrix for the libraries of SuiteSparse. */
+/* Report card: copies of a matrix's arrays for the SuiteSparse libraries. */
 #include "card_graph.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -7,18 +7,19 @@
 
 #include <string.h>
 
-/* Sums of a few times nnz must stay below 2^31 in these libraries. */
+/* Most nonzeros: these libraries compute small multiples of nnz in 32-bit integers. */
 enum { GRAPH_NNZ = 400000000 };
 
-static bool room(const struct csr *A, int need, const char *what, struct err *e)
+static bool has_room(const struct csr *A, int need, const char *what, struct err *e)
 {
     char text[32], have[32];
     double bytes = (double)need * (double)A->nnz + 64.0 * ((double)A->rows + (double)A->cols);
     if (A->nnz > GRAPH_NNZ)
-        return fail(e, E_LIMIT, "%s counts to %d nonzeros at most, found %lld", what, GRAPH_NNZ, (long long)A->nnz);
+        return fail(e, E_LIMIT, "%s: the matrix has %lld nonzeros, the limit is %d", what, (long long)A->nnz,
+                    GRAPH_NNZ);
     if (bytes < (double)mem_available()) return true;
-    return fail(e, E_MEMORY, "%s would need about %s, there are %s", what, show_bytes(bytes, text, sizeof text),
-                show_bytes((double)mem_available(), have, sizeof have));
+    return fail(e, E_MEMORY, "%s needs about %s, but only %s of memory are free", what,
+                show_bytes(bytes, text, sizeof text), show_bytes((double)mem_available(), have, sizeof have));
 }
 
 static bool copy(void **to, const void *from, int64_t n, size_t size, const char *what, struct err *e)
@@ -32,7 +33,7 @@ bool card_graph_new(struct card_graph *g, const struct csr *A, bool values, int 
 {
     *g = (struct card_graph){.rows = (int)A->rows, .cols = (int)A->cols};
     void *p = NULL, *i = NULL, *x = NULL, *z = NULL;
-    bool ok = room(A, need, what, e) && copy(&p, A->rowptr, A->rows + 1, sizeof *g->p, what, e) &&
+    bool ok = has_room(A, need, what, e) && copy(&p, A->rowptr, A->rows + 1, sizeof *g->p, what, e) &&
               copy(&i, A->col, A->nnz, sizeof *g->i, what, e) &&
               (!values || copy(&x, A->val, A->nnz, sizeof *g->x, what, e)) &&
               (!values || !A->imag || copy(&z, A->imag, A->nnz, sizeof *g->z, what, e));

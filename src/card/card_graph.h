@@ -1,4 +1,4 @@
-/* A copy of a matrix's arrays in the form that CXSparse, BTF, AMD and CHOLMOD take, for work on another thread. */
+/* A copy of a matrix's arrays in the form that CXSparse, BTF, AMD and CHOLMOD take, for a worker thread. */
 #ifndef CARD_GRAPH_H
 #define CARD_GRAPH_H
 
@@ -9,16 +9,16 @@ struct err;
 
 #include <suitesparse/cs.h>
 
-/* Compressed columns of A', which are the rows of A; x and z NULL where only the pattern was asked for. */
+/* The rows of A, which these libraries take as the columns of A'. */
 struct card_graph {
     int rows, cols; /* of A */
-    int *p, *i;
-    double *x, *z;
+    int *p, *i;     /* row pointers and column indices; owned */
+    double *x, *z;  /* real and imaginary parts; owned; NULL if only the pattern was copied */
 };
-/* need: bytes a nonzero that the work will take at most; refused where the system has not that much. */
+/* `need` is the most memory that the work takes, in bytes per nonzero. E_MEMORY if the system has less available. */
 bool card_graph_new(struct card_graph *g, const struct csr *A, bool values, int need, const char *what, struct err *e);
 void card_graph_free(struct card_graph *g);
-/* The same arrays as CXSparse sees them. */
+/* The same arrays as a CXSparse matrix; nothing is copied. */
 cs_di card_graph_cs(const struct card_graph *g);
 
 #endif

@@ -1,4 +1,4 @@
-/* Report card: the outer eigenvalues of a symmetric matrix by conjugate gradients (Saad 2003, 6.7.3). */
+/* Report card: the outermost eigenvalues of a symmetric matrix, estimated by conjugate gradients (Saad 2003, 6.7.3). */
 #include "card_lanczos.h"
 #include "card.h"
 #include "matrix/csr.h"
@@ -14,13 +14,13 @@ enum { STEPS = 300 };
 
 struct cg {
     const struct csr *A;
-    double *r, *p, *q; /* n each; r holds them all */
-    double rr, first;
-    double alpha[STEPS], beta[STEPS];
+    double *r, *p, *q;                /* [n] each, in one allocation at r */
+    double rr, rr_start;              /* r'r now and before the first step */
+    double alpha[STEPS], beta[STEPS]; /* coefficients of each step */
     int64_t steps;
 };
 
-/* q = A p, and p'q. */
+/* q = A p; returns p'q. */
 static double multiply(struct cg *v)
 {
     const struct csr *A = v->A;
@@ -35,8 +35,8 @@ static double multiply(struct cg *v)
     return sum;
 }
 
-/* r -= alpha q; r'r. */
-static double lessen(struct cg *v, double alpha)
+/* r -= alpha q; returns r'r. */
+static double update_residual(struct cg *v, double alpha)
 {
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum) if (v->A->nnz > THREADS_FROM)
@@ -47,7 +47,8 @@ static double lessen(struct cg *v, double alpha)
     return sum;
 }
 
-static void turn(struct cg *v, double beta)
+/* p = r + beta p. */
+static void update_direction(struct cg *v, double beta)
 {
 #pragma omp parallel for schedule(static) if (v->A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < v->A->rows; i++) v->p[i] = v->r[i] + beta * v->p[i];
@@ -60,21 +61,21 @@ static void start(struct cg *v)
         v->r[i] = v->p[i] = random_unit(&seed);
         v->rr += v->r[i] * v->r[i];
     }
-    v->first = v->rr;
+    v->rr_start = v->rr;
 }
 
-/* One step; false where there is no next one. */
+/* Makes one step. Returns false if no further step is possible or useful. */
 static bool step(struct cg *v, bool *indefinite)
 {
     double curve = multiply(v);
     *indefinite = curve <= 0;
     if (!(curve > 0) || !isfinite(curve)) return false;
-    double alpha = v->rr / curve, rr = lessen(v, alpha), beta = rr / v->rr;
+    double alpha = v->rr / curve, rr = update_residual(v, alpha), beta = rr / v->rr;
     v->alpha[v->steps] = alpha;
     v->beta[v->steps++] = beta;
     v->rr = rr;
-    turn(v, beta);
-    return isfinite(rr) && rr > 1e-28 * v->first;
+    update_direction(v, beta);
+    return isfinite(rr) && rr > 1e-28 * v->rr_start;
 }
 
 bool card_lanczos(struct card *c, struct card_lanczos *out, struct err *e)

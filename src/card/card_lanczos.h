@@ -1,4 +1,5 @@
-/* Lanczos in the dress of conjugate gradients: the outer eigenvalues of a symmetric matrix, from inside. */
+/* The Lanczos process in the form of conjugate gradients: estimates of the outermost eigenvalues of a symmetric matrix.
+   They lie inside the spectrum. */
 #ifndef CARD_LANCZOS_H
 #define CARD_LANCZOS_H
 
@@ -9,11 +10,11 @@ struct card;
 struct err;
 
 struct card_lanczos {
-    double low, high; /* Ritz values: between the least and greatest eigenvalue; NaN: none */
+    double low, high; /* smallest and largest Ritz value; NaN if there is none */
     int64_t steps;
-    bool indefinite; /* p'Ap <= 0 was met: A is not positive definite */
+    bool indefinite; /* a step found p'Ap <= 0: A is not positive definite */
 };
-/* At most 300 steps on a real symmetric A with a starting vector of a fixed seed. */
+/* Makes at most 300 steps on a real symmetric A, from a random vector with a fixed seed. */
 bool card_lanczos(struct card *c, struct card_lanczos *out, struct err *e);
 
 #endif

@@ -6,10 +6,10 @@
 #include <math.h>
 
 struct sizes {
-    double inf;                 /* greatest sum of a row */
-    double most, least;         /* |a|, of entries that are not 0 */
-    double row_most, row_least; /* greatest |a| of a row, of rows that have one */
-    double squares, unit;
+    double inf;                 /* largest row sum of |a| */
+    double most, least;         /* largest and smallest |a| that is not 0 */
+    double row_most, row_least; /* largest and smallest row maximum of |a| that is not 0 */
+    double squares, unit;       /* sum of (|a| / unit)^2 */
 };
 
 static void visit_sizes(const struct csr *A, int64_t row, void *part)
@@ -41,7 +41,7 @@ static void merge_sizes(void *sum, const void *part)
     a->squares += b->squares;
 }
 
-/* Scan again with scaled values if squares of the values overflow or underflow. */
+/* Scans a second time with scaled values if squares of the values overflow or underflow. */
 static bool sizes_of(struct card *c, struct sizes *out, struct err *e)
 {
     *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = 1};
@@ -67,7 +67,7 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not known: the matrix has NaN or inf");
     else
         card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
-    if (isfinite(s.inf)) card_say(r, ": rounding error %.1g |x|", DBL_EPSILON * s.inf);
+    if (isfinite(s.inf)) card_advise(r, "rounding error %.1g |x|", DBL_EPSILON * s.inf);
     return true;
 }
 
@@ -84,23 +84,24 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
-    card_say(r, "|a| %.2g to %.2g, row maxima differ %.2gx: ", s.least, s.most, rows);
+    card_say(r, "|a| %.2g to %.2g, row maxima differ %.2gx", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
-        card_say(r, "beyond fp32");
+        card_advise(r, "beyond fp32");
     else if (rows > 1e4)
-        card_say(r, "scale first");
+        card_advise(r, "scale first");
     else if (values > 1e7)
-        card_say(r, "wide for fp32");
+        card_advise(r, "wide for fp32");
     else
-        card_say(r, "fp32 holds them");
+        card_advise(r, "fp32 holds them");
     return true;
 }
 
-/* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry, by rows and also by columns ---- */
+/* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry; one set of discs by rows, one by columns
+ * ---- */
 
 struct discs {
-    double low, high;
-    double sure_low, sure_high; /* the same, widened by the rounding error of each */
+    double low, high;           /* interval that covers the real parts of all discs */
+    double sure_low, sure_high; /* the same, widened by the rounding errors of the sums */
 };
 
 static const struct discs no_discs = {INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -166,16 +167,14 @@ static bool run_gershgorin(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "gershgorin_high", high);
     c->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
     bool negative = fmin(g.sure_high, h.sure_high) < 0;
-    card_say(r, "eigenvalues' real parts in [%.3g, %.3g]: %s", low, high,
-             c->positive_discs ? "regular, above 0"
-             : negative        ? "regular, below 0"
-                               : "may include 0");
+    card_say(r, "eigenvalues' real parts in [%.3g, %.3g]", low, high);
+    card_advise(r, "%s", c->positive_discs ? "regular, above 0" : negative ? "regular, below 0" : "may include 0");
     return true;
 }
 
 const struct card_line card_line_norms = {
     .name = "norms",
-    .about = "largest column sum, largest row sum, root of the sum of squares",
+    .about = "the 1-norm (largest column sum), the inf-norm (largest row sum) and the Frobenius norm",
     .keys = {{"norm_1", CARD_NUM}, {"norm_inf", CARD_NUM}, {"norm_fro", CARD_NUM}},
     .run = run_norms,
 };
@@ -187,7 +186,7 @@ const struct card_line card_line_scaling = {
 };
 const struct card_line card_line_gershgorin = {
     .name = "gershgorin",
-    .about = "Gershgorin discs of rows and of columns: bounds on the eigenvalues' real parts",
+    .about = "bounds on the real parts of the eigenvalues, from the Gershgorin discs of rows and of columns",
     .keys = {{"gershgorin_low", CARD_NUM},
              {"gershgorin_high", CARD_NUM},
              {"rows_low", CARD_NUM},

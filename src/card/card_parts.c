@@ -1,5 +1,5 @@
-/* Report card: properties of the pattern alone: structural rank, Dulmage-Mendelsohn parts, strongly and weakly
-   connected components. */
+/* Report card: what the pattern alone determines: structural rank, Dulmage-Mendelsohn decomposition, strongly and
+   weakly connected components. */
 #include "card.h"
 #include "card_graph.h"
 #include "matrix/csr.h"
@@ -33,8 +33,8 @@ static void dm_done(void *p)
     mem_free(job);
 }
 
-/* Of A: CXSparse was given A', so its parts change places. */
-static void dm_take(const cs_did *d, struct card_dm *out)
+/* Copies the decomposition. CXSparse decomposed A', so wide and tall parts, rows and columns are swapped. */
+static void dm_copy(const cs_did *d, struct card_dm *out)
 {
     *out = (struct card_dm){.rank = d->rr[3],
                             .wide_rows = d->cc[4] - d->cc[3],
@@ -60,7 +60,7 @@ static const struct card_dm *dm_of(struct card *c, struct err *e)
         return NULL;
     }
     if (!worker_run(dm_work, dm_done, job, "matching rows and columns", c->watch, e)) return NULL;
-    if (job->found) dm_take(job->found, &c->dm);
+    if (job->found) dm_copy(job->found, &c->dm);
     c->has_dm = job->found != NULL;
     dm_done(job);
     if (c->has_dm) return &c->dm;
@@ -75,12 +75,15 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     int64_t full = c->A->rows < c->A->cols ? c->A->rows : c->A->cols;
     card_set(r, "structural_rank", (double)d->rank);
     card_set(r, "structurally_singular", d->rank < full);
-    if (d->rank == full)
-        card_say(r, c->A->rows == c->A->cols ? "structurally regular: values alone could make it singular"
-                                             : "structurally full: values alone could make the rank less");
-    else
-        card_say(r, "structural rank %s, %s short: singular for any values", card_count(d->rank).text,
-                 card_count(full - d->rank).text);
+    bool square = c->A->rows == c->A->cols;
+    c->singular = c->singular || (square && d->rank < full);
+    if (d->rank == full) {
+        card_say(r, "structurally %s", square ? "regular" : "full");
+        card_advise(r, "values alone could make %s", square ? "it singular" : "the rank less");
+    } else {
+        card_say(r, "structural rank %s, %s short", card_count(d->rank).text, card_count(full - d->rank).text);
+        card_advise(r, "%s for any values", square ? "singular" : "rank deficient");
+    }
     return true;
 }
 
@@ -97,15 +100,17 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "square_largest", (double)d->largest);
     bool wide = d->wide_rows || d->wide_cols, tall = d->tall_rows || d->tall_cols;
     if (wide) card_say(r, "wide %s x %s, ", card_count(d->wide_rows).text, card_count(d->wide_cols).text);
-    if (wide || tall)
+    if (wide || tall) {
         card_say(r, "square %s", card_count(d->square).text);
-    else if (d->blocks == 1)
-        card_say(r, "one irreducible block: cannot be split");
-    else
-        card_say(r, "%s triangular blocks, largest %s: solve block by block", card_count(d->blocks).text,
-                 card_count(d->largest).text);
+    } else if (d->blocks == 1) {
+        card_say(r, "one irreducible block");
+        card_advise(r, "cannot be split");
+    } else {
+        card_say(r, "%s triangular blocks, largest %s", card_count(d->blocks).text, card_count(d->largest).text);
+        card_advise(r, "solve block by block");
+    }
     if (tall) card_say(r, ", tall %s x %s", card_count(d->tall_rows).text, card_count(d->tall_cols).text);
-    if ((wide || tall) && strlen(r->text) <= 54) card_say(r, tall ? ": least squares" : ": many solutions");
+    if (wide || tall) card_add_advice(r, tall ? "least squares" : "many solutions");
     return true;
 }
 
@@ -113,22 +118,22 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
 
 struct strong_job {
     struct card_graph g;
-    int *room; /* [6 n + 1]: permutation, where components begin, work */
-    int n;
+    int *work; /* [6 rows + 1]: the permutation, the start of each component, BTF's work space; owned */
+    int n;     /* components */
 };
 
 static void strong_work(void *p)
 {
     struct strong_job *job = p;
     size_t n = (size_t)job->g.rows;
-    job->n = btf_strongcomp(job->g.rows, job->g.p, job->g.i, NULL, job->room, job->room + n, job->room + 2 * n + 1);
+    job->n = btf_strongcomp(job->g.rows, job->g.p, job->g.i, NULL, job->work, job->work + n, job->work + 2 * n + 1);
 }
 
 static void strong_done(void *p)
 {
     struct strong_job *job = p;
     card_graph_free(&job->g);
-    mem_free(job->room);
+    mem_free(job->work);
     mem_free(job);
 }
 
@@ -139,14 +144,14 @@ static bool strongly_connected(struct card *c, int64_t *n, int64_t *largest, str
     if (!rows) return true;
     struct strong_job *job = mem_zero(1, sizeof *job, "strong components", e);
     if (!job) return false;
-    job->room = mem_new(6 * rows + 1, sizeof *job->room, "strong components", e);
-    if (!job->room || !card_graph_new(&job->g, c->A, false, 4, "strong components", e)) {
-        mem_free(job->room);
+    job->work = mem_new(6 * rows + 1, sizeof *job->work, "strong components", e);
+    if (!job->work || !card_graph_new(&job->g, c->A, false, 4, "strong components", e)) {
+        mem_free(job->work);
         mem_free(job);
         return false;
     }
     if (!worker_run(strong_work, strong_done, job, "strong components", c->watch, e)) return false;
-    const int *from = job->room + rows;
+    const int *from = job->work + rows;
     *n = job->n;
     for (int k = 0; k < job->n; k++)
         if (from[k + 1] - from[k] > *largest) *largest = from[k + 1] - from[k];
@@ -161,17 +166,21 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "strong_components", (double)n);
     card_set(r, "strong_largest", (double)largest);
     card_set(r, "irreducible", n == 1);
-    if (n == 1)
-        card_say(r, "strongly connected: no permutation makes it block triangular");
-    else if (largest == 1)
-        card_say(r, "%s of 1 row each: triangular when permuted, no iteration needed", card_count(n).text);
-    else
-        card_say(r, "%s components, largest %s: reducible", card_count(n).text, card_count(largest).text);
-    if (n > 1 && largest > 1) card_add(r, " to block triangular form");
+    if (n == 1) {
+        card_say(r, "strongly connected");
+        card_advise(r, "no permutation makes it block triangular");
+    } else if (largest == 1) {
+        card_say(r, "%s of 1 row each", card_count(n).text);
+        card_advise(r, "triangular when permuted, no iteration needed");
+    } else {
+        card_say(r, "%s components, largest %s", card_count(n).text, card_count(largest).text);
+        card_advise(r, "reducible");
+        card_add_advice(r, " to block triangular form");
+    }
     return true;
 }
 
-/* ---- weakly connected components: rows and columns joined by entries, ignoring direction ---- */
+/* ---- weakly connected components: rows and columns joined by entries, whatever their direction ---- */
 
 static int root_of(int *parent, int v)
 {
@@ -189,7 +198,7 @@ static void join(int *parent, int *size, int a, int b)
     size[big] += size[small];
 }
 
-/* In a matrix that is not square, row i and column i are two nodes. */
+/* Row i and column i are one node if the matrix is square, two if it is not. */
 static bool join_all(struct card *c, int *parent, int *size, struct err *e)
 {
     const struct csr *A = c->A;
@@ -207,8 +216,7 @@ bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct 
     int64_t nodes = c->A->rows == c->A->cols ? c->A->rows : c->A->rows + c->A->cols;
     *n = *largest = 0;
     if (nodes > INT32_MAX)
-        return fail(e, E_LIMIT, "components are counted of %d rows and columns at most, found %lld", INT32_MAX,
-                    (long long)nodes);
+        return fail(e, E_LIMIT, "weak components: %lld rows and columns, the limit is %d", (long long)nodes, INT32_MAX);
     int *parent = mem_new(nodes, sizeof *parent, "weak components", e);
     int *size = parent ? mem_new(nodes, sizeof *size, "weak components", e) : NULL;
     for (int64_t v = 0; size && v < nodes; v++) {
@@ -231,26 +239,29 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
     if (!card_weakly_connected(c, &n, &largest, e)) return false;
     card_set(r, "weak_components", (double)n);
     card_set(r, "weak_largest", (double)largest);
-    if (n == 1)
-        card_say(r, "connected: no isolated rows or columns");
-    else if (largest <= 1)
-        card_say(r, "no connections: %s", c->A->nnz ? "a diagonal matrix" : "no entries");
-    else
-        card_say(r, "%s independent systems, largest %s: solve them separately", card_count(n).text,
-                 card_count(largest).text);
+    if (n == 1) {
+        card_say(r, "connected");
+        card_advise(r, "no isolated rows or columns");
+    } else if (largest <= 1) {
+        card_say(r, "no connections");
+        card_advise(r, c->A->nnz ? "a diagonal matrix" : "no entries");
+    } else {
+        card_say(r, "%s independent systems, largest %s", card_count(n).text, card_count(largest).text);
+        card_advise(r, "solve them separately");
+    }
     return true;
 }
 
 const struct card_line card_line_rank = {
     .name = "rank",
-    .about = "structural rank: the largest number of entries no two of which share a row or column",
+    .about = "structural rank: the most entries that can be chosen so that no two share a row or a column",
     .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
     .costly = true,
     .run = run_rank,
 };
 const struct card_line card_line_parts = {
     .name = "parts",
-    .about = "Dulmage-Mendelsohn: a wide part, a square one in triangular blocks, a tall one",
+    .about = "Dulmage-Mendelsohn decomposition: a wide part, a square part of triangular blocks, a tall part",
     .keys = {{"wide_rows", CARD_INT},
              {"wide_cols", CARD_INT},
              {"square_size", CARD_INT},
@@ -271,7 +282,7 @@ const struct card_line card_line_strong = {
 };
 const struct card_line card_line_weak = {
     .name = "weak",
-    .about = "weakly connected components: those of the same graph without directions",
+    .about = "weakly connected components: those of the same graph with undirected edges",
     .keys = {{"weak_components", CARD_INT}, {"weak_largest", CARD_INT}},
     .costly = true,
     .run = run_weak,

@@ -1,4 +1,4 @@
-/* Report card: where the entries lie: bandwidth, profile, lengths of rows and columns, small dense blocks. */
+/* Report card: the positions of the entries: bandwidth, profile, row and column lengths, small dense blocks. */
 #include "card.h"
 #include "matrix/csr.h"
 #include "base/mem.h"
@@ -11,7 +11,8 @@
 /* ---- bandwidth and profile ---- */
 
 struct band {
-    int64_t lower, upper, left; /* left: entries between the first one of a row and the diagonal, all rows */
+    int64_t lower, upper; /* most columns that an entry lies left and right of the diagonal */
+    int64_t left;         /* sum over the rows of the columns between a row's first entry and the diagonal */
 };
 
 static void visit_band(const struct csr *A, int64_t row, void *part)
@@ -41,12 +42,12 @@ static int64_t profile_above(const struct csr *A, const struct card_columns *col
     return sum;
 }
 
-/* An ordering is for a square matrix. */
-static void say_wide(const struct csr *A, struct card_row *r)
+/* Only a square matrix can be reordered by rcm. */
+static void advise_wide(const struct csr *A, struct card_row *r)
 {
     bool square = A->rows == A->cols;
-    card_say(r, square ? "reorder" : "reads of x are scattered");
-    if (square) card_add(r, " rcm may narrow it");
+    card_advise(r, square ? "reorder" : "reads of x are scattered");
+    if (square) card_add_advice(r, " rcm may narrow it");
 }
 
 static bool run_band(struct card *c, struct card_row *r, struct err *e)
@@ -64,21 +65,21 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "bandwidth_upper", (double)b.upper);
     card_set(r, "profile_lower", (double)b.left);
     card_set(r, "profile_upper", (double)above);
-    card_say(r, "%s left, %s right, profile %s: ", card_count(b.lower).text, card_count(b.upper).text,
+    card_say(r, "%s left, %s right, profile %s", card_count(b.lower).text, card_count(b.upper).text,
              card_count(b.left + above).text);
     if (share > 0.5)
-        card_say(r, "full, dia");
+        card_advise(r, "full, dia");
     else if (width > A->cols / 4 && A->cols > 64)
-        say_wide(A, r);
+        advise_wide(A, r);
     else
-        card_say(r, "rows reach %s of x",
-                 show_bytes((A->imag ? 16 : 8) * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
+        card_advise(r, "rows reach %s of x",
+                    show_bytes((A->imag ? 16 : 8) * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
     return true;
 }
 
 /* ---- quantiles of lengths ---- */
 
-/* q[i]: the least length that at least a share p[i] of all have (the inverse of the distribution). */
+/* q[i] = the smallest length that a share p[i] of all n rows or columns do not exceed. */
 static bool quantiles(const int *length, int64_t n, int most, const double *p, int64_t *q, int np, struct err *e)
 {
     int64_t *count = mem_zero((int64_t)most + 1, sizeof *count, "lengths", e);
@@ -109,7 +110,7 @@ static bool lengths(struct card_row *r, const int *length, int64_t n, const char
     }
     if (!quantiles(length, n, most, shares, q, COUNT(shares), e)) return false;
     for (int i = 0; i < COUNT(shares); i++) card_set(r, keys[i], (double)q[i]);
-    card_say(r, "min %s, half %s, 90%% %s, 99%% %s, max %s: ", card_count(q[0]).text, card_count(q[1]).text,
+    card_say(r, "min %s, half %s, 90%% %s, 99%% %s, max %s", card_count(q[0]).text, card_count(q[1]).text,
              card_count(q[2]).text, card_count(q[3]).text, card_count(q[4]).text);
     return true;
 }
@@ -127,13 +128,13 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     double mean = (double)A->nnz / (double)A->rows;
     card_set(r, "row_mean", mean);
     if (!q[4])
-        card_say(r, "all empty");
+        card_advise(r, "all empty");
     else if ((double)q[4] <= 1.5 * mean)
-        card_say(r, "even, ell fits");
+        card_advise(r, "even, ell fits");
     else if ((double)q[4] > 32 * (mean + 1))
-        card_say(r, "long tail, not ell");
+        card_advise(r, "long tail, not ell");
     else
-        card_say(r, "uneven, sell");
+        card_advise(r, "uneven, sell");
     return true;
 }
 
@@ -148,12 +149,13 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
     double mean = (double)c->A->nnz / (double)c->A->cols;
     bool tail = (double)q[4] > 32 * (mean + 1);
     card_set(r, "empty_cols", (double)empty);
+    c->singular = c->singular || (empty && c->A->rows == c->A->cols);
     if (empty)
-        card_say(r, "%s empty", card_count(empty).text);
+        card_advise(r, "%s empty", card_count(empty).text);
     else
-        card_say(r, tail ? "some long" : "x read evenly");
-    if (empty) card_add(r, ", their x never read");
-    if (tail) card_add(r, ", csc uneven");
+        card_advise(r, tail ? "some long" : "x read evenly");
+    if (empty) card_add_advice(r, ", their x never read");
+    if (tail) card_add_advice(r, ", csc uneven");
     return true;
 }
 
@@ -161,7 +163,8 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
 
 enum { BLOCK_LEAST = 2, BLOCK_MOST = 8, BLOCK_ROWS = 1 << 16 };
 
-/* Blocks of b x b in block rows from .. to-1 that hold an entry; mark[cols / b + 1], of -1 before the first call. */
+/* The number of b x b blocks with at least one entry in the block rows from .. to-1. mark[cols / b + 1] holds the last
+   block row that counted each block column; fill it with -1 before the first call. */
 static int64_t count_blocks(const struct csr *A, int b, int64_t from, int64_t to, int *mark)
 {
     int64_t n = 0;
@@ -191,7 +194,7 @@ static bool blocks_of(struct card *c, int b, int *mark, int64_t *n, struct err *
     return true;
 }
 
-/* Bytes of fp64 values and int32 indices, without row pointers. */
+/* Bytes of n blocks in bsr: fp64 values and int32 column indices, without row pointers. */
 static double block_bytes(int64_t n, int b)
 {
     return (double)n * (8.0 * b * b + 4);
@@ -219,19 +222,18 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
            gain = block_bytes(least, best) / (12.0 * (double)A->nnz);
     card_set(r, "block", best);
     card_set(r, "block_fill", fill);
-    card_say(r, "best %d x %d, %.3g%% full: ", best, best, 100 * fill);
+    card_say(r, "best %d x %d, %.3g%% full", best, best, 100 * fill);
     if (gain < 1)
-        card_say(r, "bsr takes %.2g times csr's bytes", gain);
+        card_advise(r, "bsr takes %.2g times csr's bytes", gain);
     else
-        card_say(r, "bsr would take %.2g times csr's bytes", gain);
+        card_advise(r, "bsr would take %.2g times csr's bytes", gain);
     return true;
 }
 
 const struct card_line card_line_band = {
     .name = "band",
-    .about =
-        "how far entries lie from the diagonal; the profile: columns between a row's first entry and the diagonal, "
-        "and rows between a column's, all added up",
+    .about = "how far entries lie from the diagonal; the profile is the sum of the distances from the diagonal to each "
+             "row's first entry and to each column's first entry",
     .keys = {{"bandwidth", CARD_INT},
              {"bandwidth_lower", CARD_INT},
              {"bandwidth_upper", CARD_INT},
@@ -242,7 +244,7 @@ const struct card_line card_line_band = {
 const struct card_line card_line_rows = {
     .name = "rows",
     .real = true,
-    .about = "entries of a row: the least, the median, what 90% and 99% do not exceed, the most",
+    .about = "row lengths in entries: minimum, median, 90% and 99% quantile, maximum",
     .keys = {{"row_min", CARD_INT},
              {"row_median", CARD_INT},
              {"row_p90", CARD_INT},
@@ -254,7 +256,7 @@ const struct card_line card_line_rows = {
 const struct card_line card_line_columns = {
     .name = "columns",
     .real = true,
-    .about = "entries of a column, likewise",
+    .about = "column lengths in entries: minimum, median, 90% and 99% quantile, maximum",
     .keys = {{"col_min", CARD_INT},
              {"col_median", CARD_INT},
              {"col_p90", CARD_INT},
@@ -266,7 +268,7 @@ const struct card_line card_line_columns = {
 const struct card_line card_line_blocks = {
     .name = "blocks",
     .real = true,
-    .about = "dense blocks of 2 x 2 to 8 x 8: those that take the fewest bytes, and the share of entries in them",
+    .about = "dense blocks of 2 x 2 to 8 x 8: the size that needs the fewest bytes in bsr, and how full its blocks are",
     .keys = {{"block", CARD_INT},
              {"block_fill", CARD_NUM},
              {"fill2", CARD_NUM},

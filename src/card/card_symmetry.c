@@ -1,4 +1,4 @@
-/* Report card: how far a matrix is from its transpose, in pattern and in values. */
+/* Report card: how much a matrix differs from its transpose, in pattern and in values. */
 #include "card.h"
 #include "matrix/csr.h"
 
@@ -7,8 +7,8 @@
 
 struct mirror {
     int64_t off, mirrored, equal, conjugate, real_diagonal, diagonal;
-    double skew, all; /* sums of squares, of numbers divided by `unit` */
-    double unit;
+    double skew, all; /* sums of |a / unit|^2 over the entries of A - A' and of A */
+    double unit;      /* scale that prevents overflow and underflow */
 };
 
 static double square(double re, double im, double unit)
@@ -21,7 +21,8 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* An entry without a mirror image stands in A - A' twice, with both signs; one that has one is met from there too. */
+/* Entry k lies off the diagonal; `at` is its mirror image, -1 if that is not stored. Without a mirror image the entry
+   appears twice in A - A', with both signs. With one, the second term is added when the mirror image is visited. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);
@@ -81,7 +82,7 @@ static void merge_largest(void *sum, const void *part)
     if (*b > *a || isnan(*b)) *a = *b;
 }
 
-/* No square overflows or vanishes: numbers are divided by the largest, if that can be. */
+/* The scale for sums of squares: the largest |a|, or 1 if that is 0, not finite or has no finite inverse. */
 static double unit_of(double largest)
 {
     return largest > 0 && isfinite(largest) && isfinite(1 / largest) ? largest : 1;
@@ -107,7 +108,7 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     return out;
 }
 
-/* Below 100 unless it is all of them. */
+/* Rounds to 100 only if part equals all. */
 static double percent(int64_t part, int64_t all)
 {
     double p = all ? 100.0 * (double)part / (double)all : 100;
@@ -120,15 +121,29 @@ static bool run_pattern(struct card *c, struct card_row *r, struct err *e)
     if (!s) return false;
     card_set(r, "pattern_symmetric", s->pattern);
     card_set(r, "mirrored", s->off ? (double)s->mirrored / (double)s->off : 1);
-    if (!s->off)
-        card_say(r, "symmetric: all entries are on the diagonal");
-    else if (s->pattern)
-        card_say(r, "symmetric: orderings and incomplete factorizations work on A itself");
-    else if (!s->mirrored)
-        card_say(r, "no entry off the diagonal has a mirror image: a directed graph");
-    else
-        card_say(r, "%.3g%% of entries have a mirror image: orderings work on A + A'", percent(s->mirrored, s->off));
+    if (s->pattern) {
+        card_say(r, "symmetric");
+        card_advise(r, s->off ? "orderings and incomplete factorizations work on A itself"
+                              : "all entries are on the diagonal");
+    } else if (!s->mirrored) {
+        card_say(r, "no entry off the diagonal has a mirror image");
+        card_advise(r, "a directed graph");
+    } else {
+        card_say(r, "%.3g%% of entries have a mirror image", percent(s->mirrored, s->off));
+        card_advise(r, "orderings work on A + A'");
+    }
     return true;
+}
+
+/* skew: ||A - A'|| / ||A||. */
+static void advise_unsymmetric(struct card_row *r, double skew)
+{
+    if (skew < 1e-12) {
+        card_advise(r, "symmetrize, then cg");
+    } else {
+        card_advise(r, "not cg");
+        card_advise_regular(r, "bicgstab, gmres or lu");
+    }
 }
 
 static bool run_values(struct card *c, struct card_row *r, struct err *e)
@@ -139,26 +154,24 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "hermitian", s->hermitian);
     card_set(r, "equal", s->off ? (double)s->equal / (double)s->off : 1);
     card_set(r, "skew", s->skew);
-    if (isnan(s->skew))
+    if (isnan(s->skew)) {
         card_say(r, "not known: the matrix has NaN or inf");
-    else if (s->hermitian)
-        card_say(r, "%s: cg if it is definite too, half of it is enough to store",
-                 c->A->imag ? "hermitian" : "symmetric");
-    else if (s->values)
-        card_say(r, "symmetric, not hermitian: cg's theory does not hold");
-    else if (c->A->imag)
-        card_say(r, "neither hermitian nor symmetric, ||A - A'|| = %.2g ||A||: no cg", s->skew);
-    else if (s->skew < 1e-12)
-        card_say(r, "||A - A'|| = %.2g ||A||: symmetrize, then cg", s->skew);
-    else
-        card_say(r, "||A - A'|| = %.2g ||A||: not cg; bicgstab, gmres or lu", s->skew);
+    } else if (s->hermitian) {
+        card_say(r, "%s", c->A->imag ? "hermitian" : "symmetric");
+        card_advise(r, "cg if it is definite too, half of it is enough to store");
+    } else if (s->values) {
+        card_say(r, "symmetric, not hermitian");
+    } else {
+        card_say(r, "%s||A - A'|| = %.2g ||A||", c->A->imag ? "neither hermitian nor symmetric, " : "", s->skew);
+        advise_unsymmetric(r, s->skew);
+    }
     return true;
 }
 
 const struct card_line card_line_pattern = {
     .name = "pattern",
     .real = true,
-    .about = "share of the entries off the diagonal that have a mirror image",
+    .about = "is the pattern symmetric; the share of the entries off the diagonal that have a mirror image",
     .keys = {{"pattern_symmetric", CARD_BOOL}, {"mirrored", CARD_NUM}},
     .square = true,
     .run = run_pattern,
@@ -166,7 +179,8 @@ const struct card_line card_line_pattern = {
 const struct card_line card_line_values = {
     .name = "values",
     .real = true,
-    .about = "is A its transpose; ||A - A'|| / ||A|| in the Frobenius norm, twice the share of the skew part",
+    .about =
+        "does A equal its transpose; ||A - A'|| / ||A|| in the Frobenius norm, which is twice the skew part's share",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
     .run = run_values,

@@ -1,4 +1,4 @@
-/* Report card: is the matrix well formed, and has it numbers that a solver cannot take? */
+/* Report card: is the matrix well formed, and does it contain numbers that no solver can use? */
 #include "card.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
@@ -31,7 +31,7 @@ static void merge(void *sum, const void *part)
     if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
 }
 
-/* The worst fault found; `brief` leaves room for more on the line. */
+/* Reports the worst fault. With `brief` the text is shorter, because more follows on the line. */
 static void say_worst(const struct csr *A, const struct card_values *v, bool brief, struct card_row *r)
 {
     if (v->bad)
@@ -53,18 +53,18 @@ static void say_zeros(const struct card_values *v, bool brief, struct card_row *
     else
         card_say(r, "; %s, first at (%lld, %lld)", how_many(v->zeros, "stored zero").text, (long long)v->zero_row,
                  (long long)v->zero_col);
-    card_add(r, ": `prune`");
 }
 
 static void say_valid(const struct card *c, const struct card_values *v, struct card_row *r)
 {
-    int64_t twice = c->info ? c->info->duplicates : 0;
+    int64_t duplicates = c->info ? c->info->duplicates : 0;
     if (!c->A->rows || !c->A->cols)
         card_say(r, "no rows or no columns: nothing to say");
     else
-        say_worst(c->A, v, v->zeros || twice, r);
-    if (v->zeros) say_zeros(v, v->bad || v->empty || twice, r);
-    if (twice) card_say(r, v->zeros ? "; %s" : "; %s summed", how_many(twice, "duplicate").text);
+        say_worst(c->A, v, v->zeros || duplicates, r);
+    if (v->zeros) say_zeros(v, v->bad || v->empty || duplicates, r);
+    if (duplicates) card_say(r, v->zeros ? "; %s" : "; %s summed", how_many(duplicates, "duplicate").text);
+    if (v->zeros) card_add_advice(r, "`prune`");
 }
 
 const struct card_values *card_values(struct card *c, struct err *e)
@@ -83,6 +83,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "explicit_zeros", (double)v->zeros);
     card_set(r, "empty_rows", (double)v->empty);
     if (c->info) card_set(r, "duplicates", (double)c->info->duplicates);
+    c->singular = c->singular || (v->empty && c->A->rows == c->A->cols);
     if (v->bad) card_set(r, "nonfinite_row", (double)v->bad_row);
     if (v->bad) card_set(r, "nonfinite_col", (double)v->bad_col);
     if (v->zeros) card_set(r, "explicit_zero_row", (double)v->zero_row);
@@ -93,7 +94,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_valid = {
     .name = "valid",
-    .about = "order and range of the entries, NaN and inf, stored zeros, duplicates, empty rows",
+    .about = "are the entries in order and in range; NaN and inf, stored zeros, duplicates, empty rows",
     .keys = {{"nonfinite", CARD_INT},
              {"nonfinite_row", CARD_INT},
              {"nonfinite_col", CARD_INT},

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { CARD_SAYS = sizeof(struct card_text) + 20 }; /* "line: text" in JSON */
+
 static void out_key(struct out *o, const struct card_row *r, int k)
 {
     const struct card_key *key = &r->line->keys[k];
@@ -32,7 +34,7 @@ static int lines_in(const struct card *c, enum card_state state, const char **na
     return n;
 }
 
-static bool is_told(const struct card_row *r, const char *only)
+static bool is_shown(const struct card_row *r, const char *only)
 {
     return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
@@ -40,7 +42,7 @@ static bool is_told(const struct card_row *r, const char *only)
 /* One record with all keys; those of lines that did not run are null. */
 static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
-    char(*text)[320] = mem_new(c->n, sizeof *text, "a report card", e);
+    char(*text)[CARD_SAYS] = mem_new(c->n, sizeof *text, "a report card", e);
     const char **name = text ? mem_new(c->n, sizeof *name, "a report card", e) : NULL;
     int n = 0;
     if (name) {
@@ -53,7 +55,7 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
-            if (is_told(r, only)) snprintf(text[n++], sizeof *text, "%s: %s", r->line->name, r->text);
+            if (is_shown(r, only)) snprintf(text[n++], sizeof *text, "%s: %s", r->line->name, card_text(r).text);
         }
         for (int i = 0; i < n; i++) name[i] = text[i];
         out_strs(o, "says", n, name);
@@ -82,8 +84,8 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
              how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
-        if (is_told(r, only))
-            out_text(o, "%-10s %s", r->line->name, r->text);
+        if (is_shown(r, only))
+            out_text(o, "%-10s %s", r->line->name, card_text(r).text);
         else if (only && r->state == CARD_UNFIT && !strcmp(only, r->line->name))
             out_text(o, "%-10s %s", only, A->rows && A->cols ? "only for square matrices" : "no rows or no columns");
     }
