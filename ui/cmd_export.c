@@ -1,7 +1,7 @@
 /* export: any view as a file: its text, a picture, or the numbers behind it. */
 #include "cmd_view.h"
 #include "export.h"
-#include "front.h"
+#include "screen.h"
 #include "paint.h"
 #include "view.h"
 #include "ui/views/view_state.h"
@@ -82,7 +82,7 @@ static bool begin_state(struct session *s, const struct export *x, struct view_s
 {
     if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
-    if (x->place && s->front) view_state_copy(st, front_state(s, x->view));
+    if (x->place && s->front) view_state_copy(st, screen_view_state(s, x->view));
     if (!x->view->any && !s->current)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     return !x->view->prepare || x->view->prepare(s, st, e);
@@ -193,7 +193,7 @@ bool export_command(struct session *s, struct out *o, const struct command *c, i
 static bool say_view(struct session *s, const struct export *x, struct err *e)
 {
     const struct view *v = x->view;
-    if (v->numbers) return v->numbers(s, s->front ? front_state(s, v) : NULL, x->w, x->h, e);
+    if (v->numbers) return v->numbers(s, s->front ? screen_view_state(s, v) : NULL, x->w, x->h, e);
     return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 

@@ -1,7 +1,7 @@
 /* keys: the explorer without a terminal, its keys given as words. */
 #include "explorer.h"
 #include "export.h"
-#include "front.h"
+#include "screen.h"
 #include "stage.h"
 #include "term.h"
 #include "view.h"
@@ -34,7 +34,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
 /* In the pane that was left last, if none is named. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
-    const struct view *pane = front_explorer(s)->pane;
+    const struct view *pane = screen_explorer(s)->pane;
     const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : views[0]->name;
     bool was_ascii = s->front->ascii;
     if (arg_flag(a, "ascii")) s->front->ascii = true;

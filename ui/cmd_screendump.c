@@ -1,6 +1,6 @@
 /* screendump: what is on the screen as a file. last: the view that was drawn last, drawn again. */
 #include "export.h"
-#include "front.h"
+#include "screen.h"
 #include "paint.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -99,7 +99,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
     const char *file = arg(a, "file");
     const struct dump *d = file ? dump_of(file, e) : NULL;
     if (file && (!d || !export_free(file, arg_flag(a, "force"), e))) return false;
-    const struct canvas *c = s->front ? front_canvas(s) : NULL;
+    const struct canvas *c = s->front ? screen_canvas(s) : NULL;
     if (!c) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout, view and keys draw");
     if (!file) return print_dump(s, c, e);
     if (!dump_file(c, d, a, e)) return false;
@@ -127,7 +127,7 @@ static bool run_last(struct session *s, const struct args *a, struct err *e)
     int w = 0, h = 0;
     if (!size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &w, &h, e)) return false;
     if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to draw on");
-    return front_again(s, w, h, e);
+    return screen_draw_again(s, w, h, e);
 }
 
 const struct command command_last = {

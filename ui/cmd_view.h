@@ -1,11 +1,16 @@
-/* The commands behind the numbers of views. */
+/* The commands that draw a view or print its numbers. */
 #ifndef CMD_VIEW_H
 #define CMD_VIEW_H
 
 #include <stdbool.h>
 
 struct err;
+struct matrix;
 struct session;
+
+/* Show a view of m, or of the current matrix if m is NULL; `full` on the whole screen. Panes of the explorer all show
+   the current matrix, so there m becomes the current one; otherwise the current matrix stays. */
+bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;
 /* Run a command with these words after its name; cmd_export.c. */

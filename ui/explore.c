@@ -1,7 +1,7 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
 #include "explorer.h"
-#include "front.h"
+#include "screen.h"
 #include "prompt.h"
 #include "term.h"
 #include "ui/views/view_state.h"
@@ -17,21 +17,6 @@
 
 /* ---- panes ---- */
 
-/* Panes of work that was never started are not listed. */
-static bool is_there(const struct session *s, const struct view *v)
-{
-    return v == front_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
-}
-
-/* The panes in order; how many. */
-int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
-{
-    int n = 0;
-    for (int i = 0; views[i]; i++)
-        if (is_there(s, views[i])) pane[n++] = views[i];
-    return n;
-}
-
 static bool say(struct explorer *x, bool bad, const char *text)
 {
     snprintf(x->status, sizeof x->status, "%.239s", text);
@@ -42,7 +27,7 @@ static bool say(struct explorer *x, bool bad, const char *text)
 /* Fit the pane to the session as it is; its place stays. */
 static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
     return !v->prepare || (!v->any && !s->current) || v->prepare(s, st, e);
@@ -50,7 +35,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
 
 bool explore_enter(struct session *s, const struct view *v, struct err *e)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     if (!refresh(s, v, e)) return false;
     x->pane = v;
     cursor_follow(s, v);
@@ -60,7 +45,7 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e)
 static void turn_to(struct session *s, const struct view *v)
 {
     struct err e = {0};
-    if (!explore_enter(s, v, &e)) say(front_explorer(s), true, e.text);
+    if (!explore_enter(s, v, &e)) say(screen_explorer(s), true, e.text);
 }
 
 /* `by` panes further, and from the last one on to the first. */
@@ -68,7 +53,7 @@ static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
     int n = explorer_panes(s, pane), at = 0;
-    while (pane[at] != front_explorer(s)->pane) at++;
+    while (pane[at] != screen_explorer(s)->pane) at++;
     turn_to(s, pane[(at + by + n) % n]);
 }
 
@@ -83,7 +68,7 @@ static void turn_to_nth(struct session *s, int nth)
 /* Run the line and collect its output in text, to be released with free; false: it failed. */
 static bool run_quietly(struct session *s, const char *line, char **text)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     struct out *outer = s->out;
     int w = s->front->width, h = s->front->height;
     size_t size;
@@ -138,7 +123,7 @@ static bool leaves(int key)
 /* Run a command, or (line NULL) drive the work of the pane. */
 static void run(struct session *s, const char *line, const char *title)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     char *text = NULL;
     free(x->output);
     x->output = NULL;
@@ -146,7 +131,7 @@ static void run(struct session *s, const char *line, const char *title)
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
         say(x, false, what);
-        if (term_is_open()) front_draw(s);
+        if (term_is_open()) screen_redraw(s);
         x->status[0] = 0;
     }
     bool ok = run_quietly(s, line, &text);
@@ -168,10 +153,10 @@ static void run(struct session *s, const char *line, const char *title)
 
 bool explore_drive(struct session *s)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     const struct view *v = x->pane;
     if (x->pending || !v->drive || !v->is_running(s) || x->typing || x->output) return false;
-    live_pane(s, v);
+    screen_set_running(s, v);
     run(s, NULL, v->name);
     return true;
 }
@@ -185,7 +170,7 @@ static bool is_place(const char *line)
 
 static void go_to(struct session *s, const char *line)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     if (!x->pane->go || !s->current) {
         say(x, true, "this pane has no rows to go to");
         return;
@@ -197,7 +182,7 @@ static void go_to(struct session *s, const char *line)
 
 static void type(struct session *s, int key)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     enum line now = line_key(key);
     x->typing = now == LINE_ON;
     x->status[0] = 0;
@@ -214,14 +199,14 @@ static void type(struct session *s, int key)
 
 static bool pane_claims(struct session *s, int key)
 {
-    const struct view *v = front_explorer(s)->pane;
+    const struct view *v = screen_explorer(s)->pane;
     return v->claims && v->claims(s, key);
 }
 
 bool explore_takes(struct session *s, int key)
 {
-    const struct explorer *x = front_explorer(s);
-    const struct view_state *st = front_state(s, x->pane);
+    const struct explorer *x = screen_explorer(s);
+    const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->asks || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
@@ -251,7 +236,7 @@ static void output_key(struct explorer *x, int key)
 
 static void wheel(struct session *s, int by)
 {
-    const struct view *v = front_explorer(s)->pane;
+    const struct view *v = screen_explorer(s)->pane;
     if (v->zooms) {
         view_key(s, v, by < 0 ? '+' : '-');
         return;
@@ -262,9 +247,9 @@ static void wheel(struct session *s, int by)
 /* Move the cursor to where the mouse is; that of a list only by a click. */
 static void point(struct session *s, int y, bool clicked)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     const struct view *v = x->pane;
-    if (v->click && v->click(s, front_state(s, v), x->mouse_x, y)) cursor_publish(s, v);
+    if (v->click && v->click(s, screen_view_state(s, v), x->mouse_x, y)) cursor_publish(s, v);
     if (!v->is_list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
     for (int at = x->cursor_y; at < y; at++) view_key(s, v, UI_DOWN);
     for (int at = x->cursor_y; at > y; at--) view_key(s, v, UI_UP);
@@ -272,8 +257,8 @@ static void point(struct session *s, int y, bool clicked)
 
 static void mouse(struct session *s, int key)
 {
-    struct explorer *x = front_explorer(s);
-    struct view_state *st = front_state(s, x->pane);
+    struct explorer *x = screen_explorer(s);
+    struct view_state *st = screen_view_state(s, x->pane);
     int top = x->h >= LISTED_FROM;
     if (key == UI_CLICK && x->mouse_y < top) {
         struct cell cells[1];
@@ -296,8 +281,8 @@ static void switch_mouse(struct explorer *x)
 
 bool explore_key(struct session *s, int key)
 {
-    struct explorer *x = front_explorer(s);
-    const struct view_state *st = front_state(s, x->pane);
+    struct explorer *x = screen_explorer(s);
+    const struct view_state *st = screen_view_state(s, x->pane);
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
@@ -317,7 +302,7 @@ bool explore_key(struct session *s, int key)
 
 void explore_end(struct session *s)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     free(x->output);
     x->output = NULL;
     x->status[0] = 0;
@@ -326,5 +311,5 @@ void explore_end(struct session *s)
     free(x->last_output);
     x->last_output = NULL;
     x->pending = 0;
-    for (int i = 0; views[i]; i++) front_state(s, views[i])->pane = false;
+    for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;
 }

@@ -2,13 +2,28 @@
 #include "draw.h"
 #include "explore.h"
 #include "explorer.h"
-#include "front.h"
+#include "screen.h"
 #include "prompt.h"
 #include "ui/views/view_state.h"
 #include "session/session.h"
 #include "base/text.h"
 
 #include <string.h>
+
+/* Panes of work that was never started are not listed. */
+static bool is_there(const struct session *s, const struct view *v)
+{
+    return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
+}
+
+/* The panes in order; how many. */
+int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
+{
+    int n = 0;
+    for (int i = 0; views[i]; i++)
+        if (is_there(s, views[i])) pane[n++] = views[i];
+    return n;
+}
 
 /* "[1 spy]  2 rows ..." from x = 1; the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
@@ -17,7 +32,7 @@ const struct view *explorer_list_panes(struct canvas *c, const struct session *s
     int n = explorer_panes(s, pane), room = 0;
     for (int i = 0; i < n; i++) room += (int)strlen(pane[i]->name) + 5;
     for (int i = 0, x = 0; i < n; i++) {
-        bool here = pane[i] == front_explorer((struct session *)s)->pane;
+        bool here = pane[i] == screen_explorer((struct session *)s)->pane;
         char text[40];
         if (room > c->w && !here)
             snprintf(text, sizeof text, " %d ", i + 1);
@@ -43,8 +58,8 @@ static void draw_list(struct canvas *c, const struct session *s)
 
 static void draw_pane(struct canvas *c, struct session *s)
 {
-    const struct explorer *x = front_explorer(s);
-    struct view_state *st = front_state(s, x->pane);
+    const struct explorer *x = screen_explorer(s);
+    struct view_state *st = screen_view_state(s, x->pane);
     st->pane = true;
     st->listed = x->h >= LISTED_FROM;
     if (x->pane->any || s->current) {
@@ -152,7 +167,7 @@ static int cursor_line(const struct canvas *c)
 
 void explore_draw(struct canvas *c, struct session *s)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     struct canvas pane = *c;
     x->w = c->w;
     x->h = c->h;

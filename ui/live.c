@@ -1,6 +1,6 @@
 /* Running work on the screen: a solve, its line or its pane, and other work that a view shows. */
-#include "front.h"
 #include "screen.h"
+#include "screen_private.h"
 #include "term.h"
 #include "ui/views/view_solve.h"
 #include "base/clock.h"
@@ -15,12 +15,12 @@ static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
 /* The screen of a running solve stays while `live` is called, until calm. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
 {
-    front_explorer(s)->pane = v;
-    front_state(s, v)->message[0] = 0; /* it was of what was there before */
-    if (!front_explorer(s)->on && !term_open(e)) return false;
+    screen_explorer(s)->pane = v;
+    screen_view_state(s, v)->message[0] = 0; /* it was of what was there before */
+    if (!screen_explorer(s)->on && !term_open(e)) return false;
     screen_of(s)->running_view = v;
     s->front->covered = true;
-    return front_state(s, v)->full = true;
+    return screen_view_state(s, v)->full = true;
 }
 
 static void live_line(struct session *s)
@@ -41,22 +41,17 @@ static void live_line(struct session *s)
 static void leave_screen(struct session *s)
 {
     screen_of(s)->running_view = NULL;
-    if (front_explorer(s)->on) return;
+    if (screen_explorer(s)->on) return;
     s->front->covered = false;
     term_close();
-}
-
-void live_pane(struct session *s, const struct view *v)
-{
-    screen_of(s)->running_view = v;
 }
 
 /* A key for running work; false: the key leaves it, and the explorer takes the key. */
 static bool live_key(struct session *s, const struct view *v, int key)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     bool claimed = v->claims && v->claims(s, key);
-    if (key == 'm' && x->on && !explore_takes(s, key) && !front_state(s, v)->asks && !claimed)
+    if (key == 'm' && x->on && !explore_takes(s, key) && !screen_view_state(s, v)->asks && !claimed)
         return explore_key(s, key);
     bool stays = !explore_takes(s, key) && view_key(s, v, key);
     if (!stays && x->on) x->pending = key;
@@ -74,7 +69,7 @@ static enum turn live_screen(struct session *s, const struct view *v)
             sc->drawn_us = now_us();
         }
         int key = screen_key(s, s->solve->paused ? -1 : 0);
-        const struct view_state *st = front_state(s, v);
+        const struct view_state *st = screen_view_state(s, v);
         bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
         if (stop) return TURN_STOP;
         if (!live_key(s, v, key)) {
@@ -89,19 +84,9 @@ static enum turn live_screen(struct session *s, const struct view *v)
     return TURN_ON;
 }
 
-/* The view that drives work which is under way; NULL: there is none. */
-static const struct view *driving_view(const struct session *s)
+static enum turn live_solve(struct session *s, const struct view *v)
 {
-    for (int i = 0; views[i]; i++)
-        if (views[i]->drive && views[i]->is_running(s)) return views[i];
-    return NULL;
-}
-
-enum turn live_solve(struct session *s)
-{
-    const struct view *v = driving_view(s);
     struct screen *sc = screen_of(s);
-    if (!v) return TURN_ON;
     if (!sc->running_view && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
     if (!sc->running_view && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL))
         return TURN_STOP;
@@ -111,13 +96,12 @@ enum turn live_solve(struct session *s)
 }
 
 /* The screen, once the work has taken a while. */
-enum turn live_view(struct session *s, const char *name)
+static enum turn live_other(struct session *s, const struct view *v)
 {
-    const struct view *v = view_find(name);
     struct screen *sc = screen_of(s);
     if (!sc->running_view && now_us() - s->began_us < QUIET_US) return TURN_ON; /* the caller shows a line */
     if (!sc->running_view) {
-        view_reset(front_state(s, v), s->current);
+        view_reset(screen_view_state(s, v), s->current);
         if (!live_open(s, v, NULL)) return TURN_STOP;
     }
     if (now_us() - sc->drawn_us > REDRAW_US / 3) {
@@ -125,10 +109,16 @@ enum turn live_view(struct session *s, const char *name)
         sc->drawn_us = now_us();
     }
     int key = screen_key(s, 0);
-    if (key == UI_INTERRUPT || (key == 'x' && !front_state(s, v)->help)) return TURN_STOP;
+    if (key == UI_INTERRUPT || (key == 'x' && !screen_view_state(s, v)->help)) return TURN_STOP;
     if (key < 0 || live_key(s, v, key)) return TURN_ON;
     leave_screen(s);
     return TURN_LEAVE;
+}
+
+enum turn live_view(struct session *s, const char *name)
+{
+    const struct view *v = view_find(name);
+    return v->drive ? live_solve(s, v) : live_other(s, v);
 }
 
 /* Take away what was drawn while a command worked, before it prints. */

@@ -1,9 +1,9 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
 #include "draw.h"
-#include "front.h"
+#include "screen.h"
 #include "prompt.h"
 #include "run.h"
-#include "screen.h"
+#include "screen_private.h"
 #include "stage.h"
 #include "term.h"
 #include "session/command.h"
@@ -19,71 +19,12 @@
 /* Text for a listener, whatever the size of the terminal. */
 enum { LISTENER_WIDTH = 80, LISTENER_HEIGHT = 24 };
 
-struct view_state *front_state(struct session *s, const struct view *v)
-{
-    int i = 0;
-    while (views[i] != v) i++;
-    return &screen_of(s)->state[i];
-}
-
-struct explorer *front_explorer(struct session *s)
-{
-    return &screen_of(s)->explorer;
-}
-
 /* ---- views ---- */
-
-bool screen_draw(struct session *s, const struct view *v, struct err *e)
-{
-    struct screen *sc = screen_of(s);
-    int w, h;
-    if (stage_over()) return true;
-    term_size(&w, &h);
-    if (sc->canvas.w != w || sc->canvas.h != h) {
-        canvas_free(&sc->canvas);
-        if (!canvas_new(&sc->canvas, w, h, sc->front.ascii, e)) return false;
-    }
-    sc->canvas.ascii = sc->front.ascii;
-    sc->canvas.colours = s->plain ? COLOURS_NONE : term_colours();
-    sc->drawn_view = v;
-    canvas_clear(&sc->canvas);
-    if (sc->explorer.on)
-        explore_draw(&sc->canvas, s);
-    else
-        view_draw(v, &sc->canvas, s, front_state(s, v));
-    term_draw(&sc->canvas);
-    return true;
-}
-
-void front_draw(struct session *s)
-{
-    screen_draw(s, front_explorer(s)->pane, NULL);
-}
-
-/* Wait for a key, and work meanwhile; -1: there is something new to see. */
-static int key_or_work(struct session *s, const struct view *v)
-{
-    enum work done = WORK_ON;
-    while (done == WORK_ON) {
-        int key = term_key_between();
-        if (key >= 0) return key;
-        done = v->work && s->current ? v->work(s, front_state(s, v)) : WORK_NONE;
-    }
-    return done == WORK_DRAW ? -1 : term_key(-1);
-}
-
-int screen_key(struct session *s, int wait_ms)
-{
-    struct explorer *x = front_explorer(s);
-    int key = wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms);
-    if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) term_mouse_at(&x->mouse_x, &x->mouse_y);
-    return key;
-}
 
 /* Draw and take keys until one leaves. */
 static bool explore_keys(struct session *s, struct err *e)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     for (;;) {
         if (!screen_draw(s, x->pane, e)) return false;
         if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
@@ -93,7 +34,7 @@ static bool explore_keys(struct session *s, struct err *e)
 
 static bool run_full(struct session *s, const struct view *v, struct err *e)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     bool interactive = s->interactive, batch = s->batch;
     if (x->on) return explore_enter(s, v, e);
     if (!explore_enter(s, v, e)) return false;
@@ -137,7 +78,7 @@ static bool tell_listener(struct session *s, const struct view *v, struct view_s
 static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
     FILE *f = out_file(s->out);
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     bool terminal = isatty(fileno(f));
     int w = s->front->width, h = s->front->height;
     if (terminal) term_size(&w, &h), h--;
@@ -160,9 +101,9 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", name);
     if (!v->any && !s->current)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     bool goes_on = full && v->drive && v->is_running(s);
-    bool pane = front_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
+    bool pane = screen_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
     if (!goes_on && (full || pane)) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;
@@ -175,23 +116,16 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
 /* The pane of an open explorer without the line that is typed below it; a command may have changed what it shows. */
 static bool draw_pane_alone(struct session *s, struct err *e)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     if (!x->on) return true;
     return explore_enter(s, x->pane, e) && screen_draw(s, x->pane, e);
 }
 
-const struct canvas *front_canvas(struct session *s)
+const struct canvas *screen_canvas(struct session *s)
 {
     struct screen *sc = screen_of(s);
     if (!draw_pane_alone(s, NULL)) return NULL;
     return sc->canvas.cell ? &sc->canvas : NULL;
-}
-
-static bool is_loaded(const struct session *s, const struct matrix *m)
-{
-    const struct matrix *have = s->matrices;
-    while (have && have != m) have = have->next;
-    return have;
 }
 
 static bool again(struct session *s, const struct view *v, struct view_state *st, struct err *e)
@@ -205,13 +139,13 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
     return fail(e, E_UNSUPPORTED, "%s has no numbers; it is drawn as text only", v->name);
 }
 
-bool front_again(struct session *s, int w, int h, struct err *e)
+bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 {
     const struct view *v = screen_of(s)->drawn_view;
     if (!v) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout and view draw");
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
-    if (!v->any && !is_loaded(s, m))
+    if (!v->any && !matrix_is_loaded(s, m))
         return fail(e, E_USAGE, "the matrix of the %s drawn last is not loaded any more", v->name);
     int was_w = st->w, was_h = st->h;
     if (w) st->w = w, st->h = h;
@@ -226,7 +160,7 @@ bool front_again(struct session *s, int w, int h, struct err *e)
 static void echo(struct session *s, bool on)
 {
     static bool was_quiet;
-    if (!front_explorer(s)->on) {
+    if (!screen_explorer(s)->on) {
         if (s->interactive) term_quiet(!on);
         return;
     }
@@ -260,19 +194,14 @@ bool ui_attach(struct session *s, struct err *e)
     s->front = &sc->front;
     for (int i = 0; views[i]; i++)
         if (!view_state_new(&sc->state[i], views[i], e)) return ui_detach(s), false;
-    sc->front = (struct front){.show = show,
-                               .live = live_solve,
-                               .live_view = live_view,
-                               .echo = echo,
-                               .calm = live_calm,
-                               .width = 80,
-                               .height = 24};
+    sc->front =
+        (struct front){.show = show, .live = live_view, .echo = echo, .calm = live_calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
     sc->front.about_view = about_view;
-    sc->front.restyle = front_restyle;
-    front_restyle(s);
+    sc->front.restyle = screen_restyle;
+    screen_restyle(s);
     if (s->interactive) term_signals();
     echo(s, false); /* until the prompt */
     return true;

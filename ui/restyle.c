@@ -1,6 +1,6 @@
 /* Apply the options of `set` that concern the screen. */
 #include "explorer.h"
-#include "front.h"
+#include "screen.h"
 #include "term.h"
 #include "machine/front_ops.h"
 #include "session/options.h"
@@ -31,12 +31,12 @@ static bool few_letters(void)
     return term && isatty(STDOUT_FILENO) && (!strcmp(term, "linux") || !strncmp(term, "vt", 2));
 }
 
-void front_restyle(struct session *s)
+void screen_restyle(struct session *s)
 {
     const char *colours = s->plain ? "none" : option_value(s, OPTION_COLOURS), *ascii = option_value(s, OPTION_ASCII);
     enum colours chosen;
     colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);
-    front_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
-    term_mouse(!front_explorer(s)->mouse_off);
+    screen_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
+    term_mouse(!screen_explorer(s)->mouse_off);
     s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));
 }

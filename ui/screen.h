@@ -1,49 +1,35 @@
-/* What the files of the front share: the screen of a session. */
+/* The screen of a session as views and commands use it: the state of each view, the explorer, what was drawn last, and
+   the cursor that views share. */
 #ifndef SCREEN_H
 #define SCREEN_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "canvas.h"
-#include "explorer.h"
-#include "view.h"
-#include "ui/views/view_state.h"
-#include "machine/front_ops.h"
-#include "session/session.h"
+struct err;
+struct matrix;
+struct session;
+struct view;
 
-/* The session's front, and what it remembers. */
-struct screen {
-    struct front front;
-    struct view_state state[VIEWS_MAX];
-    struct canvas canvas; /* what was drawn last */
-    const struct view *drawn_view;
-    double drawn_us;                 /* when the line or screen of running work was drawn last */
-    const struct view *running_view; /* its work has the full screen; NULL: none */
-    /* The element that the views share as cursor. */
-    const struct matrix *cursor_of; /* NULL: none yet */
-    int64_t cursor_row, cursor_col; /* column -1: only the row is known */
-    struct explorer explorer;
-};
+struct explorer *screen_explorer(struct session *s);
+struct view_state *screen_view_state(struct session *s, const struct view *v);
+/* Explore, beginning with this view. */
+bool explore(struct session *s, const char *view, struct err *e);
+/* The running work belongs to this pane of the explorer until it is left. */
+void screen_set_running(struct session *s, const struct view *v);
+void screen_redraw(struct session *s);                 /* the explorer, as it is now */
+const struct canvas *screen_canvas(struct session *s); /* what was drawn last; NULL: nothing was */
+/* Print the view that was drawn last once more, as text of that size or as its numbers; 0: its default size. */
+bool screen_draw_again(struct session *s, int w, int h, struct err *e);
+/* One key of a full-screen view; false: leave it. */
+bool view_key(struct session *s, const struct view *v, int key);
+void screen_restyle(struct session *s); /* apply the options of colours, letters and the mouse; restyle.c */
 
-static inline struct screen *screen_of(struct session *s)
-{
-    return (struct screen *)s->front;
-}
+/* Is m still one of the session's matrices? m may have been released. */
+bool matrix_is_loaded(const struct session *s, const struct matrix *m);
 
-/* ---- loop.c ---- */
-
-/* Draw the explorer or the view on the terminal. */
-bool screen_draw(struct session *s, const struct view *v, struct err *e);
-/* A key, or -1 when none came in time or there is something new to draw. */
-int screen_key(struct session *s, int wait_ms);
-
-/* ---- live.c: members of struct front ---- */
-
-/* Show running work on the whole screen until calm. */
-bool live_open(struct session *s, const struct view *v, struct err *e);
-enum turn live_solve(struct session *s);
-enum turn live_view(struct session *s, const char *name);
-void live_calm(struct session *s);
+/* Move the cursor of v to the element that the views share. */
+void cursor_follow(struct session *s, const struct view *v);
+/* Publish the cursor of v so that other views follow it. Views without columns leave the column unchanged. */
+void cursor_publish(struct session *s, const struct view *v);
 
 #endif

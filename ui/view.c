@@ -16,6 +16,7 @@ const struct view *const views[] = {
 #include "ui/views/views.def"
     NULL};
 #undef VIEW
+_Static_assert(COUNT(views) - 1 <= VIEWS_MAX, "raise VIEWS_MAX in view.h: views.def has more lines");
 
 const struct registry view_registry = {.entries = views};
 

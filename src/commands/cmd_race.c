@@ -136,7 +136,7 @@ static enum turn go_on(struct session *s, const struct race *r)
 {
     const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
     bool watched = s->interactive && !s->folder; /* a lesson continues by itself */
-    enum turn turn = watched && s->front && s->front->live_view ? s->front->live_view(s, "race") : TURN_ON;
+    enum turn turn = watched && s->front && s->front->live ? s->front->live(s, "race") : TURN_ON;
     if (turn != TURN_ON) return turn;
     return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
 }

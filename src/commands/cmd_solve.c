@@ -174,7 +174,7 @@ bool solve_finish(struct session *s, struct err *e)
 static enum turn go_on(struct session *s)
 {
     struct solve *v = s->solve;
-    if (s->front && s->front->live) return s->front->live(s);
+    if (s->front && s->front->live) return s->front->live(s, "solve");
     return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 

@@ -15,12 +15,10 @@ enum turn { TURN_STOP, TURN_ON, TURN_LEAVE };
 struct front {
     /* Draw view `name` as text to out_file (full == false) or run it full screen. */
     bool (*show)(struct session *s, const char *name, bool full, struct err *e);
-    /* Called between slices of a solve: draw the live line, or the screen if it is paused or was asked for by
-       show(s, "solve", true) while it runs; read keys. */
-    enum turn (*live)(struct session *s);
-    /* Called between steps of other long work that the view `name` shows: draw it on the whole screen once the work has
-       taken a while, read keys. A line of progress is left to the caller. */
-    enum turn (*live_view)(struct session *s, const char *name);
+    /* Called between steps of long work that the view `name` shows: read keys, and draw the view on the whole screen
+       once the work has taken a while. A solve is drawn when it is paused or show(s, "solve", true) was called while it
+       runs, and has a line of progress otherwise; other work prints its own. */
+    enum turn (*live)(struct session *s, const char *name);
     /* Show what is typed, for a command of the shell, or not. */
     void (*echo)(struct session *s, bool on);
     /* Called by dispatch before a command's output or error: take the progress line or live screen away. */

@@ -11,7 +11,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "ui/explorer.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/views/view_spy.h"
@@ -235,7 +235,7 @@ static double open_view(struct shown *x, const char *name)
     struct err e = {0};
     double from = now_us();
     x->v = view_find(name);
-    x->st = front_state(&x->s, x->v);
+    x->st = screen_view_state(&x->s, x->v);
     view_reset(x->st, NULL);
     view_reset(x->st, x->s.current);
     x->st->full = true;
@@ -417,10 +417,10 @@ static double processor_s(void)
 /* The same iterations with the explorer's view of them and with none, in turns; which comes first, in turns too. */
 static bool bench_live(struct shown *x, struct err *e)
 {
-    enum turn (*live)(struct session * s) = x->s.front->live;
+    enum turn (*live)(struct session *, const char *) = x->s.front->live;
     double took[2][SOLVES], used[2][SOLVES], share[SOLVES];
     if (!make(x, "poisson2d", (int64_t[PARAMS_MAX]){500}, e)) return false;
-    x->s.interactive = front_explorer(&x->s)->on = true;
+    x->s.interactive = screen_explorer(&x->s)->on = true;
     x->s.front->live = NULL;
     solve_s(x, 300);
     int64_t iterations = (int64_t)(300 * 2.3 / solve_s(x, 300));
@@ -443,7 +443,7 @@ static bool bench_live(struct shown *x, struct err *e)
     put_line("", "", "%lld iterations in %.2f s, with it %.2f s; %.1f kB/s", (long long)iterations, blind, seen,
              (double)(taken - marks - before) / 1e3 / SOLVES / seen);
     put_line("", "", "of processors %.2f s, with it %.2f s", median(used[0], SOLVES), median(used[1], SOLVES));
-    x->s.interactive = front_explorer(&x->s)->on = false;
+    x->s.interactive = screen_explorer(&x->s)->on = false;
     return session_drop(&x->s, x->s.current);
 }
 
@@ -471,7 +471,7 @@ static bool bench_inside(double most)
 int main(int argc, char **argv)
 {
     const char *end = strrchr(argv[0], '/');
-    snprintf(program, sizeof program, "%.*s/../warpspy", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
+    snprintf(program, sizeof program, "%.*s/../../warpspy", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
     setlocale(LC_CTYPE, "C.UTF-8");
     report = fdopen(dup(STDOUT_FILENO), "w");
     if (!report || !mkdtemp(home)) return fprintf(stderr, "bench_screen: no output, or no folder in /tmp\n"), 1;

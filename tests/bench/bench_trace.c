@@ -7,7 +7,7 @@
 #include "session/traced.h"
 #include "microscope/tracing.h"
 #include "ui/canvas.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
@@ -36,7 +36,7 @@ static double used_us(void)
 static bool time_frames(struct session *s, int w, int h)
 {
     const struct view *v = view_find("trace");
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     struct canvas c;
     double worst = 0, sum = 0;
     int n = 0;

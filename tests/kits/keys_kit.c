@@ -7,7 +7,7 @@
 #include "machine/front_ops.h"
 #include "matrix/random.h"
 #include "session/session.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/stage.h"
 #include "ui/term.h"
@@ -228,7 +228,7 @@ void random_keys_tell(void)
 
 static void check_state(struct session *s, const struct view *v)
 {
-    const struct view_state *st = front_state(s, v);
+    const struct view_state *st = screen_view_state(s, v);
     if (st->of != s->current || !s->current) return;
     const char *wrong = st->win.row0 < 0 || st->win.row0 > st->win.row1 || st->win.row1 > st->rows ? "window of rows"
                         : st->win.col0 < 0 || st->win.col0 > st->win.col1 || st->win.col1 > st->cols

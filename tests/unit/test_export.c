@@ -4,7 +4,7 @@
 #include "files/load_info.h"
 #include "base/mem.h"
 #include "solvers/solve.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/paint.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
@@ -337,7 +337,7 @@ static void test_place(void **state)
     (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 20"));
-    struct view_state *st = front_state(&t.s, view_find("spy"));
+    struct view_state *st = screen_view_state(&t.s, view_find("spy"));
     view_reset(st, t.s.current);
     st->win = (struct window){100, 140, 60, 100};
     do_export(&t, "export spy %s/a.svg");

@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "ui/explorer.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -291,7 +291,7 @@ static int key_of(char letter)
 /* Keys go through the explorer; a line takes them as bytes. */
 static void explore_full(struct session *s, const struct screen_case *k, const struct view *v, struct canvas *c)
 {
-    struct explorer *x = front_explorer(s);
+    struct explorer *x = screen_explorer(s);
     struct err e = {0};
     assert_true(explore_enter(s, v, &e));
     x->on = true;
@@ -308,7 +308,7 @@ static void explore_full(struct session *s, const struct screen_case *k, const s
 static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
 {
     const struct view *v = view_find(k->view);
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     struct canvas c;
     struct err e = {0};
     assert_true(canvas_new(&c, s->front->width, s->front->height, k->ascii, NULL));

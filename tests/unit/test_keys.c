@@ -5,7 +5,7 @@
 #include "matrix/random.h"
 #include "solvers/solve.h"
 #include "ui/explorer.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/stage.h"
 #include "ui/term.h"
@@ -208,7 +208,7 @@ static bool storm_next(void *user, struct press *p)
 {
     struct storm *x = user;
     const struct stage *g = stage_now();
-    const struct explorer *e = front_explorer(x->s);
+    const struct explorer *e = screen_explorer(x->s);
     if (e->w != g->w || e->h != g->h) fail_msg("drawn at %dx%d, the size is %dx%d", e->w, e->h, g->w, g->h);
     if (x->sizes == STORM && !*x->typed) return false;
     bool named = random_next(&x->random) % 3 == 0;

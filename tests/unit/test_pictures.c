@@ -7,7 +7,7 @@
 #include "session/product.h"
 #include "matrix/random.h"
 #include "session/session.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/views/view_layout.h"
@@ -203,7 +203,7 @@ static void open_view(struct shown *x, const char *name)
 {
     struct err e = {0};
     x->v = view_find(name);
-    x->st = front_state(&x->s, x->v);
+    x->st = screen_view_state(&x->s, x->v);
     view_reset(x->st, x->s.current);
     x->st->full = true;
     assert_true(!x->v->prepare || x->v->prepare(&x->s, x->st, &e));
@@ -542,7 +542,7 @@ static void views_share_a_cursor(void **state)
         press(&x, UI_ENTER);
         open_view(&x, "rows");
         assert_int_equal(x.st->row, row);
-        struct layout_state *own = front_state(&x.s, view_find("layout"))->own;
+        struct layout_state *own = screen_view_state(&x.s, view_find("layout"))->own;
         own->format = format_find(formats_tried[i]);
         open_view(&x, "layout");
         assert_slot(&x, row, col);

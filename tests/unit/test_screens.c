@@ -9,7 +9,7 @@
 #include "machine/front_ops.h"
 #include "session/session.h"
 #include "solvers/solve.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/stage.h"
 #include "ui/view.h"
@@ -192,7 +192,7 @@ static struct layers layers_of(const char *view, const struct state *k, struct s
     if (k->runs) make_runs(&s, true);
     if (k->fix) k->fix(s.solve);
     assert_true(play(&s, view, k, &g));
-    const struct canvas *c = front_canvas(&s);
+    const struct canvas *c = screen_canvas(&s);
     assert_true(c && c->w == g.w && c->h == g.h);
     check_ansi(c);
     struct layers l = {glyphs_of(c), styles_of(c)};

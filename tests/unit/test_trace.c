@@ -9,7 +9,7 @@
 #include "session/product.h"
 #include "session/traced.h"
 #include "microscope/tracing.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -276,7 +276,7 @@ static void screen_open(struct screen *x, const char *line)
     assert_true(ui_attach(&x->t.s, &e));
     if (!talk_line(&x->t, line)) fail_msg("%s: %s", line, x->t.err);
     x->v = view_find("trace");
-    x->st = front_state(&x->t.s, x->v);
+    x->st = screen_view_state(&x->t.s, x->v);
     view_reset(x->st, x->t.s.current);
     x->st->full = true;
 }

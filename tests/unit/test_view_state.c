@@ -5,7 +5,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "session/session.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -34,7 +34,7 @@ static void stop(struct session *s, FILE *f)
 
 static void show(struct session *s, const struct view *v)
 {
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     struct canvas c;
     struct err e = {0};
     view_reset(st, s->current);
@@ -50,7 +50,7 @@ static void show(struct session *s, const struct view *v)
 static void keep(const struct session *s, void *kept[VIEWS_MAX])
 {
     for (int i = 0; views[i]; i++) {
-        const struct view_state *st = front_state((struct session *)s, views[i]);
+        const struct view_state *st = screen_view_state((struct session *)s, views[i]);
         kept[i] = malloc(sizeof *st + views[i]->state_size);
         assert_non_null(kept[i]);
         memcpy(kept[i], st, sizeof *st);
@@ -62,7 +62,7 @@ static void keep(const struct session *s, void *kept[VIEWS_MAX])
 static void compare(struct session *s, void *kept[VIEWS_MAX], const struct view *changed)
 {
     for (int i = 0; views[i]; i++) {
-        const struct view_state *st = front_state(s, views[i]);
+        const struct view_state *st = screen_view_state(s, views[i]);
         bool same = !memcmp(kept[i], st, sizeof *st) &&
                     (!st->own || !memcmp((char *)kept[i] + sizeof *st, st->own, views[i]->state_size));
         if (views[i] != changed && !same) fail_msg("keys of %s changed the state of %s", changed->name, views[i]->name);
@@ -95,12 +95,12 @@ static void no_two_share_a_state(void **state)
     struct session s;
     start(&s, f);
     for (int i = 0; views[i]; i++) {
-        const struct view_state *st = front_state(&s, views[i]);
+        const struct view_state *st = screen_view_state(&s, views[i]);
         assert_ptr_equal(st->view, views[i]);
         assert_true(!st->own == !views[i]->state_size);
         for (int k = 0; k < i; k++) {
-            assert_ptr_not_equal(st, front_state(&s, views[k]));
-            assert_true(!st->own || st->own != front_state(&s, views[k])->own);
+            assert_ptr_not_equal(st, screen_view_state(&s, views[k]));
+            assert_true(!st->own || st->own != screen_view_state(&s, views[k])->own);
         }
     }
     stop(&s, f);
@@ -120,7 +120,7 @@ static void another_matrix_resets(void **state)
     }
     assert_true(run_line(&s, "gen poisson2d 7"));
     for (int i = 0; views[i]; i++) {
-        struct view_state *st = front_state(&s, views[i]);
+        struct view_state *st = screen_view_state(&s, views[i]);
         view_reset(st, s.current);
         assert_ptr_equal(st->of, s.current);
         assert_int_equal(st->rows, 49);

@@ -8,7 +8,7 @@
 #include "matrix/random.h"
 #include "session/session.h"
 #include "solvers/solve.h"
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -74,7 +74,7 @@ static const int keys[] = {UI_DOWN, UI_RIGHT, '+',     '+',     '+',   UI_PGDN, 
 
 static void press_all(struct session *s, const struct view *v, struct canvas *c)
 {
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     struct err e = {0};
     view_reset(st, s->current);
     st->full = true;
@@ -129,14 +129,14 @@ static void solve_everywhere(void **state)
         start(&s, f);
         run_line(&s, solves[i % COUNT(solves)]);
         assert_true(canvas_new(&c, sizes[i / 2 % COUNT(sizes)].w, sizes[i / 2 % COUNT(sizes)].h, i % 2, NULL));
-        view_reset(front_state(&s, v), s.current);
-        front_state(&s, v)->full = true;
+        view_reset(screen_view_state(&s, v), s.current);
+        screen_view_state(&s, v)->full = true;
         for (const char *k = typed; *k && s.solve->reason == RUNNING; k++) {
             view_key(&s, v, *k == '\n' ? UI_ENTER : *k == '\x1b' ? UI_ESC : *k);
             for (int n = 0; n < 20 && !s.solve->paused && s.solve->reason == RUNNING; n++)
                 if (!solve_slice(s.solve, 0, &e)) fail_msg("%s", e.text);
             canvas_clear(&c);
-            view_draw(v, &c, &s, front_state(&s, v));
+            view_draw(v, &c, &s, screen_view_state(&s, v));
         }
         canvas_free(&c);
         stop(&s);
@@ -186,8 +186,8 @@ static void no_nonzero_is_lost(void **state)
         struct canvas c;
         assert_true(canvas_new(&c, 30 + t, 10 + t % 30, t % 2, NULL));
         const struct view *v = view_find("spy");
-        view_reset(front_state(&s, v), s.current);
-        view_draw(v, &c, &s, front_state(&s, v));
+        view_reset(screen_view_state(&s, v), s.current);
+        view_draw(v, &c, &s, screen_view_state(&s, v));
         int marks = 0;
         for (int i = 3 * c.w; i < c.w * (c.h - 1); i++) /* without the legend */
             marks += c.cell[i].style >= ST_RAMP && c.cell[i].style < ST_RAMP + RAMP_STEPS;
@@ -215,8 +215,8 @@ static void uniform_looks_uniform(void **state)
         add_matrix(&s, n, n, 1);
         assert_true(canvas_new(&c, 80, 24, false, NULL));
         const struct view *v = view_find("spy");
-        view_reset(front_state(&s, v), s.current);
-        view_draw(v, &c, &s, front_state(&s, v));
+        view_reset(screen_view_state(&s, v), s.current);
+        view_draw(v, &c, &s, screen_view_state(&s, v));
         for (int i = 0; i < c.w * c.h; i++) {
             int style = c.cell[i].style;
             if (c.cell[i].glyph > 0x2800 && c.cell[i].glyph <= 0x28ff)

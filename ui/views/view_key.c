@@ -1,6 +1,6 @@
 /* The keys of any view: questions, numbers of rows, help, and the cursor that the views share. */
-#include "ui/front.h"
 #include "ui/screen.h"
+#include "ui/screen_private.h"
 #include "ui/term.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 void cursor_follow(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     int64_t row = -1, col = -1;
     if (!v->at || !v->go || !s->current || sc->cursor_of != s->current) return;
     if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return;
@@ -23,7 +23,7 @@ void cursor_publish(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     int64_t row = -1, col = -1;
-    if (!v->at || !s->current || !v->at(s, front_state(s, v), &row, &col)) return;
+    if (!v->at || !s->current || !v->at(s, screen_view_state(s, v), &row, &col)) return;
     if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
     sc->cursor_row = row;
     sc->cursor_of = s->current;
@@ -68,7 +68,7 @@ static void take_line(struct session *s, const struct view *v, struct view_state
 
 bool view_key(struct session *s, const struct view *v, int key)
 {
-    struct view_state *st = front_state(s, v);
+    struct view_state *st = screen_view_state(s, v);
     if (st->asks) return take_line(s, v, st, key), cursor_publish(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;

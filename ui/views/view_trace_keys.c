@@ -1,5 +1,5 @@
 /* The keys of the trace view. */
-#include "ui/front.h"
+#include "ui/screen.h"
 #include "ui/term.h"
 #include "view_state.h"
 #include "view_trace.h"
@@ -57,7 +57,7 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_w
     struct err e = {0};
     if (w->matrix->csr.nnz > LARGE && term_is_open()) {
         snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it", w->kernel->name);
-        front_draw(s);
+        screen_redraw(s);
     }
     st->message[0] = 0;
     session_take_interrupt();

@@ -1,0 +1,120 @@
+/* spy: where the nonzeros are, as a picture or as counts. */
+#include "cmd_view.h"
+#include "screen.h"
+#include "view.h"
+#include "ui/views/view_state.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "session/session.h"
+#include "base/text.h"
+
+/* The least picture has room for the longest row number; data may have any number of cells. */
+enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
+
+static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
+{
+    int64_t n = arg_int(a, key, *v);
+    *v = (int)n;
+    if (n >= least && n <= SIDE_MOST) return true;
+    return fail(e, E_USAGE, "expected %d to %d %s after `%s`, found %lld", least, SIDE_MOST, unit, key, (long long)n);
+}
+
+/* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */
+struct cells {
+    const struct csr *A;
+    int h, w;
+    uint32_t *n;
+};
+
+static int64_t first_of(int64_t all, int cells, int k)
+{
+    return (k * all + cells - 1) / cells;
+}
+
+/* JSON: a line for each row of cells. */
+static bool say_lines(struct out *o, const struct cells *c, struct err *e)
+{
+    double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
+    for (int y = 0; line && y < c->h; y++) {
+        for (int x = 0; x < c->w; x++) line[x] = c->n[y * c->w + x];
+        out_row(o);
+        out_int(o, "y", NULL, y);
+        out_int(o, "row_begin", NULL, first_of(c->A->rows, c->h, y));
+        out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
+        out_int(o, "cols", NULL, c->A->cols);
+        out_nums(o, "counts", c->w, line);
+    }
+    mem_free(line);
+    return line;
+}
+
+/* CSV: a line for each cell with something in it. */
+static bool say_cells(struct out *o, const struct cells *c, struct err *e)
+{
+    (void)e;
+    for (int i = 0; i < c->h * c->w; i++) {
+        int y = i / c->w, x = i % c->w;
+        if (!c->n[i]) continue;
+        out_row(o);
+        out_int(o, "row_begin", NULL, first_of(c->A->rows, c->h, y));
+        out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
+        out_int(o, "col_begin", NULL, first_of(c->A->cols, c->w, x));
+        out_int(o, "col_end", NULL, first_of(c->A->cols, c->w, x + 1));
+        out_int(o, "count", NULL, c->n[i]);
+    }
+    return true;
+}
+
+/* Before the picture, for readers who cannot see it. */
+static void say_density(struct out *o, const struct csr *A)
+{
+    double all = (double)A->rows * (double)A->cols;
+    out_text(o, "%lld x %lld, %s, %.3g%% of all elements", (long long)A->rows, (long long)A->cols,
+             how_many(A->nnz, "nonzero").text, all > 0 ? 100 * (double)A->nnz / all : 0);
+}
+
+/* Count in h x w cells, or one for each element of a smaller matrix, and print the counts. */
+static bool spy_data(struct session *s, const struct csr *A, int h, int w,
+                     bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
+{
+    struct cells c = {A, h < A->rows ? h : (int)A->rows, w < A->cols ? w : (int)A->cols, NULL};
+    c.n = mem_zero((int64_t)c.h * c.w, sizeof *c.n, "the picture", e);
+    bool ok = c.n && density_of(A, (struct window){0, A->rows, 0, A->cols}, c.h, c.w, c.n, &s->watch, e) &&
+              say(s->out, &c, e);
+    mem_free(c.n);
+    return ok;
+}
+
+static bool run_spy(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m) return false;
+    bool text = out_mode(s->out) == OUT_TEXT;
+    int w = 80, h = 24;
+    if (!size_arg(a, "width", "columns", text ? WIDTH_LEAST : 1, &w, e)) return false;
+    if (!size_arg(a, "height", "rows", text ? HEIGHT_LEAST : 1, &h, e)) return false;
+    if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, say_lines, e);
+    if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, say_cells, e);
+    if (s->plain) say_density(s->out, &m->csr);
+    struct view_state *st = s->front ? screen_view_state(s, &view_spy) : NULL;
+    if (st) {
+        st->w = arg(a, "width") ? w : 0;
+        st->h = arg(a, "height") ? h : 0;
+    }
+    return show_view_of(s, m, view_spy.name, false, e);
+}
+
+const struct command command_spy = {
+    .name = "spy",
+    .grammar = "[MATRIX] [width N] [height N]",
+    .about = "draw where the nonzeros are",
+    .help = "Each dot of the braille letters is a block of elements with a nonzero in it; colours show density.\n"
+            "`view spy` is the same full screen, to move about and zoom in to single elements; it shows a sample of a\n"
+            "large matrix at once and counts all of it while no key comes. Its place is that of rows and layout too.\n"
+            "    spy\n"
+            "    spy A width 120 height 40",
+    .run = run_spy,
+};

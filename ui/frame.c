@@ -1,0 +1,52 @@
+/* Draw one frame on the terminal, and read one key: the view does its background work while no key comes. */
+#include "screen.h"
+#include "screen_private.h"
+#include "stage.h"
+#include "term.h"
+
+bool screen_draw(struct session *s, const struct view *v, struct err *e)
+{
+    struct screen *sc = screen_of(s);
+    int w, h;
+    if (stage_over()) return true;
+    term_size(&w, &h);
+    if (sc->canvas.w != w || sc->canvas.h != h) {
+        canvas_free(&sc->canvas);
+        if (!canvas_new(&sc->canvas, w, h, sc->front.ascii, e)) return false;
+    }
+    sc->canvas.ascii = sc->front.ascii;
+    sc->canvas.colours = s->plain ? COLOURS_NONE : term_colours();
+    sc->drawn_view = v;
+    canvas_clear(&sc->canvas);
+    if (sc->explorer.on)
+        explore_draw(&sc->canvas, s);
+    else
+        view_draw(v, &sc->canvas, s, screen_view_state(s, v));
+    term_draw(&sc->canvas);
+    return true;
+}
+
+void screen_redraw(struct session *s)
+{
+    screen_draw(s, screen_explorer(s)->pane, NULL);
+}
+
+/* Wait for a key, and work meanwhile; -1: there is something new to see. */
+static int key_or_work(struct session *s, const struct view *v)
+{
+    enum work done = WORK_ON;
+    while (done == WORK_ON) {
+        int key = term_key_between();
+        if (key >= 0) return key;
+        done = v->work && s->current ? v->work(s, screen_view_state(s, v)) : WORK_NONE;
+    }
+    return done == WORK_DRAW ? -1 : term_key(-1);
+}
+
+int screen_key(struct session *s, int wait_ms)
+{
+    struct explorer *x = screen_explorer(s);
+    int key = wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms);
+    if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) term_mouse_at(&x->mouse_x, &x->mouse_y);
+    return key;
+}
