@@ -107,7 +107,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
         if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* it could not restart: x stays */
         return false;
     }
-    if (s->race) s->race->behind = true;
+    if (s->race) s->race->solve_is_newer = true;
     say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (ended) out_text(s->out, "`continue` resumes it");
     return v->reason == RUNNING || solve_finish(s, e);

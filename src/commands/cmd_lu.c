@@ -213,12 +213,12 @@ static void print_state(struct out *o, const struct lu_steps *v)
     }
 }
 
-static void say_step(struct out *o, const struct lu_steps *v)
+static void say_step(struct out *o, const struct matrix *m, const struct lu_steps *v)
 {
     int64_t k = v->k - 1;
     double pivot = k < 0 ? NAN : v->a[k * v->n + k];
     if (out_mode(o) == OUT_TEXT && v->n <= STEP_NUMBERS) {
-        if (k < 0) out_text(o, "%s: L and U fill in from the left, right of | is what is left to do", v->name);
+        if (k < 0) out_text(o, "%s: L and U fill in from the left, right of | is what is left to do", m->name);
         if (k >= 0 && v->pivot != k)
             out_text(o, "column %lld: pivot %.4g; rows %lld and %lld change places", (long long)k, pivot, (long long)k,
                      (long long)v->pivot);
@@ -247,7 +247,7 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     struct lu_steps *v = NULL;
-    if (!check_steps(m, force, e) || !lu_steps_new(&v, &m->csr, m->name, e)) return false;
+    if (!check_steps(m, force, e) || !lu_steps_new(&v, &m->csr, e)) return false;
     lu_steps_free(s->lu);
     s->lu = v;
     return true;
@@ -261,7 +261,7 @@ static bool run_steps(struct session *s, struct matrix *m, bool force, struct er
     if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
     for (int64_t k = 0; k <= s->lu->n; k++) {
         lu_steps_to(s->lu, k);
-        say_step(s->out, s->lu);
+        say_step(s->out, m, s->lu);
         if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
     }
     if (s->lu->singular >= 0)
@@ -326,7 +326,7 @@ static void drop_steps(struct session *s)
 
 static bool is_of(const struct session *s, const struct matrix *m)
 {
-    return s->lu && !strcmp(s->lu->name, m->name);
+    return s->lu && s->lu->of == &m->csr;
 }
 
 const struct holding holding_lu = {.drop = drop_steps, .belongs_to = is_of};

@@ -151,7 +151,7 @@ static bool run_turns(struct session *s, struct race *r, struct err *e)
     }
     r->paused = turn == TURN_LEAVE;
     r->stopped = turn == TURN_STOP;
-    r->behind = false;
+    r->solve_is_newer = false;
     return true;
 }
 
@@ -218,10 +218,9 @@ static void out_kernel(struct out *o, const struct race *r, const struct racer *
 static void out_reasons(struct out *o, const struct race *r)
 {
     for (int i = 0; i < r->n; i++) {
-        const struct racer *x = &r->racer[r->place[i]];
-        bool named = !strncmp(x->why, x->name, strlen(x->name));
+        const struct racer *x = &r->racer[r->ranking[i]];
         if (*x->why)
-            out_text(o, "%s%s%s", named ? "" : x->name, named ? "" : ": ", x->why);
+            out_text(o, "%s: %s", x->name, x->why);
         else if (x->v && x->v->reason != CONVERGED && x->v->reason != STOPPED)
             out_text(o, "%s: %s", x->name, x->v->why);
     }
@@ -239,7 +238,7 @@ void out_race(struct out *o, const struct race *r)
     out_text(o, "%s, %s, %s%s%s, on %s (%s)", r->matrix->name, how_many(r->matrix->csr.nnz, "nonzero").text,
              type_name(r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name, r->dev->about);
     for (int i = 0; i < r->n; i++) {
-        const struct racer *x = &r->racer[r->place[i]];
+        const struct racer *x = &r->racer[r->ranking[i]];
         out_head(o, r, x, i + 1);
         (r->kernels ? out_kernel : out_solver)(o, r, x);
     }
@@ -307,7 +306,7 @@ bool race_stop(struct session *s, struct err *e)
 bool race_waits(const struct session *s)
 {
     bool solve = s->solve && s->solve->reason == RUNNING;
-    return s->race && s->race->paused && !(solve && s->race->behind);
+    return s->race && s->race->paused && !(solve && s->race->solve_is_newer);
 }
 
 static bool run_race(struct session *s, const struct args *a, struct err *e)

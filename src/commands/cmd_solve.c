@@ -35,7 +35,7 @@ static const char *phase_split(const struct solve *v, char *out, size_t size)
     out[0] = 0;
     for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
     for (int i = 0; i < v->time.nphases && all > 0 && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", v->time.phase[i].name,
+        at += (size_t)snprintf(out + at, size - at, "%s%s %.0f%%", i ? ", " : "", phase_name(v->time.phase[i].id),
                                100 * v->time.phase[i].us / all);
     return out[0] ? out : NULL;
 }
@@ -46,7 +46,7 @@ static void say_phases(struct out *o, const struct solve *v)
     const char *name[SOLVE_PHASES];
     double us[SOLVE_PHASES];
     for (int i = 0; i < v->time.nphases; i++) {
-        name[i] = v->time.phase[i].name;
+        name[i] = phase_name(v->time.phase[i].id);
         us[i] = v->dev->kind == DEV_EMU ? NAN
                 : v->time.phase[i].n    ? v->time.phase[i].us / (double)v->time.phase[i].n
                                         : 0;
@@ -299,7 +299,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;
-    if (s->race) s->race->behind = true;
+    if (s->race) s->race->solve_is_newer = true;
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
@@ -316,9 +316,9 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
     bool there = s->solve && s->solve->reason == RUNNING;
-    if (there && s->race) s->race->behind = true;
+    if (there && s->race) s->race->solve_is_newer = true;
     if (there) return s->solve;
-    if (s->race && !s->race->behind)
+    if (s->race && !s->race->solve_is_newer)
         fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` starts another",
              s->race->matrix->name);
     else

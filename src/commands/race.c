@@ -39,7 +39,7 @@ static bool runs(const struct race *r, const struct racer *x)
 }
 
 /* The racer with the least of this has the next turn. */
-static double had(const struct race *r, const struct racer *x)
+static double progress_of(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
 }
@@ -49,7 +49,7 @@ static struct racer *next_of(struct race *r)
     struct racer *next = NULL;
     for (int i = 0; i < r->n; i++) {
         struct racer *x = &r->racer[i];
-        if (runs(r, x) && (!next || had(r, x) < had(r, next))) next = x;
+        if (runs(r, x) && (!next || progress_of(r, x) < progress_of(r, next))) next = x;
     }
     return next;
 }
@@ -162,18 +162,19 @@ static bool before(const struct race *r, const struct racer *a, const struct rac
     if (r->kernels) return a->run.us < b->run.us;
     bool first = a->v->reason == CONVERGED, second = b->v->reason == CONVERGED;
     if (first != second) return first;
-    if (first) return had(r, a) < had(r, b);
+    if (first) return progress_of(r, a) < progress_of(r, b);
     return a->v->result.residual_true < b->v->result.residual_true ||
            (isnan(b->v->result.residual_true) && !isnan(a->v->result.residual_true));
 }
 
 /* Insertion keeps the order in which they were named among equals. */
-static void find_places(struct race *r)
+static void rank_racers(struct race *r)
 {
     for (int i = 0; i < r->n; i++) {
         int at = i;
-        for (; at > 0 && before(r, &r->racer[i], &r->racer[r->place[at - 1]]); at--) r->place[at] = r->place[at - 1];
-        r->place[at] = i;
+        for (; at > 0 && before(r, &r->racer[i], &r->racer[r->ranking[at - 1]]); at--)
+            r->ranking[at] = r->ranking[at - 1];
+        r->ranking[at] = i;
     }
 }
 
@@ -193,7 +194,7 @@ bool race_end(struct race *r, struct err *e)
         if (x->kernel && !end_kernel(r, x, e)) return false;
     }
     release_vectors(r);
-    find_places(r);
+    rank_racers(r);
     return true;
 }
 

@@ -44,12 +44,12 @@ struct race {
     enum type real;
     bool kernels; /* race, not solvers */
     bool running, stopped;
-    bool paused; /* the user left its screen: it waits for `continue` or `stop` */
-    bool behind; /* a solve was started or stepped since: `continue` and `stop` mean that one */
+    bool paused;         /* the user left its screen: it waits for `continue` or `stop` */
+    bool solve_is_newer; /* a solve was started or stepped since: `continue` and `stop` mean that one */
     double tol;
-    int reps;                  /* SpMVs of each kernel; 0: as many as fit in a fixed time */
-    void *x, *y;               /* of the SpMVs, on the device */
-    int n, place[RACERS_MOST]; /* after race_end: the racers, best first */
+    int reps;                    /* SpMVs of each kernel; 0: as many as fit in a fixed time */
+    void *x, *y;                 /* of the SpMVs, on the device */
+    int n, ranking[RACERS_MOST]; /* after race_end: the racers, best first */
     struct racer racer[RACERS_MOST];
 };
 

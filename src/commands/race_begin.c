@@ -33,7 +33,7 @@ static bool some_take_part(const struct race *r, struct err *e)
     for (int i = 0; i < r->n; i++)
         if (!*r->racer[i].why) return true;
     bool wrong = r->racer[0].wrong;
-    return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s", r->racer[0].why);
+    return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
 /* The racers are all in memory at the same time. */
@@ -102,7 +102,7 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
 {
     struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
     if (!kernel_runs_on(x->kernel, r->dev))
-        return fail(e, E_UNSUPPORTED, "%s does not run on %s; `kernels` lists what does", x->name, r->dev->name);
+        return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` lists what does", r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t own[PARAMS_MAX];
     const struct format *f = x->kernel->format;

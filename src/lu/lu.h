@@ -111,12 +111,12 @@ struct lu_steps {
     int64_t n, k; /* k columns are done */
     double *a;    /* n * n, column by column: L and U in the first k columns and rows, the rest not done yet below */
     double *given;
-    int *row;         /* which row of A stands in row i now */
-    int64_t pivot;    /* the row that changed places with row k-1 in the last step, -1 before the first */
-    int64_t singular; /* as in struct lu */
-    char name[64];    /* of the matrix */
+    int *row;             /* which row of A stands in row i now */
+    int64_t pivot;        /* the row that changed places with row k-1 in the last step, -1 before the first */
+    int64_t singular;     /* as in struct lu */
+    const struct csr *of; /* the matrix, for comparison only: it may have been freed */
 };
-bool lu_steps_new(struct lu_steps **s, const struct csr *A, const char *name, struct err *e);
+bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);
 /* Go to the state after k columns, 0 .. n; going back recomputes it from A. */
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);

@@ -1,6 +1,4 @@
 /* The textbook's elimination, one column per step, in double on the host, for display; going back recomputes it. */
-#include <stdio.h>
-
 #include "matrix/csr.h"
 #include "lu.h"
 #include "base/mem.h"
@@ -8,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-bool lu_steps_new(struct lu_steps **out, const struct csr *A, const char *name, struct err *e)
+bool lu_steps_new(struct lu_steps **out, const struct csr *A, struct err *e)
 {
     struct lu_steps *s = mem_zero(1, sizeof *s, "the steps of LU", e);
     if (!s) return false;
@@ -20,7 +18,7 @@ bool lu_steps_new(struct lu_steps **out, const struct csr *A, const char *name, 
         lu_steps_free(s);
         return false;
     }
-    snprintf(s->name, sizeof s->name, "%s", name);
+    s->of = A;
     for (int64_t i = 0; i < s->n; i++)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) s->given[(int64_t)A->col[k] * s->n + i] = A->val[k];
     s->k = s->n + 1; /* so that it starts again from A */

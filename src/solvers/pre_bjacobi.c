@@ -101,7 +101,7 @@ static bool keep(const struct block *b, int64_t n, int64_t first, enum type real
 /* The first row of the first block that has no inverse, or the number of rows. */
 static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
 {
-    int64_t bad = A->rows, n = A->rows;
+    int64_t n = A->rows, bad = n;
 #pragma omp parallel for reduction(min : bad) schedule(static, 64) if (n > 1 << 12)
     for (int64_t first = 0; first < n; first += size) {
         struct block b = {.n = first + size < n ? (int)size : (int)(n - first)};

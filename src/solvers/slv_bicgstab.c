@@ -22,20 +22,20 @@ static bool init(struct solve *v, struct err *e)
 
 bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e)
 {
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, p, q, e)) return false;
-    phase_begin(v, "dot");
+    phase_begin(v, PHASE_DOT);
     v->ops.bicg->alpha(v->dev, v->n, v->scalars, shadow, q);
-    phase_begin(v, "update");
+    phase_begin(v, PHASE_UPDATE);
     v->ops.bicg->half(v->dev, v->n, v->scalars, q, r);
     return true;
 }
 
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
 {
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, r, t, e)) return false;
-    phase_begin(v, "dot");
+    phase_begin(v, PHASE_DOT);
     v->ops.bicg->omega(v->dev, v->n, v->scalars, t, r);
     return true;
 }
@@ -44,10 +44,10 @@ static bool step(struct solve *v, struct err *e)
 {
     if (!bicg_half_step(v, v->vec[BICG_P], v->vec[BICG_V], v->vec[BICG_SHADOW], v->vec[BICG_R], e)) return false;
     if (!bicg_second_product(v, v->vec[BICG_R], v->vec[BICG_T], e)) return false;
-    phase_begin(v, "update");
+    phase_begin(v, PHASE_UPDATE);
     v->ops.bicg->update(v->dev, v->n, v->scalars, v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R],
                         v->vec[VEC_X]);
-    phase_begin(v, "direction");
+    phase_begin(v, PHASE_DIRECTION);
     v->ops.bicg->direction(v->dev, v->n, v->scalars, v->vec[BICG_R], v->vec[BICG_V], v->vec[BICG_P]);
     return true;
 }

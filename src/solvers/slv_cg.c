@@ -16,9 +16,9 @@ enum { CG_R = VEC_OWN, CG_P, CG_Q };
 /* rho = r.z for z = M^-1 r, and the record. */
 static bool precondition(struct solve *v, struct err *e)
 {
-    phase_begin(v, "precond");
+    phase_begin(v, PHASE_PRECOND);
     if (!v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
-    phase_begin(v, "dot");
+    phase_begin(v, PHASE_DOT);
     v->ops.cg->rho(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[VEC_Z]);
     return true;
 }
@@ -38,14 +38,14 @@ static bool init(struct solve *v, struct err *e)
 
 static bool step_preconditioned(struct solve *v, struct err *e)
 {
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
-    phase_begin(v, "dot");
+    phase_begin(v, PHASE_DOT);
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
-    phase_begin(v, "update");
+    phase_begin(v, PHASE_UPDATE);
     v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
     if (!precondition(v, e)) return false;
-    phase_begin(v, "direction");
+    phase_begin(v, PHASE_DIRECTION);
     v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
     return true;
 }
@@ -57,7 +57,7 @@ static bool product(struct solve *v, struct err *e)
         .A = v->matrix.mat, .alpha = 1, .x = v->vec[CG_P], .y = v->vec[CG_Q], .s = v->scalars, .r = v->vec[CG_R]};
     if (v->matrix.kernel->sums_f64) return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
-    phase_begin(v, "dots");
+    phase_begin(v, PHASE_DOTS);
     v->ops.cg->dots(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R]);
     return true;
 }
@@ -65,9 +65,9 @@ static bool product(struct solve *v, struct err *e)
 static bool step(struct solve *v, struct err *e)
 {
     if (v->pre.method) return step_preconditioned(v, e);
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!product(v, e)) return false;
-    phase_begin(v, "step");
+    phase_begin(v, PHASE_STEP);
     v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
     return true;
 }

@@ -62,7 +62,7 @@ static void improve(struct solve *v)
 
 static bool restart(struct solve *v, struct err *e)
 {
-    phase_begin(v, "restart");
+    phase_begin(v, PHASE_RESTART);
     improve(v);
     if (!residual(v, e)) return false;
     v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
@@ -89,11 +89,11 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
     int m = (int)v->set.m;
-    phase_begin(v, "dots");
+    phase_begin(v, PHASE_DOTS);
     v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->set.sums_host,
                        v->vec[GMRES_BASIS], v->vec[GMRES_Q]);
     if (v->set.sums_host && !sums_of_host(v, from, to, row, e)) return false;
-    phase_begin(v, "subtract");
+    phase_begin(v, PHASE_SUBTRACT);
     v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
                            v->vec[GMRES_Q]);
     return true;
@@ -112,11 +112,11 @@ static bool gram_schmidt(struct solve *v, int k, struct err *e)
 static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->set.m;
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e) || !gram_schmidt(v, k, e)) return false;
-    phase_begin(v, "rotate");
+    phase_begin(v, PHASE_ROTATE);
     v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
-    phase_begin(v, "scale");
+    phase_begin(v, PHASE_SCALE);
     if (k + 1 < m) v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
     return true;
 }

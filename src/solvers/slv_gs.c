@@ -47,9 +47,9 @@ static bool make_rows(struct solve *v, struct err *e)
 
 static bool record(struct solve *v, struct err *e)
 {
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[GS_Q], e)) return false;
-    phase_begin(v, "residual");
+    phase_begin(v, PHASE_RESIDUAL);
     sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[GS_Q]);
     return true;
 }
@@ -62,7 +62,7 @@ static bool init(struct solve *v, struct err *e)
 static bool step(struct solve *v, struct err *e)
 {
     double omega = v->set.omega > 0 ? v->set.omega : 1;
-    phase_begin(v, "sweep");
+    phase_begin(v, PHASE_SWEEP);
     sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
     return record(v, e);
 }

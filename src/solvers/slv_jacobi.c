@@ -33,9 +33,9 @@ static bool sweep(struct solve *v, int64_t k, struct err *e)
 {
     const void *from = v->vec[k % 2 ? JACOBI_X2 : VEC_X];
     void *to = v->vec[k % 2 ? VEC_X : JACOBI_X2];
-    phase_begin(v, "spmv");
+    phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, from, v->vec[JACOBI_Q], e)) return false;
-    phase_begin(v, "update");
+    phase_begin(v, PHASE_UPDATE);
     v->ops.vec->jacobi(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[JACOBI_Q], v->vec[JACOBI_DINV], from, to);
     return true;
 }

@@ -27,9 +27,9 @@ static bool step(struct solve *v, struct err *e)
     const struct bicg_ops *ops = v->ops.bicg;
     if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], v->vec[QMR_R], e)) return false;
     if (!bicg_second_product(v, v->vec[QMR_R], v->vec[QMR_T], e)) return false;
-    phase_begin(v, "update");
+    phase_begin(v, PHASE_UPDATE);
     ops->qmr_residual(v->dev, v->n, v->scalars, v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]);
-    phase_begin(v, "smooth");
+    phase_begin(v, PHASE_SMOOTH);
     ops->qmr_update(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P],
                     v->vec[QMR_DIRECTION], v->vec[QMR_A_DIRECTION], v->vec[VEC_X], v->vec[QMR_RESIDUAL]);
     return true;

@@ -6,7 +6,7 @@
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
-#include "machine/kernel.h"
+#include "machine/mat.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve_state.h"
@@ -19,45 +19,6 @@
 enum { GROWTH = 8 }; /* a slice queues at most so many times what the one before did */
 
 static const double most_growth = 1e5; /* of the residual: beyond it the solve has diverged */
-
-/* ---- phases ---- */
-
-static struct phase *phase_named(struct solve *v, const char *name)
-{
-    for (int i = 0; i < v->time.nphases; i++)
-        if (!strcmp(v->time.phase[i].name, name)) return &v->time.phase[i];
-    if (v->time.nphases == SOLVE_PHASES) return NULL;
-    v->time.phase[v->time.nphases] = (struct phase){.name = name};
-    return &v->time.phase[v->time.nphases++];
-}
-
-void phase_begin(struct solve *v, const char *name)
-{
-    if (!v->time.sampling) return;
-    v->dev->ops->sync(v->dev, &v->time.error);
-    double now = now_us();
-    if (v->time.in_phase) {
-        v->time.in_phase->us += now - v->time.phase_from;
-        v->time.in_phase->n++;
-    }
-    v->time.in_phase = name ? phase_named(v, name) : NULL;
-    v->time.phase_from = now;
-}
-
-static bool multiply(struct solve *v, const void *p, void *q, struct err *e)
-{
-    struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
-    return kernel_launch(v->matrix.kernel, &L, e);
-}
-
-bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
-{
-    if (!v->vec[VEC_X0]) return multiply(v, p, q, e);
-    phase_begin(v, "precond");
-    if (!v->pre.method->apply(v, p, v->vec[VEC_Z], e)) return false;
-    phase_begin(v, "spmv");
-    return multiply(v, v->vec[VEC_Z], q, e);
-}
 
 double csr_bytes(const struct csr *A, size_t real)
 {
@@ -78,47 +39,7 @@ double solve_each_us(const struct solve *v)
     return v->solver->restarts ? (v->time.us - v->time.base_us) / (double)n : v->time.us_iteration;
 }
 
-/* ---- vectors between host and device ---- */
-
-bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
-{
-    int64_t bytes = v->n * (int64_t)type_size(v->real);
-    if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
-    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
-    if (!f) return false;
-    for (int64_t i = 0; i < v->n; i++) f[i] = (float)from[i];
-    bool ok = v->dev->ops->put(v->dev, to, f, bytes, e);
-    mem_free(f);
-    return ok;
-}
-
-bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
-{
-    int64_t bytes = v->n * (int64_t)type_size(v->real);
-    if (v->real == T_F64) return v->dev->ops->get(v->dev, to, from, bytes, e);
-    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
-    if (!f) return false;
-    bool ok = v->dev->ops->get(v->dev, f, from, bytes, e);
-    for (int64_t i = 0; ok && i < v->n; i++) to[i] = (double)f[i];
-    mem_free(f);
-    return ok;
-}
-
 /* ---- the beginning ---- */
-
-bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e)
-{
-    v->vec[i] = v->dev->ops->alloc(v->dev, bytes, what, e);
-    v->vec_bytes[i] = v->vec[i] ? bytes : 0;
-    return v->vec[i] != NULL;
-}
-
-void solve_dealloc(struct solve *v, int i)
-{
-    if (v->vec[i]) v->dev->ops->free(v->dev, v->vec[i]);
-    v->vec[i] = NULL;
-    v->vec_bytes[i] = 0;
-}
 
 static bool right_sided(const struct solve *v)
 {
@@ -146,11 +67,6 @@ static bool put_scalars(struct solve *v, struct err *e)
     s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
     memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
     return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
-}
-
-bool solve_set(struct solve *v, int i, double value, struct err *e)
-{
-    return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
 }
 
 bool solve_settle(struct solve *v, struct err *e)
@@ -211,7 +127,7 @@ static bool shift_right(struct solve *v, struct err *e)
     if (!right_sided(v)) return true;
     void *x0 = v->vec[VEC_X0];
     v->ops.vec->copy(v->dev, v->n, v->vec[VEC_X], x0);
-    if (!multiply(v, x0, v->vec[VEC_Z], e)) return false;
+    if (!solve_multiply(v, x0, v->vec[VEC_Z], e)) return false;
     v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[VEC_Z], v->vec[VEC_B]);
     return put_x(v, NULL, e);
 }
@@ -356,7 +272,7 @@ static bool queue_sampled(struct solve *v, struct err *e)
 {
     v->time.sampling = true;
     bool ok = queue_each(v, 1, e);
-    phase_begin(v, NULL);
+    phase_end(v);
     v->time.sampling = false;
     return ok;
 }
@@ -383,7 +299,8 @@ static bool advance(struct solve *v, double us, bool sample, struct err *e)
     if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
     v->schedule.batch = n;
     v->schedule.ahead = true;
-    return may_run_ahead(v) ? live_poll(v, before, e) : solve_drain(v, e);
+    if (!may_run_ahead(v) || !live_wait(v, before)) return solve_drain(v, e);
+    return live_take(v, (int64_t)v->live.record[LIVE_KNOWN] - 1, e); /* the kernel of the last record may still run */
 }
 
 static void account(struct solve *v, double start, int64_t iterations)
@@ -412,6 +329,29 @@ bool solve_slice(struct solve *v, double us, struct err *e)
     if (v->reason == RUNNING && !advance(v, us, sample, e)) return false;
     account(v, start, v->iterations - before);
     return true;
+}
+
+int64_t solve_memory(const struct solve *v)
+{
+    int64_t bytes = solve_vectors_bytes(v);
+    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
+        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
+    if (v->solver->held) bytes += v->solver->held(v);
+    if (v->pre.method) bytes += (int64_t)v->pre.method->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
+    return bytes;
+}
+
+/* ---- the end ---- */
+
+void solve_release(struct solve *v)
+{
+    checkpoints_free(v);
+    solve_forget(v);
+    precond_drop(v);
+    if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
+    v->scalars = NULL;
+    if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
+    v->live.record = NULL;
 }
 
 void solve_free(struct solve *v)

@@ -44,11 +44,31 @@ struct solve_matrix {
     struct watch *watch; /* long work on the host asks it whether to go on; may be NULL */
 };
 
+/* What an iteration consists of; each solver has some of these. */
+enum solve_phase {
+    PHASE_PRECOND,
+    PHASE_SPMV,
+    PHASE_DOT,
+    PHASE_DOTS,
+    PHASE_UPDATE,
+    PHASE_STEP,
+    PHASE_DIRECTION,
+    PHASE_SMOOTH,
+    PHASE_SWEEP,
+    PHASE_RESIDUAL,
+    PHASE_SUBTRACT,
+    PHASE_ROTATE,
+    PHASE_SCALE,
+    PHASE_RESTART,
+    PHASES
+};
+const char *phase_name(enum solve_phase phase); /* "spmv", "dot", ... */
+
 /* Where the time goes: measured in one iteration of each slice, by waiting for the device before and after each
    phase. On a GPU that adds the cost of a wait to each, some microseconds; all other iterations run without waits. */
 struct phase {
-    const char *name;
-    double us;
+    enum solve_phase id;
+    double us; /* summed over n samples */
     int64_t n;
 };
 

@@ -1,7 +1,4 @@
-/* Checkpoints, going back to one, and changing settings during a solve. */
-#include "base/clock.h"
-#include "machine/device.h"
-#include "machine/mat.h"
+/* Going back to an earlier iteration, and changing settings during a solve. */
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -12,84 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double every_us = 1e6; /* between two checkpoints of a running solve; or 100 times the time to make one */
-
-static int64_t vectors_bytes(const struct solve *v)
-{
-    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
-    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->vec_bytes[i];
-    return bytes;
-}
-
-/* Copy all vectors and scalars that iterations change to or from one block of host memory. */
-static bool move_state(struct solve *v, char *data, bool save, struct err *e)
-{
-    const struct device_ops *ops = v->dev->ops;
-    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
-    if (!(save ? ops->get(v->dev, data, v->scalars, bytes, e) : ops->put(v->dev, v->scalars, data, bytes, e)))
-        return false;
-    data += bytes;
-    for (int i = 0; i < SOLVE_VECTORS; i++) {
-        bytes = v->vec_bytes[i];
-        if (!bytes) continue;
-        if (!(save ? ops->get(v->dev, data, v->vec[i], bytes, e) : ops->put(v->dev, v->vec[i], data, bytes, e)))
-            return false;
-        data += bytes;
-    }
-    return ops->sync(v->dev, e);
-}
-
-static void drop_checkpoint(struct solve *v, int i)
-{
-    mem_free(v->checkpoints.at[i].data);
-    memmove(v->checkpoints.at + i, v->checkpoints.at + i + 1,
-            (size_t)(v->checkpoints.n - i - 1) * sizeof *v->checkpoints.at);
-    v->checkpoints.n--;
-}
-
-void checkpoints_free(struct solve *v)
-{
-    while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
-}
-
-/* Drop the checkpoint whose neighbours are closest to each other, the oldest of equals; never the first or the last. */
-static void thin_out(struct solve *v)
-{
-    int best = 1;
-    const struct checkpoint *c = v->checkpoints.at;
-    for (int i = 2; i < v->checkpoints.n - 1; i++)
-        if (c[i + 1].iterations - c[i - 1].iterations < c[best + 1].iterations - c[best - 1].iterations) best = i;
-    drop_checkpoint(v, best);
-}
-
-static bool take_checkpoint(struct solve *v, struct err *e)
-{
-    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
-    double start = now_us();
-    c.data = mem_new(vectors_bytes(v), 1, "a checkpoint of a solve", e);
-    if (!c.data || !move_state(v, c.data, true, e)) {
-        mem_free(c.data);
-        return false;
-    }
-    if (v->checkpoints.n == CHECKPOINTS) thin_out(v);
-    v->checkpoints.at[v->checkpoints.n++] = c;
-    v->checkpoints.made_at = now_us();
-    v->checkpoints.us = v->checkpoints.made_at - start;
-    return true;
-}
-
-bool checkpoint_maybe(struct solve *v, struct err *e)
-{
-    int n = v->checkpoints.n;
-    if (!v->checkpoints.wanted || (n && v->checkpoints.at[n - 1].iterations >= v->iterations)) return true;
-    double since = now_us() - v->checkpoints.made_at, wait = fmax(every_us, 100 * v->checkpoints.us);
-    if (n && !v->steps_left && since < wait) return true;
-    return take_checkpoint(v, e);
-}
-
 static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
 {
-    if (!move_state(v, c->data, false, e)) return false;
+    if (!checkpoint_restore(v, c, e)) return false;
     v->iterations = c->iterations;
     v->residual = v->history.residual[c->iterations];
     v->schedule.queued = v->schedule.probed_at = c->queued;
@@ -119,8 +41,7 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
     int64_t target = v->iterations - n;
     if (!solve_drain(v, e)) return false;
     if (target < v->base) target = v->base;
-    while (v->checkpoints.n && v->checkpoints.at[v->checkpoints.n - 1].iterations > target)
-        drop_checkpoint(v, v->checkpoints.n - 1);
+    checkpoints_drop_after(v, target);
     if (!v->checkpoints.n)
         return fail(e, E_USAGE, "this solve made no checkpoint to go back to; begin it with `step` or from the screen");
     const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
@@ -213,14 +134,4 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
     return change(v, c, e);
-}
-
-int64_t solve_memory(const struct solve *v)
-{
-    int64_t bytes = vectors_bytes(v);
-    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
-        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
-    if (v->solver->held) bytes += v->solver->held(v);
-    if (v->pre.method) bytes += (int64_t)v->pre.method->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
-    return bytes;
 }

@@ -40,37 +40,6 @@ const char *reason_text(enum reason r)
     return reasons[r].text;
 }
 
-void precond_drop(struct solve *v)
-{
-    if (v->pre.method && v->pre.method->drop) v->pre.method->drop(v);
-    for (int i = 0; i < PRE_PARTS; i++) {
-        if (v->pre.part[i]) v->dev->ops->free(v->dev, v->pre.part[i]);
-        v->pre.part[i] = NULL;
-    }
-    v->pre.made = false;
-}
-
-void solve_forget(struct solve *v)
-{
-    if (v->schedule.graph) v->dev->ops->forget(v->dev, v->schedule.graph);
-    v->schedule.graph = NULL;
-    v->schedule.no_graph = false;
-    for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
-    mem_free(v->solver_data);
-    v->solver_data = NULL;
-}
-
-void solve_release(struct solve *v)
-{
-    checkpoints_free(v);
-    solve_forget(v);
-    precond_drop(v);
-    if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
-    v->scalars = NULL;
-    if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
-    v->live.record = NULL;
-}
-
 /* x = x0 + M^-1 u */
 static bool undo_right(struct solve *v, struct err *e)
 {

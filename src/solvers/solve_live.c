@@ -121,15 +121,13 @@ bool live_read(struct solve *v, struct err *e)
     return true;
 }
 
-/* All records are complete except the last, whose kernel may still run. */
-bool live_poll(struct solve *v, int64_t until, struct err *e)
+bool live_wait(struct solve *v, int64_t until)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
     while ((int64_t)v->live.record[LIVE_KNOWN] - 1 < until && v->live.record[LIVE_DONE] == RUNNING &&
            !v->dev->ops->idle(v->dev))
         nanosleep(&nap, NULL);
-    if (v->live.record[LIVE_DONE] != RUNNING || v->dev->ops->idle(v->dev)) return solve_drain(v, e);
-    return live_take(v, (int64_t)v->live.record[LIVE_KNOWN] - 1, e);
+    return v->live.record[LIVE_DONE] == RUNNING && !v->dev->ops->idle(v->dev);
 }
 
 bool live_probe(struct solve *v, struct err *e)

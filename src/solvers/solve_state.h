@@ -1,4 +1,4 @@
-/* What the files of the solvers share: solve_*.c among themselves, and what they offer to slv_*.c and pre_*.c. */
+/* What the files of the solvers share, lowest layer first: solve_*.c among themselves, and slv_*.c and pre_*.c. */
 #ifndef SOLVE_STATE_H
 #define SOLVE_STATE_H
 
@@ -6,66 +6,80 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct err;
-struct solve;
-struct solve_options;
+#include "solve.h"
 
-/* ---- for slv_*.c and pre_*.c ---- */
+/* ---- solve_device.c: for all files, slv_*.c and pre_*.c included ---- */
 
-/* q = A p by the chosen kernel, or A M^-1 p. */
+/* q = A p by the chosen kernel; with a preconditioner from the right, q = A M^-1 p. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
-/* Begin a phase of the iteration and end the one before; NULL ends the last. */
-void phase_begin(struct solve *v, const char *name);
-/* n doubles of the host to and from a device vector of v->real. */
+/* q = A p, without the preconditioner. */
+bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
+/* Begin a phase of the iteration, which ends the phase before. Without effect unless this iteration is sampled. */
+void phase_begin(struct solve *v, enum solve_phase phase);
+/* End the last phase of an iteration. */
+void phase_end(struct solve *v);
+/* Copy v->n doubles of the host to or from a device vector of v->real. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
-/* A vector of the solve on its device, in v->vec[i]. */
+/* Allocate v->vec[i] on the device; `what` names it in an error. */
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
-/* s[i] = value, once the launches before are done. */
+/* s[i] = value, once the launches queued before are done. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
-/* What bicgstab and qmrcgstab share (slv_bicgstab.c): q = A p and r -= alpha q; t = A r and omega; the explanation. */
-bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e);
-bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e);
+/* Free the vectors and the recorded graph. */
+void solve_forget(struct solve *v);
+/* Free the parts of the preconditioner. */
+void precond_drop(struct solve *v);
+
+/* ---- slv_bicgstab.c: what bicgstab and qmrcgstab share ---- */
+
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r,
+                    struct err *e);                                               /* q = A p, r -= alpha q */
+bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e); /* t = A r, and omega */
 void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* ---- solve_live.c: the live record ---- */
 
-bool live_new(struct solve *v, struct err *e); /* and the scalars, which point to it */
-/* Take the records up to number `known`, which are complete. */
+/* Allocate the live record, and the scalars, which hold its address. */
+bool live_new(struct solve *v, struct err *e);
+/* Append the records up to number `known`, which are complete, to the history. */
 bool live_take(struct solve *v, int64_t known, struct err *e);
-bool live_read(struct solve *v, struct err *e); /* wait for the device; take all records and the scalars */
-bool live_poll(struct solve *v, int64_t until, struct err *e); /* wait until the records up to that one are complete */
-bool live_probe(struct solve *v,
-                struct err *e); /* every so many iterations, queue a computation of the true residual */
-/* Set separated_at if the two residuals of iteration `at` differ and those of the iterations before did not. */
+/* Wait for the device; take all records and the scalars. */
+bool live_read(struct solve *v, struct err *e);
+/* Wait until the records up to number `until` are complete. false: the device is idle, or the solve has ended. */
+bool live_wait(struct solve *v, int64_t until);
+/* Queue a computation of the true residual if enough iterations have passed since the last one. */
+bool live_probe(struct solve *v, struct err *e);
+/* Set separated_at if the two residuals differ at iteration `at` and did not differ before. */
 void live_compare(struct solve *v, int64_t at, double truth, double recursive);
 void live_free(struct solve *v);
 
+/* ---- solve_checkpoint.c ---- */
+
+/* Make a checkpoint if it is time for one. */
+bool checkpoint_maybe(struct solve *v, struct err *e);
+/* Copy the vectors and scalars of a checkpoint back to the device. */
+bool checkpoint_restore(struct solve *v, const struct checkpoint *c, struct err *e);
+void checkpoints_drop_after(struct solve *v, int64_t iteration);
+void checkpoints_free(struct solve *v);
+/* Bytes of the vectors and scalars on the device, which a checkpoint copies. */
+int64_t solve_vectors_bytes(const struct solve *v);
+
+/* ---- solve_check.c ---- */
+
+/* Check that the solver takes this omega, m and preconditioner. */
+bool solve_check_numbers(const struct solve_options *o, struct err *e);
+
 /* ---- solve.c ---- */
 
-/* Put x0 (NULL: 0) and the scalars, start the solver from there, write record number v->base again. */
+/* Put x0 (NULL: 0) and the scalars on the device, start the solver from there, write record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
 /* Let the solver confirm the convergence that it recorded, and take over the result. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */
 
-/* The current x of the given system in VEC_X. */
+/* Leave the current solution of A x = b in VEC_X. */
 bool solve_x(struct solve *v, struct err *e);
-/* Give back the vectors and the graph. */
-void solve_forget(struct solve *v);
-void precond_drop(struct solve *v);
-
-/* ---- solve_check.c ---- */
-
-/* Do omega, m, the preconditioner and the like go with the solver? */
-bool solve_check_numbers(const struct solve_options *o, struct err *e);
-
-/* ---- solve_back.c ---- */
-
-/* Make a checkpoint if it is time for one. */
-bool checkpoint_maybe(struct solve *v, struct err *e);
-void checkpoints_free(struct solve *v);
 
 #endif

@@ -56,7 +56,7 @@ static void print_line(const struct solve *v, double us, double gbs)
            (long long)v->matrix.csr->nnz, v->solver->name, type_name(v->real), v->matrix.kernel->name, us, bound,
            bound > 0 ? us / bound : 0);
     for (int i = 0; i < v->time.nphases; i++)
-        printf(" %s %.1f", v->time.phase[i].name,
+        printf(" %s %.1f", phase_name(v->time.phase[i].id),
                v->time.phase[i].n ? v->time.phase[i].us / (double)v->time.phase[i].n : 0);
     printf("\n");
 }

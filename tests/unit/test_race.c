@@ -212,7 +212,7 @@ static void the_table_tells_the_rest_in_words(void **state)
     assert_true(talk_line(&t, "race cg jacobi on emu maxit 9"));
     assert_says(t.out, "the fewest iterations come first");
     assert_true(talk_line(&t, "race csr-serial csr-vector on cpu"));
-    assert_says(t.out, "\ncsr-vector does not run on cpu");
+    assert_says(t.out, "\ncsr-vector: does not run on cpu");
     talk_close(&t);
 }
 

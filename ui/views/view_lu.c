@@ -13,7 +13,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TOP = 4, LABEL = 6, NUMBER = 9, FOOT = 3 };
 
@@ -152,7 +151,7 @@ static void draw_foot(struct canvas *c, const struct lu_plan *p, bool full)
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct lu_steps *v = s->lu;
-    if (!v || !s->current || strcmp(v->name, s->current->name)) {
+    if (!v || !s->current || v->of != &s->current->csr) {
         draw_title(c, "lu", s->current, "%s", "");
         draw_wrapped(c, 1, 2, 3, ST_PLAIN,
                      "only real square matrices of 1 to 512 rows are stepped through; `lu` factors larger ones");
@@ -173,7 +172,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     (void)st;
-    if (!s->current || (s->lu && !strcmp(s->lu->name, s->current->name))) return true;
+    if (!s->current || (s->lu && s->lu->of == &s->current->csr)) return true;
     struct err why = {0};
     if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
         return true; /* draw says what does not suit */

@@ -36,10 +36,10 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
         sum += v->time.phase[i].us;
         int to = 1 + (int)lround(sum / all * width);
         /* Without colours a letter tells the phases apart. */
-        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)v->time.phase[i].name[0]);
+        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)phase_name(v->time.phase[i].id)[0]);
         from = to;
-        if (x + text_width(v->time.phase[i].name) + 5 > c->w) continue;
-        x = canvas_text(c, x, y + 1, st, "%s", v->time.phase[i].name);
+        if (x + text_width(phase_name(v->time.phase[i].id)) + 5 > c->w) continue;
+        x = canvas_text(c, x, y + 1, st, "%s", phase_name(v->time.phase[i].id));
         x = canvas_text(c, x, y + 1, ST_DIM, " %.0f%%", 100 * v->time.phase[i].us / all) + 3;
     }
 }
@@ -47,7 +47,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
 /* The line below it. */
 static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
-    if (!solve_parted(v)) return y;
+    if (!residuals_separated(v)) return y;
     canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
                 (long long)v->history.separated_at);
     return y + 1;
@@ -88,7 +88,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* outside, only to count them */
-    int room = c->h - (solve_parted(v) ? 1 : 0) - (st->full ? 1 : 0);
+    int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0);
     bool small = room - lines < AROUND + 3;
     if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;
     int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;

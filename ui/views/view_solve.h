@@ -17,7 +17,7 @@ struct view_state;
 /* Reduction of the residual per iteration over the last ones; 0 when there are too few. */
 double solve_rate(const struct solve *v);
 /* Has the true residual diverged from the recursive one, since the solve was restarted? */
-bool solve_parted(const struct solve *v);
+bool residuals_separated(const struct solve *v);
 /* Iterations left until tol, as the last quarter of them went; NaN: the residual does not fall. */
 double solve_left(const struct solve *v);
 

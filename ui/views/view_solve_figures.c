@@ -55,7 +55,7 @@ static char *show_left(double us, char *out, size_t size)
 static void item_left(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[32];
-    double left = solve_parted(v) ? NAN : solve_left(v);
+    double left = residuals_separated(v) ? NAN : solve_left(v);
     if (v->iterations + left > (double)v->set.maxit)
         solve_view_item(c, at, "left", "beyond maxit");
     else

@@ -15,7 +15,7 @@ double solve_rate(const struct solve *v)
     return isfinite(rate) ? rate : 0;
 }
 
-bool solve_parted(const struct solve *v)
+bool residuals_separated(const struct solve *v)
 {
     return v->history.separated_at > v->base;
 }

@@ -15,9 +15,10 @@ enum { GLANCE = 100000, GLANCE_COLUMNS = 200 }; /* rows of cg's T, columns of gm
 /* The eigenvalues of H of the least and the largest modulus. */
 static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
 {
-    double *re = mem_new(2 * k, sizeof *re, "Ritz values", NULL), *im = re + k;
-    if (!re || !ritz_hessenberg(H, ld, k, re, im, NULL) || !ritz_condition(H, ld, k, &to->condition, NULL)) {
+    double *re = mem_new(k, sizeof *re, "Ritz values", NULL), *im = mem_new(k, sizeof *im, "Ritz values", NULL);
+    if (!re || !im || !ritz_hessenberg(H, ld, k, re, im, NULL) || !ritz_condition(H, ld, k, &to->condition, NULL)) {
         mem_free(re);
+        mem_free(im);
         return false;
     }
     int64_t low = 0, high = 0;
@@ -28,6 +29,7 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     to->re[0] = re[low], to->im[0] = fabs(im[low]);
     to->re[1] = re[high], to->im[1] = fabs(im[high]);
     mem_free(re);
+    mem_free(im);
     return true;
 }
 

@@ -1,0 +1,96 @@
+/* Checkpoints: copies of a solve's vectors and scalars on the host, so that it can go back. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "machine/device.h"
+#include "machine/vec_ops.h"
+#include "solve.h"
+#include "solve_state.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double every_us = 1e6; /* between two checkpoints of a running solve; or 100 times the time to make one */
+
+int64_t solve_vectors_bytes(const struct solve *v)
+{
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += v->vec_bytes[i];
+    return bytes;
+}
+
+/* Copy all vectors and scalars that iterations change to or from one block of host memory. */
+static bool copy_state(struct solve *v, char *data, bool save, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    if (!(save ? ops->get(v->dev, data, v->scalars, bytes, e) : ops->put(v->dev, v->scalars, data, bytes, e)))
+        return false;
+    data += bytes;
+    for (int i = 0; i < SOLVE_VECTORS; i++) {
+        bytes = v->vec_bytes[i];
+        if (!bytes) continue;
+        if (!(save ? ops->get(v->dev, data, v->vec[i], bytes, e) : ops->put(v->dev, v->vec[i], data, bytes, e)))
+            return false;
+        data += bytes;
+    }
+    return ops->sync(v->dev, e);
+}
+
+static void drop_checkpoint(struct solve *v, int i)
+{
+    mem_free(v->checkpoints.at[i].data);
+    memmove(v->checkpoints.at + i, v->checkpoints.at + i + 1,
+            (size_t)(v->checkpoints.n - i - 1) * sizeof *v->checkpoints.at);
+    v->checkpoints.n--;
+}
+
+void checkpoints_free(struct solve *v)
+{
+    while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
+}
+
+/* Drop the checkpoint whose neighbours are closest to each other, the oldest of equals; never the first or the last. */
+static void thin_out(struct solve *v)
+{
+    int best = 1;
+    const struct checkpoint *c = v->checkpoints.at;
+    for (int i = 2; i < v->checkpoints.n - 1; i++)
+        if (c[i + 1].iterations - c[i - 1].iterations < c[best + 1].iterations - c[best - 1].iterations) best = i;
+    drop_checkpoint(v, best);
+}
+
+static bool take_checkpoint(struct solve *v, struct err *e)
+{
+    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
+    double start = now_us();
+    c.data = mem_new(solve_vectors_bytes(v), 1, "a checkpoint of a solve", e);
+    if (!c.data || !copy_state(v, c.data, true, e)) {
+        mem_free(c.data);
+        return false;
+    }
+    if (v->checkpoints.n == CHECKPOINTS) thin_out(v);
+    v->checkpoints.at[v->checkpoints.n++] = c;
+    v->checkpoints.made_at = now_us();
+    v->checkpoints.us = v->checkpoints.made_at - start;
+    return true;
+}
+
+bool checkpoint_maybe(struct solve *v, struct err *e)
+{
+    int n = v->checkpoints.n;
+    if (!v->checkpoints.wanted || (n && v->checkpoints.at[n - 1].iterations >= v->iterations)) return true;
+    double since = now_us() - v->checkpoints.made_at, wait = fmax(every_us, 100 * v->checkpoints.us);
+    if (n && !v->steps_left && since < wait) return true;
+    return take_checkpoint(v, e);
+}
+
+bool checkpoint_restore(struct solve *v, const struct checkpoint *c, struct err *e)
+{
+    return copy_state(v, c->data, false, e);
+}
+
+void checkpoints_drop_after(struct solve *v, int64_t iteration)
+{
+    while (v->checkpoints.n && v->checkpoints.at[v->checkpoints.n - 1].iterations > iteration)
+        drop_checkpoint(v, v->checkpoints.n - 1);
+}

@@ -1,0 +1,143 @@
+/* What a solve holds and does on its device: vectors, scalars, SpMVs, timed phases. The lowest layer of a solve: it
+   calls no other file of this room. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+
+/* ---- phases ---- */
+
+static const char *const phase_names[PHASES] = {
+    [PHASE_PRECOND] = "precond",     [PHASE_SPMV] = "spmv",         [PHASE_DOT] = "dot",
+    [PHASE_DOTS] = "dots",           [PHASE_UPDATE] = "update",     [PHASE_STEP] = "step",
+    [PHASE_DIRECTION] = "direction", [PHASE_SMOOTH] = "smooth",     [PHASE_SWEEP] = "sweep",
+    [PHASE_RESIDUAL] = "residual",   [PHASE_SUBTRACT] = "subtract", [PHASE_ROTATE] = "rotate",
+    [PHASE_SCALE] = "scale",         [PHASE_RESTART] = "restart",
+};
+
+const char *phase_name(enum solve_phase phase)
+{
+    return phase_names[phase];
+}
+
+/* The entry of this phase in v->time, which lists phases in the order in which they were first sampled. */
+static struct phase *phase_entry(struct solve *v, enum solve_phase id)
+{
+    for (int i = 0; i < v->time.nphases; i++)
+        if (v->time.phase[i].id == id) return &v->time.phase[i];
+    if (v->time.nphases == SOLVE_PHASES) return NULL;
+    v->time.phase[v->time.nphases] = (struct phase){.id = id};
+    return &v->time.phase[v->time.nphases++];
+}
+
+/* Wait for the device and add the time since the last phase began to that phase. */
+static void phase_close(struct solve *v)
+{
+    v->dev->ops->sync(v->dev, &v->time.error);
+    double now = now_us();
+    if (v->time.in_phase) {
+        v->time.in_phase->us += now - v->time.phase_from;
+        v->time.in_phase->n++;
+    }
+    v->time.in_phase = NULL;
+    v->time.phase_from = now;
+}
+
+void phase_begin(struct solve *v, enum solve_phase phase)
+{
+    if (!v->time.sampling) return;
+    phase_close(v);
+    v->time.in_phase = phase_entry(v, phase);
+}
+
+void phase_end(struct solve *v)
+{
+    if (v->time.sampling) phase_close(v);
+}
+
+/* ---- SpMV ---- */
+
+bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
+{
+    struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
+    return kernel_launch(v->matrix.kernel, &L, e);
+}
+
+bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
+{
+    if (!v->vec[VEC_X0]) return solve_multiply(v, p, q, e);
+    phase_begin(v, PHASE_PRECOND);
+    if (!v->pre.method->apply(v, p, v->vec[VEC_Z], e)) return false;
+    phase_begin(v, PHASE_SPMV);
+    return solve_multiply(v, v->vec[VEC_Z], q, e);
+}
+
+/* ---- copies between host and device ---- */
+
+bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+{
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
+    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
+    if (!f) return false;
+    for (int64_t i = 0; i < v->n; i++) f[i] = (float)from[i];
+    bool ok = v->dev->ops->put(v->dev, to, f, bytes, e);
+    mem_free(f);
+    return ok;
+}
+
+bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
+{
+    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    if (v->real == T_F64) return v->dev->ops->get(v->dev, to, from, bytes, e);
+    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
+    if (!f) return false;
+    bool ok = v->dev->ops->get(v->dev, f, from, bytes, e);
+    for (int64_t i = 0; ok && i < v->n; i++) to[i] = (double)f[i];
+    mem_free(f);
+    return ok;
+}
+
+bool solve_set(struct solve *v, int i, double value, struct err *e)
+{
+    return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
+}
+
+/* ---- memory on the device ---- */
+
+bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e)
+{
+    v->vec[i] = v->dev->ops->alloc(v->dev, bytes, what, e);
+    v->vec_bytes[i] = v->vec[i] ? bytes : 0;
+    return v->vec[i] != NULL;
+}
+
+void solve_dealloc(struct solve *v, int i)
+{
+    if (v->vec[i]) v->dev->ops->free(v->dev, v->vec[i]);
+    v->vec[i] = NULL;
+    v->vec_bytes[i] = 0;
+}
+
+void precond_drop(struct solve *v)
+{
+    if (v->pre.method && v->pre.method->drop) v->pre.method->drop(v);
+    for (int i = 0; i < PRE_PARTS; i++) {
+        if (v->pre.part[i]) v->dev->ops->free(v->dev, v->pre.part[i]);
+        v->pre.part[i] = NULL;
+    }
+    v->pre.made = false;
+}
+
+void solve_forget(struct solve *v)
+{
+    if (v->schedule.graph) v->dev->ops->forget(v->dev, v->schedule.graph);
+    v->schedule.graph = NULL;
+    v->schedule.no_graph = false;
+    for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+    mem_free(v->solver_data);
+    v->solver_data = NULL;
+}
