@@ -29,8 +29,9 @@
 /* A kernel parameter: a global array of T; and what a function that is handed one reads it at. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
 #define INDEX int64_t
-/* At the end of a turn of a loop in which a lane may skip all accesses: they wait for one another there anyhow. */
-static __device__ __forceinline__ void rejoin() {}
+/* Marks the end of a loop iteration in which some lanes may make no access: the lanes of a warp wait for one another
+   there. The compiler does so by itself; the emulator needs the mark. */
+static __device__ __forceinline__ void reconverge() {}
 /* Array k of the launched matrix as T; a vector of n T and its role (role.h), by which the microscope knows x and y.
    For the arguments of a launch. */
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))

@@ -14,9 +14,9 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
     lane *l = now.self;
     unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
     if (end > SHARED_MOST)
-        found(here, "%s takes the block's shared memory to %u bytes; at most %d are there", name, end, +SHARED_MOST);
+        found(here, "%s takes the block's shared memory to %u bytes; a block has %d", name, end, +SHARED_MOST);
     l->shared_at = end;
-    if (end > m->shared_used) { /* the block's first thread here: what nobody wrote must not look like zero */
+    if (end > m->shared_used) { /* the block's first thread: fill with NaN, so that reading unwritten elements shows */
         memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
         m->shared_used = end;
     }
@@ -25,7 +25,7 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
 
 void barrier(source at)
 {
-    if (now.watched) note_meeting(TOUCH_BARRIER, nullptr, 0, at);
+    if (now.watched) note_meeting(ACCESS_BARRIER, nullptr, 0, at);
     now.self->wait = AT_BARRIER;
     now.self->at = at;
     give_way();
@@ -38,7 +38,7 @@ const char *why_gone(const lane *l, int k)
 
 static void check_mask(lane *l, source at)
 {
-    const exchange &x = l->x;
+    const collective_call &x = l->x;
     const char *name = collective_names[x.what];
     unsigned gone = x.mask & m->warps[l->number / WARP].gone;
     if (!(x.mask >> in_warp(l) & 1))
@@ -50,19 +50,19 @@ static void check_mask(lane *l, source at)
               why_gone(l, __builtin_ctz(gone)));
 }
 
-bool same_place(source a, source b)
+bool same_line(source a, source b)
 {
     return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
 }
 
-/* The number of the meeting that l comes to: one under way, or a new one. Each has a lane that waits in it alone, so
-   that there is always room. */
+/* The index of the meeting that l joins: the one under way for the same call, or a new one. At least one lane waits in
+   each, and a lane waits in one at most, so there is always a free entry. */
 static int meeting_of(const lane *l)
 {
     auto &w = m->warps[l->number / WARP];
     for (unsigned left = w.used; left; left &= left - 1) {
-        const exchange &x = w.open[__builtin_ctz(left)].x;
-        if (x.mask == l->x.mask && same_place(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
+        const collective_call &x = w.open[__builtin_ctz(left)].call;
+        if (x.mask == l->x.mask && same_line(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
     }
     int k = __builtin_ctz(~w.used);
     w.used |= 1u << k;
@@ -70,15 +70,16 @@ static int meeting_of(const lane *l)
     return k;
 }
 
-static void give_out(const lane *l)
+/* All lanes of l's mask have arrived: hand each its result and let it run. */
+static void complete(const lane *l)
 {
     unsigned start = warp_start(l), ballot = 0;
     uint64_t value[WARP];
     for (unsigned left = l->x.mask; left; left &= left - 1) {
         int k = __builtin_ctz(left);
-        const exchange &x = m->f[start + static_cast<unsigned>(k)].l.x;
+        const collective_call &x = m->f[start + static_cast<unsigned>(k)].l.x;
         value[k] = x.value;
-        if (x.says) ballot |= 1u << k;
+        if (x.vote) ballot |= 1u << k;
     }
     for (unsigned left = l->x.mask; left; left &= left - 1) {
         lane &o = m->f[start + static_cast<unsigned>(__builtin_ctz(left))].l;
@@ -86,22 +87,22 @@ static void give_out(const lane *l)
         if (o.x.from >= 0) o.x.value = value[o.x.from];
         o.wait = RUNS;
     }
-    if (given.races) races_meet(l->number / WARP, l->x.mask, l->x.what == SYNC_WARP);
+    if (settings.races) races_meet(l->number / WARP, l->x.mask, l->x.what == SYNC_WARP);
 }
 
-void exchange_with_warp(source at)
+void join_collective(source at)
 {
     lane *l = now.self;
     check_mask(l, at);
-    if (now.watched) note_meeting(TOUCH_EXCHANGE, collective_names[l->x.what], l->x.mask, at);
+    if (now.watched) note_meeting(ACCESS_COLLECTIVE, collective_names[l->x.what], l->x.mask, at);
     int k = meeting_of(l);
     meeting &o = m->warps[l->number / WARP].open[k];
     o.arrived |= 1u << in_warp(l);
-    l->wait = AT_EXCHANGE;
+    l->wait = AT_COLLECTIVE;
     l->at = at;
     if (o.arrived != l->x.mask) return give_way();
     m->warps[l->number / WARP].used &= ~(1u << k);
-    give_out(l);
+    complete(l);
 }
 
 } // namespace simt

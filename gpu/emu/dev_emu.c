@@ -1,4 +1,4 @@
-/* The device `emu`: the kernels of the GPU on the host, watched; host memory, and a sync that tells what was found. */
+/* The device `emu`: runs the GPU kernels on the host, in host memory. Its sync reports what the emulator found. */
 #include <stdio.h>
 
 #include "gpu/dev.h"
@@ -12,7 +12,7 @@ static bool sync_emu(struct device *d, struct err *e)
     return emu_sync(e);
 }
 
-/* Host time of each go: it says how long the emulation took, nothing about a GPU. */
+/* The host time of each call of go: how long the emulation took, which says nothing about a GPU. */
 static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                      struct err *e)
 {
@@ -33,7 +33,7 @@ static bool make(struct device *d, int n, struct err *e)
     ops.sync = sync_emu;
     ops.time = time_emu;
     ops.close = close_emu;
-    if (getenv("WARPSPY_RACES")) emu_races(true); /* for the tests: all that runs here is looked at */
+    if (getenv("WARPSPY_RACES")) emu_races(true); /* set by tests, to check every launch for races */
     d->ops = &ops;
     d->units = 1;
     snprintf(d->about, sizeof d->about,

@@ -1,4 +1,4 @@
-/* The emulator as its device sees it. */
+/* The emulator as its device and the microscope use it. Settings hold for the launches that follow. */
 #ifndef EMU_H
 #define EMU_H
 
@@ -11,15 +11,16 @@ struct err;
 extern "C" {
 #endif
 
-/* The first finding of the launches since the last call, if there was one; the emulator then works again. */
+/* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
-/* Deal the lanes' turns by a seed: what depends on the order is a race. 0 = in the order of their numbers. */
+/* The seed that shuffles the order in which lanes run; a result that changes with it has a race. 0: in the order of
+   their numbers. */
 void emu_order(uint64_t seed);
-/* The name of what is launched from now on, for findings; NULL: as LAUNCH writes it. */
+/* The kernel name that findings give; NULL: the name as LAUNCH writes it. */
 void emu_name(const char *kernel);
-/* May the blocks of what is launched from now on go side by side, on all threads of the host? */
+/* Whether blocks may run at the same time, on all threads of the host. */
 void emu_side_by_side(bool on);
-/* Look for races within blocks (races.h) in what is launched from now on: each is a finding. */
+/* Whether to look for races within blocks (races.h); a race is a finding. */
 void emu_races(bool on);
 void emu_close(void);
 

@@ -1,4 +1,4 @@
-/* The emulator's fibers: a stack for each thread of a block, and switching between them. */
+/* The emulator's fibers: one stack per thread of a block, and the switches between them. */
 #include "simt_runner.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -37,7 +37,7 @@ warpspy_swap:
 )");
 #endif
 
-void leave_for(context *from, context *to)
+void switch_stack(context *from, context *to)
 {
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_start_switch_fiber(&from->fake, to->bottom, to->size);
@@ -58,8 +58,7 @@ enum { STACK = 256 * 1024 };
 enum { STACK = 32 * 1024 };
 #endif
 
-/* The stack that launch was called on, which only the sanitizer wants to know. */
-void own_stack(context *c)
+void note_launch_stack(context *c)
 {
     (void)c;
 #ifdef __SANITIZE_ADDRESS__
@@ -76,11 +75,10 @@ static fiber *fiber_of(lane *l)
 {
     return reinterpret_cast<fiber *>(l);
 }
-static_assert(offsetof(fiber, l) == 0, "a lane is the head of its fiber");
+static_assert(offsetof(fiber, l) == 0, "a lane is the first member of its fiber");
 
 static void set_up(fiber *f, unsigned number);
 
-/* The next lane in order that can run, from m->at to m->upto; NULL when all of these wait or have returned. */
 fiber *next_runnable()
 {
     while (m->at < m->upto) {
@@ -93,15 +91,15 @@ fiber *next_runnable()
     return nullptr;
 }
 
-/* Leave the lane that runs: straight to the next one, which saves half of the switches, or to the scheduler. */
+/* Switch directly to the next lane that can run, which saves half of the switches, or else to the scheduler. */
 void give_way()
 {
     fiber *me = fiber_of(now.self), *next = m->broken ? nullptr : next_runnable();
     if (next) now.self = &next->l;
-    leave_for(&me->c, next ? &next->c : &m->scheduler);
+    switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
-/* Where every fiber lives: one kernel after another, so that a stack is set up only once. */
+/* The body of every fiber. It runs one kernel after another, so a stack is set up only once. */
 static void thread_loop()
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -116,13 +114,13 @@ static void thread_loop()
     }
 }
 
-/* Stacks are staggered: at equal distances their tops would all fall in the same cache sets. */
+/* The stacks start at different offsets: with equal ones their tops would all fall into the same cache sets. */
 static void set_up(fiber *f, unsigned number)
 {
     char *bottom = m->stacks + static_cast<size_t>(number) * STACK;
     size_t size = STACK - number % 32 * 192;
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(bottom, STACK); /* frames of a kernel that was cut short */
+    __asan_unpoison_memory_region(bottom, STACK); /* frames left by a kernel that was cut short */
 #endif
     f->c.bottom = bottom;
     f->c.size = size;
@@ -130,7 +128,7 @@ static void set_up(fiber *f, unsigned number)
     f->ready = true;
 #ifdef OWN_SWITCH
     void **top = reinterpret_cast<void **>(bottom + size - 16);
-    *--top = nullptr; /* thread_loop has no caller; the stack is aligned as after a call */
+    *--top = nullptr; /* the return address of thread_loop, which never returns; aligns the stack as a call does */
     *--top = reinterpret_cast<void *>(thread_loop);
     for (int saved = 0; saved < 6; saved++) *--top = nullptr;
     f->c.sp = top;
@@ -141,15 +139,6 @@ static void set_up(fiber *f, unsigned number)
     f->c.uc.uc_link = nullptr;
     makecontext(&f->c.uc, thread_loop, 0);
 #endif
-}
-
-void runner_free(runner *r)
-{
-    mem_free(r->f);
-    mem_free(r->stacks);
-    mem_free(r->shared);
-    mem_free(r->notes);
-    r->f = nullptr, r->stacks = r->shared = nullptr, r->notes = nullptr;
 }
 
 bool make_fibers()

@@ -37,7 +37,7 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
     if (ok && run->full)
         return fail(e, E_LIMIT, "%s touches more than %d arrays at %d places; the microscope has room for no more",
-                    k->name, +SCOPE_ARRAYS, +SCOPE_PLACES);
+                    k->name, +SCOPE_ARRAYS, +SCOPE_SITES);
     return ok;
 }
 
@@ -154,28 +154,28 @@ static void launch_add(struct launch_counts *to, const struct launch_counts *l)
 }
 
 /* Which thread came first to a place is chance; the order of the source is not. */
-static bool later(const struct scope_place *a, const struct scope_place *b)
+static bool later(const struct access_site *a, const struct access_site *b)
 {
     if (a->launch != b->launch) return a->launch > b->launch;
     int file = strcmp(a->file, b->file);
     if (file) return file > 0;
     if (a->line != b->line) return a->line > b->line;
     if (a->column != b->column) return a->column > b->column;
-    return a->touch != b->touch ? a->touch > b->touch : a->array > b->array;
+    return a->kind != b->kind ? a->kind > b->kind : a->array > b->array;
 }
 
 static void sort_places(struct counts *c)
 {
-    for (int i = 1; i < c->scope.nplaces; i++) {
-        struct scope_place p = c->scope.place[i];
-        struct tally t = c->by_place[i];
+    for (int i = 1; i < c->scope.nsites; i++) {
+        struct access_site p = c->scope.site[i];
+        struct tally t = c->by_site[i];
         int k = i;
-        for (; k > 0 && later(&c->scope.place[k - 1], &p); k--) {
-            c->scope.place[k] = c->scope.place[k - 1];
-            c->by_place[k] = c->by_place[k - 1];
+        for (; k > 0 && later(&c->scope.site[k - 1], &p); k--) {
+            c->scope.site[k] = c->scope.site[k - 1];
+            c->by_site[k] = c->by_site[k - 1];
         }
-        c->scope.place[k] = p;
-        c->by_place[k] = t;
+        c->scope.site[k] = p;
+        c->by_site[k] = t;
     }
 }
 
@@ -186,7 +186,7 @@ static void gather(const struct scope_run *run, struct counts *out)
         const struct scope_thread *s = run->thread[t];
         if (!s) continue;
         out->accesses += s->accesses;
-        for (int p = 0; p < run->scope.nplaces; p++) tally_add(&out->by_place[p], &s->by_place[p], 1);
+        for (int p = 0; p < run->scope.nsites; p++) tally_add(&out->by_site[p], &s->by_site[p], 1);
         for (int l = 0; l < run->scope.nlaunches; l++) launch_add(&out->launch[l], &s->launch[l]);
     }
     sort_places(out);
@@ -214,13 +214,13 @@ static double scale_of(const struct scope_launch *l)
     return l->seen ? (double)l->blocks / (double)l->seen : 0;
 }
 
-struct tally counts_of(const struct counts *c, enum touch touch, int array, int launch)
+struct tally counts_of(const struct counts *c, enum access_kind touch, int array, int launch)
 {
     struct tally sum = {0};
-    for (int k = 0; k < c->scope.nplaces; k++) {
-        const struct scope_place *p = &c->scope.place[k];
-        if (p->touch == touch && (array < 0 || p->array == array) && (launch < 0 || p->launch == launch))
-            tally_add(&sum, &c->by_place[k], scale_of(&c->scope.launch[p->launch]));
+    for (int k = 0; k < c->scope.nsites; k++) {
+        const struct access_site *p = &c->scope.site[k];
+        if (p->kind == touch && (array < 0 || p->array == array) && (launch < 0 || p->launch == launch))
+            tally_add(&sum, &c->by_site[k], scale_of(&c->scope.launch[p->launch]));
     }
     return sum;
 }

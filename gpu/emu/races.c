@@ -21,7 +21,7 @@ struct element {
     uint64_t address;
     uint32_t block; /* whose touches these are, from 1; of another block: the place is free */
     int n;
-    struct race_seen seen[SEEN];
+    struct race_access seen[SEEN];
 };
 
 static struct {
@@ -68,12 +68,12 @@ void races_meet(unsigned warp, uint32_t mask, bool memory)
     }
 }
 
-static bool same_warp(const struct race_seen *a, const struct race_seen *b)
+static bool same_warp(const struct race_access *a, const struct race_access *b)
 {
     return a->thread / LANES == b->thread / LANES;
 }
 
-static bool ordered(const struct race_seen *a, const struct race_seen *b)
+static bool ordered(const struct race_access *a, const struct race_access *b)
 {
     if (a->epoch < b->epoch || a->thread == b->thread) return true;
     if (!same_warp(a, b)) return false;
@@ -132,7 +132,7 @@ static bool twice(const struct element *e, int k)
 
 /* Whose place a new touch takes: its own last one of the kind, a free one, the oldest of a warp that has another, the
    oldest that is no write. */
-static void keep(struct element *e, const struct race_seen *now)
+static void keep(struct element *e, const struct race_access *now)
 {
     int k = 0;
     while (k < e->n && (e->seen[k].thread != now->thread || e->seen[k].kind != now->kind)) k++;
@@ -148,12 +148,12 @@ static void keep(struct element *e, const struct race_seen *now)
     e->seen[e->n++] = *now;
 }
 
-enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
-                             struct race_seen *other)
+enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
+                              struct race_access *other)
 {
     struct element *e = element_at(address);
     if (!e) return RACE_NO_MEMORY;
-    struct race_seen now = {file, line, thread, kind, r.known[thread][thread % LANES], r.epoch};
+    struct race_access now = {file, line, thread, kind, r.known[thread][thread % LANES], r.epoch};
     bool found = false;
     for (int k = 0; k < e->n; k++)
         if (conflict(e->seen[k].kind, kind) && !ordered(&e->seen[k], &now) && (!found || same_warp(other, &now))) {

@@ -1,4 +1,4 @@
-/* Races between the threads of a block: who touched what, and whether anything orders two touches of one element. */
+/* Races between the threads of a block: which thread accessed which element, and whether two accesses are ordered. */
 #ifndef RACES_H
 #define RACES_H
 
@@ -11,25 +11,28 @@ extern "C" {
 
 enum race_kind { RACE_READ, RACE_WRITE, RACE_ATOMIC };
 
-/* Where a thread touched an element. */
-struct race_seen {
-    const char *file; /* as the compiler names it */
+/* One access of a thread to an element. */
+struct race_access {
+    const char *file; /* path, as the compiler writes it */
     int line;
     unsigned thread;
     enum race_kind kind;
-    uint32_t clock, epoch; /* the thread's own, raised at each exchange; barriers of the block before it */
+    uint32_t clock; /* of the thread: the warp collectives it has passed */
+    uint32_t epoch; /* the barriers that the block has passed */
 };
 
-/* A block of so many threads begins; what was seen before is forgotten. */
+/* A block of that many threads begins; accesses of earlier blocks are forgotten. */
 void races_block(unsigned threads);
-/* All threads of the block have met; lanes of one warp have: at a __syncwarp (memory), or in a shuffle or vote. */
+/* All threads of the block have passed a barrier. */
 void races_barrier(void);
+/* The lanes of the mask have passed a warp collective: __syncwarp (memory is true), which orders memory, or a shuffle
+   or vote, which does not. */
 void races_meet(unsigned warp, uint32_t mask, bool memory);
-/* The touch of the element at this address; *other is an earlier touch that nothing orders before it, one of another
-   warp if there is. The touch is kept either way. */
+/* Record an access to the element at this address. RACE_FOUND: *other is an earlier access that conflicts with it and
+   is not ordered before it, one by another warp if there is one. */
 enum race_answer { RACE_NONE, RACE_FOUND, RACE_NO_MEMORY };
-enum race_answer races_touch(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
-                             struct race_seen *other);
+enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
+                              struct race_access *other);
 void races_close(void);
 
 #ifdef __cplusplus

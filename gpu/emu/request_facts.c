@@ -52,7 +52,7 @@ static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int 
     return end;
 }
 
-static void global_facts(const struct scope *s, const struct scope_place *p, const struct request *r,
+static void global_facts(const struct scope *s, const struct access_site *p, const struct request *r,
                          struct request_facts *f)
 {
     const struct scope_array *a = &s->array[p->array];
@@ -70,7 +70,7 @@ static void global_facts(const struct scope *s, const struct scope_place *p, con
             f->padding += a->size;
     }
     f->bytes = distinct * a->size;
-    if (p->touch != TOUCH_ATOMIC) return;
+    if (p->kind != ACCESS_ATOMIC) return;
     f->contended = n - distinct;
     if (f->contended && !a->integral) f->nsectors = atomic_sectors(address, n, f->sector, f->nsectors);
 }
@@ -89,7 +89,7 @@ static int bank_turns(const uint64_t *address, int n)
     return most;
 }
 
-static void shared_facts(const struct scope *s, const struct scope_place *p, const struct request *r,
+static void shared_facts(const struct scope *s, const struct access_site *p, const struct request *r,
                          struct request_facts *f)
 {
     const struct scope_array *a = &s->array[p->array];
@@ -103,17 +103,17 @@ static void shared_facts(const struct scope *s, const struct scope_place *p, con
         for (int w = 0; w < words && n < LANES; w++)
             for (int k = 0; k < __builtin_popcount(mask) && n < LANES; k++)
                 word[n++] = address[before + k] + (uint64_t)w * 4;
-        f->turns += bank_turns(word, n);
-        f->turns_least++;
+        f->wavefronts += bank_turns(word, n);
+        f->wavefronts_least++;
     }
     f->bytes = f->lanes * a->size;
 }
 
 void facts_of(const struct scope *s, const struct request *r, struct request_facts *f)
 {
-    const struct scope_place *p = &s->place[r->place];
+    const struct access_site *p = &s->site[r->site];
     f->lanes = __builtin_popcount(r->mask);
-    f->nsectors = f->bytes = f->padding = f->turns = f->turns_least = f->contended = 0;
-    if (touch_global(p->touch)) global_facts(s, p, r, f);
-    if (touch_shared(p->touch)) shared_facts(s, p, r, f);
+    f->nsectors = f->bytes = f->padding = f->wavefronts = f->wavefronts_least = f->contended = 0;
+    if (accesses_global(p->kind)) global_facts(s, p, r, f);
+    if (accesses_shared(p->kind)) shared_facts(s, p, r, f);
 }

@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-const char *const touch_names[TOUCHES] = {"load",         "store",         "atomic",   "texture load", "shared load",
-                                          "shared store", "shared atomic", "exchange", "barrier",      "rejoin"};
+const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "atomic",        "texture load",
+                                                "shared load", "shared store", "shared atomic", "exchange",
+                                                "barrier",     "rejoin"};
 
 /* ---- launches and blocks ---- */
 
@@ -43,7 +44,7 @@ enum scope_block scope_block(const struct scope_run *run, int64_t block)
     return block >= run->from && (block - run->from) % run->every == 0 ? SCOPE_WATCH : other;
 }
 
-bool scope_wants_warp(const struct scope_run *run, int warp)
+bool scope_watches_warp(const struct scope_run *run, int warp)
 {
     return !run->trace || run->trace->warp == warp;
 }
@@ -58,8 +59,8 @@ static int64_t rows_done(const struct scope_run *run)
 {
     const struct scope_thread *s = run->thread[0];
     int64_t rows = 0;
-    for (int p = 0; s && p < run->scope.nplaces; p++)
-        if (run->scope.place[p].touch == TOUCH_STORE) rows += s->by_place[p].lanes;
+    for (int p = 0; s && p < run->scope.nsites; p++)
+        if (run->scope.site[p].kind == ACCESS_STORE) rows += s->by_site[p].lanes;
     return rows < run->M->of->rows ? rows : run->M->of->rows;
 }
 
@@ -97,7 +98,7 @@ static int stored_number(const struct scope_run *run, uint64_t base)
 }
 
 /* The number of an array, made at its first use; -1: there is no room for more. */
-static int array_of(struct scope_run *run, const struct scope_touch *t)
+static int array_of(struct scope_run *run, const struct lane_access *t)
 {
     struct scope *s = &run->scope;
     for (int k = 0; k < s->narrays; k++)
@@ -121,51 +122,51 @@ static int array_of(struct scope_run *run, const struct scope_touch *t)
     return s->narrays++;
 }
 
-static bool same_place(const struct scope_run *run, int k, const struct scope_touch *t, int array)
+static bool same_place(const struct scope_run *run, int k, const struct lane_access *t, int array)
 {
-    const struct scope_place *p = &run->scope.place[k];
-    return p->line == t->line && p->column == t->column && p->touch == t->touch && p->array == array &&
+    const struct access_site *p = &run->scope.site[k];
+    return p->line == t->line && p->column == t->column && p->kind == t->kind && p->array == array &&
            p->launch == run->scope.nlaunches - 1 && run->origin[k].file == t->file &&
            (array >= 0 || run->origin[k].name == t->name);
 }
 
-static int place_new(struct scope_run *run, const struct scope_touch *t)
+static int place_new(struct scope_run *run, const struct lane_access *t)
 {
     struct scope *s = &run->scope;
-    bool nowhere = t->touch >= TOUCH_EXCHANGE;
+    bool nowhere = t->kind >= ACCESS_COLLECTIVE;
     int array = nowhere ? -1 : array_of(run, t);
-    for (int k = 0; k < s->nplaces; k++)
+    for (int k = 0; k < s->nsites; k++)
         if (same_place(run, k, t, array)) return k;
-    if (s->nplaces == SCOPE_PLACES || (!nowhere && array < 0)) {
+    if (s->nsites == SCOPE_SITES || (!nowhere && array < 0)) {
         run->full = true;
         return 0;
     }
-    run->origin[s->nplaces].file = t->file;
-    run->origin[s->nplaces].name = t->name;
-    s->place[s->nplaces] = (struct scope_place){.touch = t->touch,
-                                                .file = scope_file_name(t->file),
-                                                .line = t->line,
-                                                .column = t->column,
-                                                .array = array,
-                                                .what = t->touch == TOUCH_EXCHANGE ? t->name : NULL,
-                                                .launch = s->nlaunches - 1,
-                                                .unroll = t->unroll};
-    return s->nplaces++;
+    run->origin[s->nsites].file = t->file;
+    run->origin[s->nsites].name = t->name;
+    s->site[s->nsites] = (struct access_site){.kind = t->kind,
+                                              .file = scope_file_name(t->file),
+                                              .line = t->line,
+                                              .column = t->column,
+                                              .array = array,
+                                              .what = t->kind == ACCESS_COLLECTIVE ? t->name : NULL,
+                                              .launch = s->nlaunches - 1,
+                                              .unroll = t->unroll};
+    return s->nsites++;
 }
 
-int scope_place_of(struct scope_thread *s, const struct scope_touch *t)
+int access_site_of(struct scope_thread *s, const struct lane_access *t)
 {
-    unsigned hash = (unsigned)(t->line * 37 + t->column * 5 + (int)t->touch) ^ (unsigned)(t->base >> 8);
+    unsigned hash = (unsigned)(t->line * 37 + t->column * 5 + (int)t->kind) ^ (unsigned)(t->base >> 8);
     struct cached *c = &s->cached[hash % CACHED];
     int launch = s->run->scope.nlaunches;
-    if (c->t.line == t->line && c->t.column == t->column && c->t.base == t->base && c->t.touch == t->touch &&
+    if (c->t.line == t->line && c->t.column == t->column && c->t.base == t->base && c->t.kind == t->kind &&
         c->t.file == t->file && c->t.name == t->name && c->launch == launch)
-        return c->place;
+        return c->site;
     c->t = *t;
     c->launch = launch;
-#pragma omp critical(scope_places)
-    c->place = place_new(s->run, t);
-    return c->place;
+#pragma omp critical(access_sites)
+    c->site = place_new(s->run, t);
+    return c->site;
 }
 
 struct place scope_element(const struct scope *s, int a, int64_t i)
@@ -182,7 +183,7 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
 /* ---- requests as they are found ---- */
 
 /* Sectors of f that were asked for before; from now on all were. Other threads may ask at the same time. */
-static int64_t asked_again(struct scope_run *run, const struct scope_place *p, const struct request_facts *f)
+static int64_t refetched_sectors(struct scope_run *run, const struct access_site *p, const struct request_facts *f)
 {
     uint64_t first = run->scope.array[p->array].base / SECTOR;
     int64_t again = 0;
@@ -196,8 +197,8 @@ static int64_t asked_again(struct scope_run *run, const struct scope_place *p, c
 
 static void count_request(struct scope_thread *s, const struct request *r)
 {
-    const struct scope_place *p = &s->run->scope.place[r->place];
-    struct tally *t = &s->by_place[r->place];
+    const struct access_site *p = &s->run->scope.site[r->site];
+    struct tally *t = &s->by_site[r->site];
     struct request_facts *f = &s->facts;
     facts_of(&s->run->scope, r, f);
     t->requests++;
@@ -205,11 +206,11 @@ static void count_request(struct scope_thread *s, const struct request *r)
     t->sectors += f->nsectors;
     t->bytes += f->bytes;
     t->padding += f->padding;
-    t->turns += f->turns;
-    t->turns_least += f->turns_least;
+    t->wavefronts += f->wavefronts;
+    t->wavefronts_least += f->wavefronts_least;
     t->contended += f->contended;
-    if (touch_global(p->touch)) {
-        t->again += asked_again(s->run, p, f);
+    if (accesses_global(p->kind)) {
+        t->refetched += refetched_sectors(s->run, p, f);
         s->sectors += f->nsectors;
     }
 }
@@ -253,10 +254,10 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
         steps += s->warp_steps[w];
         if (s->warp_steps[w] > longest) longest = s->warp_steps[w];
         s->warp_steps[w] = 0;
-        memset(s->visits[w], 0, (size_t)run->scope.nplaces * sizeof s->visits[w][0]);
+        memset(s->visits[w], 0, (size_t)run->scope.nsites * sizeof s->visits[w][0]);
     }
-    memset(s->round_end, 0, (size_t)run->scope.nplaces * sizeof s->round_end[0]);
-    memset(s->went, 0, (size_t)run->scope.nplaces * sizeof s->went[0]);
+    memset(s->round_end, 0, (size_t)run->scope.nsites * sizeof s->round_end[0]);
+    memset(s->went, 0, (size_t)run->scope.nsites * sizeof s->went[0]);
     l->warps += warps;
     if (longest > l->longest_warp) l->longest_warp = longest;
     l->longest_block += longest;

@@ -13,13 +13,13 @@ extern "C" {
 #endif
 
 /* What a lane notes of one thing it does. */
-struct scope_record {
-    int place;
+struct lane_note {
+    int site;
     int64_t at; /* the element; of an exchange its mask */
 };
 /* Notes of one lane, of which those before `next` were put together. `more`: it is not at its end, nor waiting. */
-struct scope_log {
-    struct scope_record *r;
+struct lane_log {
+    struct lane_note *r;
     int n, next;
     bool more;
 };
@@ -40,7 +40,7 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
 /* What is to be done with a block: left out, run, or watched too. */
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
-bool scope_wants_warp(const struct scope_run *run, int warp);
+bool scope_watches_warp(const struct scope_run *run, int warp);
 bool scope_alone(const struct scope_run *run); /* blocks must go one after another */
 /* Called by who launched, now and then, block `done` of so many being the last begun: false, the user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
@@ -48,8 +48,8 @@ bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struc
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
 /* What a lane touches, and where in the source. base is an address of the host; in shared memory from its beginning.
    name is that of the array, or of what is exchanged. */
-struct scope_touch {
-    enum touch touch;
+struct lane_access {
+    enum access_kind kind;
     bool shared, integral;
     int size;
     uint64_t base;
@@ -62,9 +62,9 @@ struct scope_touch {
 /* The file's name in the path that a place has from the compiler. */
 const char *scope_file_name(const char *path);
 /* The number of a place, made at its first use. */
-int scope_place_of(struct scope_thread *s, const struct scope_touch *t);
+int access_site_of(struct scope_thread *s, const struct lane_access *t);
 /* Put together what the lanes of a warp noted as far as it is certain; all of it where no lane has more to come. */
-void scope_merge(struct scope_thread *s, int64_t block, int warp, struct scope_log *lane);
+void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_log *lane);
 /* All warps of the block are done. */
 void scope_block_end(struct scope_thread *s, int64_t block, int warps);
 

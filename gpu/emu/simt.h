@@ -1,11 +1,11 @@
 /* The emulator: enough of a GPU for the kernel dialect to run, unchanged, on the host under g++.
-   One fiber per thread of a block. A fiber runs until it must wait for others (a shuffle, a vote, a barrier) or
-   returns; the blocks of a grid go one after another, or, where the kernel's result does not depend on their order,
-   side by side on the host's threads. What a GPU would let pass in silence is a finding here: an index outside its
-   array, a barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that is
-   not there. The first finding ends the launch and is reported by the device's sync. Where a launch is watched
-   (scope.h), each lane also notes what it touches; that costs nothing where none is. It models what is accessed and in
-   which order it may happen, not how long it takes. */
+   Each thread of a block is a fiber. A fiber runs until it returns or must wait for others at a shuffle, a vote or a
+   barrier. The blocks of a grid run one after another, or, if the kernel's result does not depend on their order, in
+   parallel on the host's threads. Errors that a GPU would not report are findings here: an index outside its array, a
+   barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that is missing.
+   The first finding ends the launch; the device's sync reports it. When a launch is watched (scope.h), each lane also
+   notes its accesses; other launches do not pay for that. The emulator models what is accessed and in which order, not
+   how long it takes. */
 #ifndef SIMT_H
 #define SIMT_H
 
@@ -33,16 +33,16 @@ struct dim3 {
 namespace simt
 {
 
-/* A line of a kernel. As a default argument HERE is the caller's. */
+/* A line of a kernel. HERE as a default argument gives the line of the caller. */
 using source = std::source_location;
 #define HERE (std::source_location::current())
 
 using std::max;
 using std::min;
 
-enum wait : unsigned char { RUNS, AT_BARRIER, AT_EXCHANGE, AT_ATOMIC, LOG_FULL, RETURNED };
+enum wait : unsigned char { RUNS, AT_BARRIER, AT_COLLECTIVE, AT_ATOMIC, LOG_FULL, RETURNED };
 
-/* What the lanes of a warp do together. */
+/* Warp collectives: operations that the lanes of a warp do together. */
 enum collective : unsigned char {
     SYNC_WARP,
     BALLOT,
@@ -56,55 +56,55 @@ enum collective : unsigned char {
 };
 extern const char *const collective_names[COLLECTIVES]; /* "__syncwarp", "__ballot_sync", ... */
 
-/* What a lane brings to an exchange with the lanes of its warp, and what it takes away. */
-struct exchange {
+/* One lane's call of a warp collective: its arguments, then its result. */
+struct collective_call {
     unsigned mask;
     source at;
-    int from;             /* the lane it reads, or -1: a vote */
-    bool says;            /* its vote */
-    uint64_t value;       /* its own value, then the value read */
-    unsigned ballot;      /* the votes of all lanes of the mask */
-    enum collective what; /* lanes that meet must mean the same */
+    int from;             /* the lane that it reads; -1: a vote */
+    bool vote;            /* this lane's */
+    uint64_t value;       /* this lane's value, then the value read */
+    unsigned ballot;      /* the votes of all lanes of the mask, a bit each */
+    enum collective what; /* all lanes of a meeting must call the same one */
 };
 
 struct lane {
     dim3 tid;
-    unsigned number; /* in its block */
+    unsigned number; /* of the thread in its block */
     enum wait wait;
     source at;          /* where it waits */
     unsigned shared_at; /* bytes of shared memory it has declared so far */
-    int unroll;         /* turns that go together of the loop that it is in */
-    exchange x;
+    int unroll;         /* unroll factor of the enclosing loop; 1: no loop, or enum unroll_count */
+    collective_call x;
 };
 
 struct machine {
-    lane *self = nullptr; /* the lane that runs now */
+    lane *self = nullptr; /* the running lane */
     dim3 block, block_dim, grid_dim;
     char *shared = nullptr;
-    bool watched = false; /* lanes note what they touch */
+    bool watched = false; /* lanes note their accesses, or races are looked for */
 };
-extern constinit thread_local machine now; /* a host thread runs a block at a time */
+extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
 enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
 
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void barrier(source at);
-void exchange_with_warp(source at);
+void join_collective(source at);
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
-/* Before an atomic in a launch that is watched: wait until all lanes of the block do, as what an atomic gives depends
-   on who comes first, and lanes of a warp come together. */
-void await_others();
-/* The lane that runs touches element k of the array of n elements at base, in a launch that is watched. */
-void touch(enum touch what, const void *base, int64_t k, int64_t n, unsigned size, bool integral, const char *name,
-           enum role role, source at);
-/* The lane that runs comes to the end of a turn of a loop, in a launch that is watched. */
-void rejoin(source at);
-/* body(ctx) for every thread of the grid. kernel is the launch as the source has it, function what it runs; both are
-   for messages. */
+/* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
+   depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
+void wait_before_atomic();
+/* The running lane accesses element k of the array of n elements at base. Only in a watched launch. */
+void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, bool integral,
+                 const char *name, enum role role, source at);
+/* The running lane is at the end of a loop iteration. Only in a watched launch. */
+void reconverge(source at);
+/* Run body(ctx) for every thread of the grid. kernel is the text of the launch in the source, function the name of the
+   kernel that it runs; both are for messages. */
 void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
-/* An index that knows the source line it was written on, so that p[i] still reads as p[i]. */
+/* An index with the source line that it was written on, so that kernels can write p[i]. */
 struct index {
     int64_t i;
     source at;
@@ -113,8 +113,8 @@ struct index {
 
 template <typename T> struct cell;
 
-/* A bounds-checked array: global memory, or (kind "shared") a block's own. Reading a constant one gives the value;
-   other ones give a cell, which knows whether it is read or written. */
+/* A bounds-checked array in global or shared memory. p[i] of a constant array is a value; p[i] of another is a cell,
+   which tells reads from writes. */
 template <typename T> struct array {
     T *base;
     int64_t n, offset;
@@ -129,15 +129,14 @@ template <typename T> struct array {
                   static_cast<long long>(n));
         return base + k;
     }
-    /* Element p is touched. */
-    void see(enum touch what, T *p, source at) const
+    void note(enum access_kind what, T *p, source at) const
     {
-        if (now.watched) touch(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, role, at);
+        if (now.watched) note_access(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, role, at);
     }
-    T load(int64_t i, source at, enum touch what = TOUCH_LOAD) const
+    T load(int64_t i, source at, enum access_kind what = ACCESS_LOAD) const
     {
         T *p = slot(i, at);
-        see(what, p, at);
+        note(what, p, at);
         return *p;
     }
     auto operator[](index i) const
@@ -159,12 +158,12 @@ template <typename T> struct cell {
 
     operator T() const
     {
-        of.see(TOUCH_LOAD, p, at);
+        of.note(ACCESS_LOAD, p, at);
         return *p;
     }
     T operator=(T v) const
     {
-        of.see(TOUCH_STORE, p, at);
+        of.note(ACCESS_STORE, p, at);
         return *p = v;
     }
     T operator=(const cell &from) const { return *this = static_cast<T>(from); }
@@ -180,17 +179,17 @@ template <typename T> array<T> shared(int64_t n, const char *name, source here)
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
 }
 
-/* The loop that follows goes n turns at a time; its lane notes that with each access. */
+/* While it lives, the lane notes `factor` as the unroll factor of its accesses. */
 struct unrolled {
     int outer;
     bool first = true;
 
-    explicit unrolled(int turns) : outer(now.self->unroll) { now.self->unroll = turns; }
+    explicit unrolled(int factor) : outer(now.self->unroll) { now.self->unroll = factor; }
     ~unrolled() { now.self->unroll = outer; }
     bool once() { return std::exchange(first, false); }
 };
 
-/* A kernel that is handed on to be launched, and its name in the source. */
+/* A kernel passed to the function that launches it, with its name in the source. */
 template <typename F> struct named_kernel {
     F *kernel;
     const char *name;
@@ -200,7 +199,7 @@ template <typename F> named_kernel<F> named(const char *name, F *kernel)
     return {kernel, name};
 }
 
-/* LAUNCH(...)(arguments): holds the kernel until its arguments come. */
+/* LAUNCH(...)(arguments): keeps the kernel until it is called with the arguments. */
 template <typename... P> struct launcher {
     const char *name, *function;
     dim3 grid, block;
@@ -233,19 +232,19 @@ launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 
 template <typename T> T read_lane(enum collective what, unsigned mask, T value, int from, source at)
 {
     static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
-    exchange &x = now.self->x;
+    collective_call &x = now.self->x;
     x = {mask, at, from, false, 0, 0, what};
     memcpy(&x.value, &value, sizeof value);
-    exchange_with_warp(at);
+    join_collective(at);
     memcpy(&value, &x.value, sizeof value);
     return value;
 }
 
-inline unsigned vote(enum collective what, unsigned mask, bool says, source at)
+inline unsigned vote(enum collective what, unsigned mask, bool predicate, source at)
 {
-    exchange &x = now.self->x;
-    x = {mask, at, -1, says, 0, 0, what};
-    exchange_with_warp(at);
+    collective_call &x = now.self->x;
+    x = {mask, at, -1, predicate, 0, 0, what};
+    join_collective(at);
     return x.ballot;
 }
 
@@ -271,7 +270,7 @@ inline int lane_of_warp()
 #define UNROLL_NAME(line) UNROLL_PASTE(line)
 #define UNROLL_PASTE(line) unrolled_##line
 #define UNROLL(n) for (simt::unrolled UNROLL_NAME(__LINE__)(n); UNROLL_NAME(__LINE__).once();)
-#define UNROLL_WHOLE UNROLL(TURNS_WHOLE)
+#define UNROLL_WHOLE UNROLL(UNROLL_ALL)
 #define AHEAD(n) UNROLL(n)
 #define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
 #define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, grid, block, __VA_ARGS__)
@@ -290,20 +289,20 @@ inline void __syncwarp(unsigned mask = FULL_MASK, simt::source at = HERE)
 {
     simt::vote(simt::SYNC_WARP, mask, true, at);
 }
-inline unsigned __ballot_sync(unsigned mask, bool says, simt::source at = HERE)
+inline unsigned __ballot_sync(unsigned mask, bool predicate, simt::source at = HERE)
 {
-    return simt::vote(simt::BALLOT, mask, says, at);
+    return simt::vote(simt::BALLOT, mask, predicate, at);
 }
-inline bool __any_sync(unsigned mask, bool says, simt::source at = HERE)
+inline bool __any_sync(unsigned mask, bool predicate, simt::source at = HERE)
 {
-    return simt::vote(simt::VOTE_ANY, mask, says, at) != 0;
+    return simt::vote(simt::VOTE_ANY, mask, predicate, at) != 0;
 }
-inline bool __all_sync(unsigned mask, bool says, simt::source at = HERE)
+inline bool __all_sync(unsigned mask, bool predicate, simt::source at = HERE)
 {
-    return simt::vote(simt::VOTE_ALL, mask, says, at) == mask;
+    return simt::vote(simt::VOTE_ALL, mask, predicate, at) == mask;
 }
 
-/* In groups of `width` lanes; a lane that would read past its group reads itself. */
+/* Shuffles work within groups of `width` lanes; a lane that would read past the end of its group reads itself. */
 template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
@@ -333,12 +332,12 @@ template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
     return p.load(0, at);
 }
 
-/* Atomics are the host's own: blocks may go side by side. */
+/* Atomics of the host, since blocks may run in parallel. */
 template <typename T> std::atomic_ref<T> atomic_slot(simt::array<T> p, simt::source at)
 {
     T *slot = p.slot(0, at);
-    if (simt::now.watched) simt::await_others();
-    p.see(TOUCH_ATOMIC, slot, at);
+    if (simt::now.watched) simt::wait_before_atomic();
+    p.note(ACCESS_ATOMIC, slot, at);
     return std::atomic_ref<T>(*slot);
 }
 template <typename T, typename V> T atomicAdd(simt::array<T> p, V v, simt::source at = HERE)
@@ -363,10 +362,11 @@ template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v,
     atomic_slot(p, at).compare_exchange_strong(old, static_cast<T>(v));
     return old;
 }
-/* The end of a turn of a loop in which lanes may have skipped all accesses: on a GPU they wait for the others. */
-inline void rejoin(simt::source at = HERE)
+/* The end of a loop iteration in which some lanes may have made no access: on a GPU they wait there for the other lanes
+   of their warp. */
+inline void reconverge(simt::source at = HERE)
 {
-    if (simt::now.watched) simt::rejoin(at);
+    if (simt::now.watched) simt::reconverge(at);
 }
 inline int __popc(unsigned v)
 {

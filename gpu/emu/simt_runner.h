@@ -1,4 +1,4 @@
-/* The emulator's machine, as its files share it: fibers, the runners of blocks, what every launch is given. */
+/* What the emulator's own files share: fibers, the runners of blocks, the settings of a launch. */
 #ifndef SIMT_RUNNER_H
 #define SIMT_RUNNER_H
 
@@ -20,14 +20,15 @@
 namespace simt
 {
 
-/* A stack and where it stopped. x86-64 saves what a call must preserve and swaps the stack pointer: no system call. */
+/* A stack and the point where it was left. On x86-64 a switch saves the registers that a call preserves and swaps the
+   stack pointer, without a system call. */
 struct context {
 #ifdef OWN_SWITCH
     void *sp;
 #else
     ucontext_t uc;
 #endif
-    const void *bottom; /* for the sanitizer, which must know the stacks */
+    const void *bottom; /* with size and fake: for the address sanitizer, which must know every stack */
     size_t size;
     void *fake;
 };
@@ -35,92 +36,103 @@ struct context {
 struct fiber {
     lane l;
     context c;
-    bool ready; /* its stack stands in `thread_loop`, or in a kernel that is under way */
+    bool ready; /* its stack is set up: it is in thread_loop or within a kernel */
 };
 
-/* Lanes of a warp that mean the same exchange, as they come in; up to one meeting a lane can be under way. */
+/* One warp collective under way: the lanes that have reached it so far. A warp has at most one per lane. */
 struct meeting {
-    exchange x; /* mask, line and what are the same for all of them */
-    unsigned arrived;
+    collective_call call; /* mask, source line and kind, which all its lanes share */
+    unsigned arrived;     /* lanes, a bit each */
 };
 struct warp {
-    unsigned gone; /* lanes that can never come: returned, or beyond the block */
-    unsigned used; /* which meetings are under way */
+    unsigned gone; /* lanes that have returned or lie beyond the end of the block, a bit each */
+    unsigned used; /* the entries of `open` that are under way, a bit each */
     meeting open[WARP];
 };
 
-/* What every launch is given. */
-struct orders {
-    uint64_t seed;
-    const char *name;
-    bool side_by_side, races;
-    scope_run *scope;
-    bool scope_kernel;
+/* Settings of the launches that follow; emu.h sets them. */
+struct launch_settings {
+    uint64_t seed;     /* of the order in which lanes run; 0: in the order of their numbers */
+    const char *name;  /* of the launch, in findings; NULL: as LAUNCH writes it */
+    bool side_by_side; /* blocks may run on all threads of the host at the same time */
+    bool races;        /* look for races within blocks */
+    scope_run *scope;  /* watches the launches; NULL: none does */
+    bool scope_kernel; /* the launches are those of the watched kernel, not of its set-up */
 };
-extern orders given;
+extern launch_settings settings;
 
-/* What a host thread runs blocks with. */
+/* The state with which one host thread runs blocks, one block at a time. */
 struct runner {
-    fiber *f; /* BLOCK_MOST of them, made at the first launch */
+    fiber *f; /* BLOCK_MOST of them, allocated at the first launch */
     char *stacks, *shared;
-    scope_record *notes; /* of all lanes; made when first watched */
-    scope_log log[BLOCK_MOST];
+    lane_note *notes; /* of all lanes, SCOPE_LOG per lane; allocated when first watched */
+    lane_log log[BLOCK_MOST];
     context scheduler;
-    unsigned threads;                     /* of the block that runs */
-    unsigned order[BLOCK_MOST], at, upto; /* the order of turns, whose is next, and where those end that may run now */
-    unsigned turns;
+    unsigned threads;           /* of the running block */
+    unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
+    unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
+    unsigned resumes;           /* lanes resumed by the scheduler, to ask now and then whether the user cancelled */
     const char *kernel;
     void (*body)(void *);
     void *ctx;
-    unsigned shared_used;
-    scope_thread *watch; /* NULL: the block is not watched */
-    bool broken;
-    int64_t block; /* number of the block that broke */
+    unsigned shared_used; /* bytes of shared memory that the block has declared */
+    scope_thread *watch;  /* NULL: the block is not watched */
+    bool broken;          /* a finding, or cancelled: nothing more of this launch runs */
+    int64_t block;        /* number of the running block, then of the one with the finding */
     struct err err;
     warp warps[BLOCK_MOST / WARP];
 };
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
-extern std::atomic<bool> halt; /* the user cancels: what goes on ends */
+extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
 
+/* The first thread of l's warp. */
 inline unsigned warp_start(const lane *l)
 {
     return l->number / WARP * WARP;
 }
+/* l's number within its warp. */
 inline unsigned in_warp(const lane *l)
 {
     return l->number % WARP;
 }
 
-/* fibers.cc: leave a stack for another; the next lane in order that can run, NULL when all wait or have returned; leave
-   the lane that runs. */
-void leave_for(context *from, context *to);
-fiber *next_runnable();
-void give_way();
-void own_stack(context *c);
-bool make_fibers();
-void runner_free(runner *r);
+/* runners.cc */
+void check_cancel();            /* stop the launch if the user has cancelled it */
+int make_runners(int threads);  /* allocate runners; returns for how many of these threads there is one */
+void use_runner(int thread);    /* this host thread runs blocks with that runner; 0: with its own */
+void discard_stacks(runner *r); /* after a launch was cut short: its kernels are still on the stacks */
+void gather_findings();         /* the launching thread takes over the finding of the lowest block */
+void runner_free(runner *r);    /* leaves r empty, ready to be used again */
+void free_runners();            /* of all host threads */
 
-/* simt.cc: the finding of the lane now.self, which does not run; of the scheduler, where no lane runs. */
+/* fibers.cc */
+void switch_stack(context *from, context *to); /* returns when another stack switches back to `from` */
+fiber *
+next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all of them wait or have returned */
+void give_way(); /* suspend the running lane until the scheduler or another lane resumes it */
+void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
+bool make_fibers();
+
+/* findings.cc: as `found`, for lane now.self, which is not running; and when no lane is at fault alone */
 void found_by(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void found_by_scheduler(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* simt.cc: the thread that launched asks now and then whether to go on, and tells all others. */
-void tick();
+/* lane_notes.cc */
+bool make_notes();                                                                    /* allocate the lanes' logs */
+void note_meeting(enum access_kind what, const char *name, unsigned mask, source at); /* barrier, collective, ... */
+bool make_room();    /* merge the notes of full logs and let their lanes run; false: no log was full */
+bool let_atomics();  /* let the lanes that wait before an atomic run, in order; false: none waited */
+void end_of_notes(); /* of a block: merge what is left */
 
-/* lane_notes.cc: a barrier or a warp collective; lanes whose notes are full, or that wait with an atomic, go on: false,
-   there are none; a race ends the block: true; the block's notes are put together. */
-void note_meeting(enum touch what, const char *name, unsigned mask, source from);
-bool make_notes();
-bool make_room();
-bool let_atomics();
+/* race_check.cc */
+void check_race(enum access_kind what, const void *base, int64_t k, unsigned size, const char *name, source at);
 void forget_race();
-bool tell_race();
-void end_watch();
+bool report_race(); /* record the race that was found, as a finding; false: there was none */
 
 /* collectives.cc */
-bool same_place(source a, source b);
-const char *why_gone(const lane *l, int k);
+bool same_line(source a, source b);
+const char *why_gone(const lane *l, int k); /* why lane k of l's warp can never arrive, as the end of a sentence */
 
 } // namespace simt
 

@@ -27,7 +27,7 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
     UNROLL(1)
     for (int k = first; k < end; k += V) {
         if (k >= begin) sum += val[k] * x[col[k]];
-        rejoin();
+        reconverge();
     }
     for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
     return sum;

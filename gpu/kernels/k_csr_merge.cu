@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(BLOCK)
     int n = start_row[tile + 1] - row0, z = start_k[tile + 1] - k0;
     T mine[ITEMS];
     merge_products<T>(t, z, col + k0, val + k0, x, mine);
-    AHEAD(TURNS_AUTO)
+    AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) end[i] = ptr[row0 + 1 + i] - k0;
     __syncthreads(); /* all: the row ends are there; the products may still be on their way */
 
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(BLOCK)
     T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, which may have begun before */
     for (int i = from; i < to; i++) {
         bool ends = false;
-        AHEAD(TURNS_WHOLE) /* the predictions that agree with an H200 wait for eight of them together */
+        AHEAD(UNROLL_ALL) /* the predictions that agree with an H200 wait for eight of them together */
         ends = row < n && end[row] <= k;
         if (ends) {
             if (row == first)
@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(BLOCK)
         carry[tile] = row == first && goes_on ? upto + carried : upto;
     }
     __syncthreads(); /* all: every row that ends in the tile has its sum */
-    AHEAD(TURNS_AUTO)
+    AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
@@ -155,7 +155,7 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
     if (row >= rows || (i > 0 && carry_row[i - 1] == row)) return; /* the whole warp */
     int end = carries_end(carry_row, tiles, i, row);
     T sum = 0;
-    AHEAD(TURNS_AUTO)
+    AHEAD(UNROLL_AUTO)
     for (int k = i + lane; k < end; k += WARP) sum += carry[k];
     for (int s = WARP / 2; s > 0; s /= 2) sum += __shfl_down_sync(FULL_MASK, sum, s);
     if (lane == 0) y[row] += alpha * sum;

@@ -25,7 +25,7 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
         UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK) product[k - c] = once(val, k) * x[once(col, k)];
         __syncthreads(); /* all of the block: the products are there */
-        AHEAD(TURNS_AUTO)
+        AHEAD(UNROLL_AUTO)
         for (int k = max(begin, c); k < min(end, stop); k++) sum += product[k - c];
         __syncthreads(); /* all of the block: the products were read */
     }

@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(BLOCK_MOST)
 {
     int64_t slot = (int64_t)blockIdx.x * VAB_PIECE * blockDim.x + threadIdx.x;
     T sum = 0;
-    AHEAD(TURNS_AUTO)
+    AHEAD(UNROLL_AUTO)
     for (int e = 0; e < VAB_PIECE; e++, slot += blockDim.x) sum += val[slot] * x[col[slot]];
     partial[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }

@@ -73,7 +73,7 @@ template <typename T> struct texture {
 
 template <typename T> T texel(texture<T> t, simt::index i)
 {
-    return t.of.load(i.i, i.at, TOUCH_TEXTURE);
+    return t.of.load(i.i, i.at, ACCESS_TEXTURE);
 }
 
 template <typename T> T texel(simt::array<const T> p, simt::index i)

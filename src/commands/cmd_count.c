@@ -102,10 +102,10 @@ static void add(struct tally *to, struct tally t)
 }
 
 /* Over the kinds of access from .. to; array -1: all arrays. */
-static struct tally tally_of(const struct counts *c, enum touch from, enum touch to, int array)
+static struct tally tally_of(const struct counts *c, enum access_kind from, enum access_kind to, int array)
 {
     struct tally sum = {0};
-    for (int t = (int)from; t <= (int)to; t++) add(&sum, counts_of(c, (enum touch)t, array, -1));
+    for (int t = (int)from; t <= (int)to; t++) add(&sum, counts_of(c, (enum access_kind)t, array, -1));
     return sum;
 }
 
@@ -125,7 +125,7 @@ static double gather_of(const struct counts *c)
     int64_t sectors = 0;
     for (int a = 0; a < c->scope.narrays; a++)
         if (c->scope.array[a].role == ROLE_X)
-            sectors += counts_of(c, TOUCH_LOAD, a, -1).sectors + counts_of(c, TOUCH_TEXTURE, a, -1).sectors;
+            sectors += counts_of(c, ACCESS_LOAD, a, -1).sectors + counts_of(c, ACCESS_TEXTURE, a, -1).sectors;
     return ratio((double)sectors, (double)c->scope.of->nnz);
 }
 
@@ -164,8 +164,8 @@ static struct totals totals_of(const struct counts *c)
     t.steps = (int64_t)(steps + 0.5);
     t.active = ratio(active, steps);
     t.gather = gather_of(c);
-    t.global = tally_of(c, TOUCH_LOAD, TOUCH_TEXTURE, -1);
-    t.shared = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1);
+    t.global = tally_of(c, ACCESS_LOAD, ACCESS_TEXTURE, -1);
+    t.shared = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1);
     balance_of(c, &t);
     return t;
 }
@@ -179,7 +179,7 @@ static void out_tally(struct out *o, const struct tally *t)
     out_int(o, "sectors", NULL, t->sectors);
     out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
     out_int(o, "bytes_padding", NULL, t->padding);
-    out_int(o, "sectors_again", NULL, t->again);
+    out_int(o, "sectors_again", NULL, t->refetched);
     out_int(o, "contended", NULL, t->contended);
 }
 
@@ -187,7 +187,7 @@ static void out_arrays(struct out *o, const struct counts *c)
 {
     out_list(o, "arrays");
     for (int a = 0; a < c->scope.narrays; a++) {
-        struct tally t = tally_of(c, TOUCH_LOAD, TOUCH_TEXTURE, a);
+        struct tally t = tally_of(c, ACCESS_LOAD, ACCESS_TEXTURE, a);
         if (c->scope.array[a].shared || !out_within(o, "arrays")) continue;
         out_str(o, "name", NULL, c->scope.array[a].name);
         out_int(o, "elements", NULL, c->scope.array[a].n);
@@ -196,20 +196,20 @@ static void out_arrays(struct out *o, const struct counts *c)
     }
     out_list(o, "shared_arrays");
     for (int a = 0; a < c->scope.narrays; a++) {
-        struct tally t = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, a);
+        struct tally t = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, a);
         if (!c->scope.array[a].shared || !out_within(o, "shared_arrays")) continue;
         out_str(o, "name", NULL, c->scope.array[a].name);
         out_int(o, "requests", NULL, t.requests);
-        out_int(o, "turns", NULL, t.turns);
-        out_int(o, "turns_least", NULL, t.turns_least);
+        out_int(o, "turns", NULL, t.wavefronts);
+        out_int(o, "turns_least", NULL, t.wavefronts_least);
     }
     out_without(o);
 }
 
 static void out_touches(struct out *o, const struct counts *c)
 {
-    struct tally load = counts_of(c, TOUCH_LOAD, -1, -1), store = counts_of(c, TOUCH_STORE, -1, -1);
-    struct tally atomic = counts_of(c, TOUCH_ATOMIC, -1, -1), texture = counts_of(c, TOUCH_TEXTURE, -1, -1);
+    struct tally load = counts_of(c, ACCESS_LOAD, -1, -1), store = counts_of(c, ACCESS_STORE, -1, -1);
+    struct tally atomic = counts_of(c, ACCESS_ATOMIC, -1, -1), texture = counts_of(c, ACCESS_TEXTURE, -1, -1);
     out_int(o, "load_requests", NULL, load.requests);
     out_int(o, "load_sectors", NULL, load.sectors);
     out_int(o, "texture_requests", NULL, texture.requests);
@@ -224,13 +224,13 @@ static void out_touches(struct out *o, const struct counts *c)
 /* ---- by lines of the source ---- */
 
 struct line_counts {
-    const struct scope_place *place;
+    const struct access_site *site;
     struct tally t;
 };
 
-static bool same_line(const struct scope_place *a, const struct scope_place *b)
+static bool same_line(const struct access_site *a, const struct access_site *b)
 {
-    return a->line == b->line && a->touch == b->touch && a->array == b->array && !strcmp(a->file, b->file) &&
+    return a->line == b->line && a->kind == b->kind && a->array == b->array && !strcmp(a->file, b->file) &&
            (a->what == b->what || (a->what && b->what && !strcmp(a->what, b->what)));
 }
 
@@ -239,23 +239,23 @@ static int worse(const void *a, const void *b)
 {
     const struct tally *x = &((const struct line_counts *)a)->t, *y = &((const struct line_counts *)b)->t;
     if (x->sectors != y->sectors) return x->sectors < y->sectors ? 1 : -1;
-    if (x->turns != y->turns) return x->turns < y->turns ? 1 : -1;
+    if (x->wavefronts != y->wavefronts) return x->wavefronts < y->wavefronts ? 1 : -1;
     return (x->requests < y->requests) - (x->requests > y->requests);
 }
 
-static int lines_of(const struct counts *c, struct line_counts line[SCOPE_PLACES])
+static int lines_of(const struct counts *c, struct line_counts line[SCOPE_SITES])
 {
     int n = 0;
-    for (int p = 0; p < c->scope.nplaces; p++) {
-        const struct scope_place *place = &c->scope.place[p];
-        struct tally t = c->by_place[p];
+    for (int p = 0; p < c->scope.nsites; p++) {
+        const struct access_site *place = &c->scope.site[p];
+        struct tally t = c->by_site[p];
         double scale = scale_of(c, place->launch);
         if (!t.requests) continue;
         for (size_t k = 0; k < sizeof t / sizeof(int64_t); k++)
             ((int64_t *)&t)[k] = (int64_t)((double)((int64_t *)&t)[k] * scale + 0.5);
         int k = 0;
-        while (k < n && !same_line(line[k].place, place)) k++;
-        if (k == n) line[n++] = (struct line_counts){.place = place};
+        while (k < n && !same_line(line[k].site, place)) k++;
+        if (k == n) line[n++] = (struct line_counts){.site = place};
         add(&line[k].t, t);
     }
     qsort(line, (size_t)n, sizeof *line, worse);
@@ -263,7 +263,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_PLACES
 }
 
 /* The line without its leading blanks. */
-static char *source_text(const struct scope_place *p, char *out, size_t size)
+static char *source_text(const struct access_site *p, char *out, size_t size)
 {
     int length = 0;
     const char *text = kernel_source_line(p->file, p->line, &length);
@@ -272,26 +272,26 @@ static char *source_text(const struct scope_place *p, char *out, size_t size)
     return out;
 }
 
-static const char *touched(const struct counts *c, const struct scope_place *p)
+static const char *touched(const struct counts *c, const struct access_site *p)
 {
     return p->array < 0 ? NULL : c->scope.array[p->array].name;
 }
 
 static void list_lines(struct out *o, const struct counts *c)
 {
-    struct line_counts line[SCOPE_PLACES];
+    struct line_counts line[SCOPE_SITES];
     char text[160];
     int n = lines_of(c, line);
     out_list(o, "lines");
     for (int k = 0; k < n && out_within(o, "lines"); k++) {
-        const struct scope_place *p = line[k].place;
+        const struct access_site *p = line[k].site;
         out_str(o, "file", NULL, p->file);
         out_int(o, "line", NULL, p->line);
-        out_str(o, "touch", NULL, touch_names[p->touch]);
+        out_str(o, "touch", NULL, access_names[p->kind]);
         out_str(o, "array", NULL, touched(c, p));
         out_tally(o, &line[k].t);
-        out_int(o, "turns", NULL, line[k].t.turns);
-        out_int(o, "turns_least", NULL, line[k].t.turns_least);
+        out_int(o, "turns", NULL, line[k].t.wavefronts);
+        out_int(o, "turns_least", NULL, line[k].t.wavefronts_least);
         out_str(o, "source", NULL, source_text(p, text, sizeof text));
     }
     out_without(o);
@@ -300,24 +300,24 @@ static void list_lines(struct out *o, const struct counts *c)
 /* Text and CSV. */
 static void table_lines(struct out *o, const struct counts *c)
 {
-    struct line_counts line[SCOPE_PLACES];
+    struct line_counts line[SCOPE_SITES];
     char text[160];
     int n = lines_of(c, line);
-    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
+    bool shares = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1).requests > 0;
     for (int k = 0; k < n; k++) {
-        const struct scope_place *p = line[k].place;
+        const struct access_site *p = line[k].site;
         const struct tally *t = &line[k].t;
-        bool global = touch_global(p->touch), shared = touch_shared(p->touch);
+        bool global = accesses_global(p->kind), shared = accesses_shared(p->kind);
         out_row(o);
         snprintf(text, sizeof text, "%s:%d", p->file, p->line);
         out_str(o, "where", "line", text);
-        out_str(o, "touch", "does", touch_names[p->touch]);
+        out_str(o, "touch", "does", access_names[p->kind]);
         out_str(o, "array", "array", touched(c, p));
         out_int(o, "requests", "requests", t->requests);
         out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
         out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
-        out_int_if(o, "turns", shares ? "turns" : NULL, shared, t->turns);
+        out_int_if(o, "turns", shares ? "turns" : NULL, shared, t->wavefronts);
         out_str(o, "source", "source", source_text(p, text, sizeof text));
     }
     out_keep(o, "source");
@@ -349,12 +349,12 @@ static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
     out_bytes(o, "bytes_asked", at_length ? "bytes fetched" : NULL, t->global.sectors * SECTOR);
     out_bytes(o, "bytes_useful", NULL, useful);
     out_bytes(o, "bytes_padding", NULL, t->global.padding);
-    out_bytes(o, "bytes_again", NULL, t->global.again * SECTOR);
+    out_bytes(o, "bytes_again", NULL, t->global.refetched * SECTOR);
     out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, asked), "%.1f");
     out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, asked),
             "%.1f");
     out_num(o, "again_percent", at_length ? "fetched before %" : "again %",
-            100 * ratio((double)t->global.again * SECTOR, asked), "%.1f");
+            100 * ratio((double)t->global.refetched * SECTOR, asked), "%.1f");
     out_num(o, "gather_sectors", at_length ? "sectors of x per nonzero" : "x/nz", t->gather, "%.3f");
 }
 
@@ -362,8 +362,8 @@ static void out_shared(struct out *o, const struct totals *t, bool at_length)
 {
     bool any = at_length && t->shared.requests;
     out_int(o, "shared_requests", any ? "shared-memory requests" : NULL, t->shared.requests);
-    out_int(o, "shared_turns", any ? "shared-memory wavefronts" : NULL, t->shared.turns);
-    out_int(o, "shared_turns_least", any ? "without bank conflicts" : NULL, t->shared.turns_least);
+    out_int(o, "shared_turns", any ? "shared-memory wavefronts" : NULL, t->shared.wavefronts);
+    out_int(o, "shared_turns_least", any ? "without bank conflicts" : NULL, t->shared.wavefronts_least);
 }
 
 static void out_error_of(struct out *o, double error, const char *heading)
@@ -411,17 +411,17 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
 /* Text and CSV: the accesses to each array. */
 static void table_arrays(struct out *o, const struct counts *c)
 {
-    bool shares = tally_of(c, TOUCH_SHARED_LOAD, TOUCH_SHARED_ATOMIC, -1).requests > 0;
-    bool adds = counts_of(c, TOUCH_ATOMIC, -1, -1).requests > 0;
+    bool shares = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1).requests > 0;
+    bool adds = counts_of(c, ACCESS_ATOMIC, -1, -1).requests > 0;
     for (int a = 0; a < c->scope.narrays; a++)
-        for (int touch = 0; touch < TOUCH_EXCHANGE; touch++) {
-            struct tally t = counts_of(c, (enum touch)touch, a, -1);
-            bool global = touch_global((enum touch)touch);
+        for (int touch = 0; touch < ACCESS_COLLECTIVE; touch++) {
+            struct tally t = counts_of(c, (enum access_kind)touch, a, -1);
+            bool global = accesses_global((enum access_kind)touch);
             if (!t.requests) continue;
             double asked = global ? (double)t.sectors * SECTOR : NAN;
             out_row(o);
             out_str(o, "array", "array", c->scope.array[a].name);
-            out_str(o, "touch", "does", touch_names[touch]);
+            out_str(o, "touch", "does", access_names[touch]);
             out_int(o, "requests", "requests", t.requests);
             out_num(o, "lanes_mean", "lanes", ratio((double)t.lanes, (double)t.requests), "%.1f");
             out_int_if(o, "sectors", "sectors", global, t.sectors);
@@ -429,9 +429,9 @@ static void table_arrays(struct out *o, const struct counts *c)
                     "%.2f");
             out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), asked), "%.1f");
             out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, asked), "%.1f");
-            out_num(o, "again_percent", "again %", 100 * ratio((double)t.again * SECTOR, asked), "%.1f");
-            out_int_if(o, "turns", shares ? "turns" : NULL, !global, t.turns);
-            out_int_if(o, "contended", adds ? "contended" : NULL, touch == TOUCH_ATOMIC, t.contended);
+            out_num(o, "again_percent", "again %", 100 * ratio((double)t.refetched * SECTOR, asked), "%.1f");
+            out_int_if(o, "turns", shares ? "turns" : NULL, !global, t.wavefronts);
+            out_int_if(o, "contended", adds ? "contended" : NULL, touch == ACCESS_ATOMIC, t.contended);
         }
 }
 
@@ -460,7 +460,7 @@ static bool count_named(struct session *s, const struct count_wanted *w, const s
         out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
-        if (counts_of(c, TOUCH_ATOMIC, -1, -1).contended)
+        if (counts_of(c, ACCESS_ATOMIC, -1, -1).contended)
             out_prose(s->out, "Atomics of several lanes at one address are serialised; each one requests its sectors\n"
                               "again.\n");
     }
@@ -512,8 +512,8 @@ static bool count_next(struct session *s, const struct count_wanted *w, const st
 
 static int by_sectors(const void *a, const void *b)
 {
-    int64_t x = tally_of(a, TOUCH_LOAD, TOUCH_TEXTURE, -1).sectors;
-    int64_t y = tally_of(b, TOUCH_LOAD, TOUCH_TEXTURE, -1).sectors;
+    int64_t x = tally_of(a, ACCESS_LOAD, ACCESS_TEXTURE, -1).sectors;
+    int64_t y = tally_of(b, ACCESS_LOAD, ACCESS_TEXTURE, -1).sectors;
     return (x > y) - (x < y);
 }
 

@@ -62,8 +62,8 @@ static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t
 /* "load x", "__shfl_down_sync", "barrier" */
 static char *show_touch(const struct tracing *v, int64_t k, char *out, size_t size)
 {
-    const struct scope_place *p = tracing_place(v, k);
-    snprintf(out, size, "%s%s%s", p->what ? p->what : touch_names[p->touch], *tracing_array(v, k) ? " " : "",
+    const struct access_site *p = tracing_site(v, k);
+    snprintf(out, size, "%s%s%s", p->what ? p->what : access_names[p->kind], *tracing_array(v, k) ? " " : "",
              tracing_array(v, k));
     return out;
 }
@@ -80,7 +80,7 @@ static void out_head(struct out *o, const struct tracing *v)
 
 static void out_place(struct out *o, const struct tracing *v, int64_t k)
 {
-    const struct scope_place *p = tracing_place(v, k);
+    const struct access_site *p = tracing_site(v, k);
     char text[80];
     out_int(o, "step", "step", k);
     out_str(o, "file", NULL, p->file);
@@ -88,7 +88,7 @@ static void out_place(struct out *o, const struct tracing *v, int64_t k)
     out_int(o, "column", NULL, p->column);
     snprintf(text, sizeof text, "%s:%d:%d", p->file, p->line, p->column);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "source", text);
-    out_str(o, "touch", NULL, touch_names[p->touch]);
+    out_str(o, "touch", NULL, access_names[p->kind]);
     out_str(o, "what", NULL, p->what);
     out_str(o, "array", NULL, p->array < 0 ? NULL : tracing_array(v, k));
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "does", show_touch(v, k, text, sizeof text));
@@ -105,19 +105,19 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
 {
     struct request_facts f;
     int which[2 * LANES];
-    const struct scope_place *p = tracing_place(v, k);
-    bool global = touch_global(p->touch), shared = touch_shared(p->touch);
+    const struct access_site *p = tracing_site(v, k);
+    bool global = accesses_global(p->kind), shared = accesses_shared(p->kind);
     facts_of(&v->t.scope, &v->t.step[k], &f);
     out_mask(o, "mask", "mask", v->t.step[k].mask);
     out_mask(o, "alive", NULL, tracing_alive(v, k));
     out_int(o, "lanes", "lanes", f.lanes);
     out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
     out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
-    out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].again) : NAN, "%.0f");
+    out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].refetched) : NAN, "%.0f");
     out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
     out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
-    out_num(o, "turns", NULL, shared ? f.turns : NAN, NULL);
-    out_num(o, "turns_least", NULL, shared ? f.turns_least : NAN, NULL);
+    out_num(o, "turns", NULL, shared ? f.wavefronts : NAN, NULL);
+    out_num(o, "turns_least", NULL, shared ? f.wavefronts_least : NAN, NULL);
     out_int(o, "contended", NULL, f.contended);
     double at[2 * LANES];
     for (int i = 0; i < f.nsectors; i++) at[i] = (double)(f.sector[i] * SECTOR - v->t.scope.array[p->array].base);
@@ -175,7 +175,7 @@ static void out_step_of(struct out *o, const struct tracing *v, int64_t k)
     out_place(o, v, k);
     out_facts(o, v, k);
     if (out_mode(o) == OUT_JSON) out_lanes(o, v, k);
-    if (tracing_place(v, k)->array >= 0) show_elements(v, k, text, sizeof text);
+    if (tracing_site(v, k)->array >= 0) show_elements(v, k, text, sizeof text);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "elements", text);
 }
 
@@ -200,15 +200,15 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
     out_int(o, "sectors", NULL, t->sectors);
     out_int(o, "sectors_counted", NULL, t->counted);
     out_int(o, "sectors_least", NULL, t->least);
-    out_int(o, "sectors_again", NULL, t->again);
+    out_int(o, "sectors_again", NULL, t->refetched);
     out_num(o, "sectors_per_request", NULL, t->requests ? share(t->sectors, t->requests) : 0, NULL);
     out_int(o, "bytes_fetched", NULL, t->sectors * SECTOR);
     out_int(o, "bytes_useful", NULL, t->bytes - t->padding);
     out_int(o, "bytes_padding", NULL, t->padding);
     out_int(o, "bytes_unused", NULL, t->unused);
-    out_int(o, "bytes_again", NULL, t->again * SECTOR);
-    out_int(o, "turns", NULL, t->turns);
-    out_int(o, "turns_least", NULL, t->turns_least);
+    out_int(o, "bytes_again", NULL, t->refetched * SECTOR);
+    out_int(o, "turns", NULL, t->wavefronts);
+    out_int(o, "turns_least", NULL, t->wavefronts_least);
     out_int(o, "contended", NULL, t->contended);
 }
 
@@ -225,10 +225,10 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "%s B fetched: useful %s, padding %s, unused %s; fetched again %s",
                  show_count(t->sectors * SECTOR, a, sizeof a), show_count(t->bytes - t->padding, b, sizeof b),
                  show_count(t->padding, d, sizeof d), show_count(t->unused, f, sizeof f),
-                 show_count(t->again * SECTOR, g, sizeof g));
-    if (t->turns)
-        out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->turns, a, sizeof a),
-                 show_count(t->turns_least, b, sizeof b));
+                 show_count(t->refetched * SECTOR, g, sizeof g));
+    if (t->wavefronts)
+        out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->wavefronts, a, sizeof a),
+                 show_count(t->wavefronts_least, b, sizeof b));
     if (t->contended)
         out_text(o, "atomics: %s serialised after another at the same address", how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)

@@ -20,27 +20,27 @@ enum { LANES = 32, SECTOR = 32, BANKS = 32 }; /* of a warp; bytes; of shared mem
 enum { SCOPE_UNITS = 132 }; /* multiprocessors that kernels are told of which fit their grid to the device: an H200's */
 
 /* What a lane does that others can see. A kernel's arithmetic is not watched. */
-enum touch {
-    TOUCH_LOAD,
-    TOUCH_STORE,
-    TOUCH_ATOMIC,  /* global memory */
-    TOUCH_TEXTURE, /* a load by way of a texture */
-    TOUCH_SHARED_LOAD,
-    TOUCH_SHARED_STORE,
-    TOUCH_SHARED_ATOMIC,
-    TOUCH_EXCHANGE, /* shuffles, votes, __syncwarp */
-    TOUCH_BARRIER,
-    TOUCH_REJOIN, /* lanes that skipped something wait for the others: only while they are put together */
-    TOUCHES
+enum access_kind {
+    ACCESS_LOAD,
+    ACCESS_STORE,
+    ACCESS_ATOMIC,  /* global memory */
+    ACCESS_TEXTURE, /* a load by way of a texture */
+    ACCESS_SHARED_LOAD,
+    ACCESS_SHARED_STORE,
+    ACCESS_SHARED_ATOMIC,
+    ACCESS_COLLECTIVE, /* shuffles, votes, __syncwarp */
+    ACCESS_BARRIER,
+    ACCESS_RECONVERGE, /* lanes that skipped something wait for the others: only while they are put together */
+    ACCESS_KINDS
 };
-extern const char *const touch_names[TOUCHES]; /* "load", "store", ... */
-static inline bool touch_global(enum touch t)
+extern const char *const access_names[ACCESS_KINDS]; /* "load", "store", ... */
+static inline bool accesses_global(enum access_kind t)
 {
-    return t <= TOUCH_TEXTURE;
+    return t <= ACCESS_TEXTURE;
 }
-static inline bool touch_shared(enum touch t)
+static inline bool accesses_shared(enum access_kind t)
 {
-    return t >= TOUCH_SHARED_LOAD && t <= TOUCH_SHARED_ATOMIC;
+    return t >= ACCESS_SHARED_LOAD && t <= ACCESS_SHARED_ATOMIC;
 }
 
 /* An array that a launch works on. */
@@ -56,22 +56,22 @@ struct scope_array {
 };
 
 /* Loops that are unrolled as a whole, or as far as the compiler likes. */
-enum turns { TURNS_WHOLE = -1, TURNS_AUTO = -2 };
+enum unroll_count { UNROLL_ALL = -1, UNROLL_AUTO = -2 };
 
 /* A place in the source where lanes do one thing to one array: what a GPU would have as one instruction. */
-struct scope_place {
-    enum touch touch;
+struct access_site {
+    enum access_kind kind;
     const char *file; /* "k_csr.cu" */
     int line, column; /* from 1 */
     int array;        /* of struct scope's; -1: an exchange or a barrier */
     const char *what; /* of an exchange: "__shfl_down_sync"; else NULL */
     int launch;       /* the number of the launch, from 0: kernels may need several */
-    int unroll;       /* turns that go together of the loop that it is in, 1 outside of loops; or enum turns */
+    int unroll;       /* turns that go together of the loop that it is in, 1 outside of loops; or enum unroll_count */
 };
 
 /* The lanes of one warp that do the same together. */
 struct request {
-    int place;
+    int site;
     uint32_t mask;     /* the lanes that take part; the others wait or are done */
     int64_t at[LANES]; /* elements of the place's array; 0 where a lane takes no part */
 };
@@ -84,11 +84,11 @@ struct request_facts {
                                    one address, once for each turn they take */
     int bytes;                  /* distinct bytes that lanes asked for */
     int padding;                /* of them those of slots that are padding */
-    int turns, turns_least;     /* shared memory: with bank conflicts, and without any */
-    int contended;              /* atomics: lanes beyond the first at one address */
+    int wavefronts, wavefronts_least; /* shared memory: with bank conflicts, and without any */
+    int contended;                    /* atomics: lanes beyond the first at one address */
 };
 
-enum { SCOPE_ARRAYS = 24, SCOPE_PLACES = 160, SCOPE_LAUNCHES = 16 };
+enum { SCOPE_ARRAYS = 24, SCOPE_SITES = 160, SCOPE_LAUNCHES = 16 };
 
 /* Of each LAUNCH that a kernel consists of, in their order. */
 struct scope_launch {
@@ -102,9 +102,9 @@ struct scope_launch {
 struct scope {
     const struct kernel *kernel;
     const struct stored *of;
-    int narrays, nplaces, nlaunches;
+    int narrays, nsites, nlaunches;
     struct scope_array array[SCOPE_ARRAYS];
-    struct scope_place place[SCOPE_PLACES];
+    struct access_site site[SCOPE_SITES];
     struct scope_launch launch[SCOPE_LAUNCHES];
 };
 
@@ -140,13 +140,13 @@ struct tally {
     int64_t requests, lanes; /* lanes: over all requests */
     int64_t sectors;
     int64_t bytes, padding; /* as in request_facts */
-    int64_t again;          /* sectors that the launch had asked for before, by whatever warp */
-    int64_t turns, turns_least, contended;
+    int64_t refetched;      /* sectors that the launch had asked for before, by whatever warp */
+    int64_t wavefronts, wavefronts_least, contended;
 };
 
 struct counts {
     struct scope scope;
-    struct tally by_place[SCOPE_PLACES];
+    struct tally by_site[SCOPE_SITES];
     /* Of each launch, blocks watched: */
     struct launch_counts {
         int64_t warps, steps;         /* steps: requests of all kinds, exchanges and barriers too */
@@ -179,7 +179,7 @@ bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, c
 void tally_add(struct tally *to, const struct tally *t, double scale);
 /* The numbers of all places with this touch of one array, -1: of all arrays; of launch l, -1: of all launches. Scaled
    from the watched blocks to all of them. */
-struct tally counts_of(const struct counts *c, enum touch t, int array, int launch);
+struct tally counts_of(const struct counts *c, enum access_kind t, int array, int launch);
 /* Half the width of the 95 % interval of the scaled number of global sectors, as a share of it; 0 where all blocks were
    watched, NaN where one of several. */
 double counts_error(const struct counts *c);

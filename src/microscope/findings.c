@@ -43,15 +43,16 @@ static struct sums sums_of(const struct modeled *k, const struct csr *A)
     struct sums s = {.k = k, .A = A, .main = main_launch(k)};
     const struct counts *c = &k->counts;
     double active = 0, steps = 0;
-    add(&s.loads, counts_of(c, TOUCH_LOAD, -1, -1));
-    add(&s.loads, counts_of(c, TOUCH_TEXTURE, -1, -1));
-    add(&s.stores, counts_of(c, TOUCH_STORE, -1, -1));
-    add(&s.atomics, counts_of(c, TOUCH_ATOMIC, -1, -1));
-    for (int t = TOUCH_SHARED_LOAD; t <= TOUCH_SHARED_ATOMIC; t++) add(&s.shared, counts_of(c, (enum touch)t, -1, -1));
+    add(&s.loads, counts_of(c, ACCESS_LOAD, -1, -1));
+    add(&s.loads, counts_of(c, ACCESS_TEXTURE, -1, -1));
+    add(&s.stores, counts_of(c, ACCESS_STORE, -1, -1));
+    add(&s.atomics, counts_of(c, ACCESS_ATOMIC, -1, -1));
+    for (int t = ACCESS_SHARED_LOAD; t <= ACCESS_SHARED_ATOMIC; t++)
+        add(&s.shared, counts_of(c, (enum access_kind)t, -1, -1));
     for (int a = 0; a < c->scope.narrays; a++)
         if (c->scope.array[a].role == ROLE_X) {
-            add(&s.x, counts_of(c, TOUCH_LOAD, a, -1));
-            add(&s.x, counts_of(c, TOUCH_TEXTURE, a, -1));
+            add(&s.x, counts_of(c, ACCESS_LOAD, a, -1));
+            add(&s.x, counts_of(c, ACCESS_TEXTURE, a, -1));
         }
     for (int l = 0; l < c->scope.nlaunches; l++) {
         active += (double)c->launch[l].active;
@@ -176,8 +177,8 @@ static void no_atomics(const struct sums *s, struct workload *w)
 
 static void no_conflicts(const struct sums *s, struct workload *w)
 {
-    double less = 1 - share((double)s->shared.turns_least, (double)s->shared.turns);
-    for (int l = 0; l < w->n && s->shared.turns; l++) {
+    double less = 1 - share((double)s->shared.wavefronts_least, (double)s->shared.wavefronts);
+    for (int l = 0; l < w->n && s->shared.wavefronts; l++) {
         w->launch[l].wait[WAIT_SHARED] *= 1 - less;
         w->launch[l].longest[WAIT_SHARED] *= 1 - less;
     }
@@ -349,8 +350,8 @@ static void say_launches(const struct sums *s, struct finding *f)
 
 static void say_conflicts(const struct sums *s, struct finding *f)
 {
-    TEXT(f, "shared memory takes %lld turns of its banks, %lld would do", (long long)s->shared.turns,
-         (long long)s->shared.turns_least);
+    TEXT(f, "shared memory takes %lld turns of its banks, %lld would do", (long long)s->shared.wavefronts,
+         (long long)s->shared.wavefronts_least);
     REMEDY(f, "pad the shared array, so that the lanes of a warp fall into different banks");
 }
 

@@ -20,12 +20,12 @@ extern "C" {
 
 /* What a warp waits for. It issues in order, so that a load costs it nothing until something needs the value. */
 enum wait {
-    WAIT_STEP,     /* a request of any kind, and the arithmetic that goes with it */
-    WAIT_L1,       /* loads that the L1 cache of the multiprocessor answers */
-    WAIT_L2,       /* those that go on to the L2 cache */
-    WAIT_FIRST,    /* those for sectors that nobody asked for before: from memory, unless L2 kept them */
-    WAIT_SHARED,   /* loads from shared memory, in turns of its banks */
-    WAIT_EXCHANGE, /* shuffles and votes */
+    WAIT_STEP,       /* a request of any kind, and the arithmetic that goes with it */
+    WAIT_L1,         /* loads that the L1 cache of the multiprocessor answers */
+    WAIT_L2,         /* those that go on to the L2 cache */
+    WAIT_FIRST,      /* those for sectors that nobody asked for before: from memory, unless L2 kept them */
+    WAIT_SHARED,     /* loads from shared memory, in turns of its banks */
+    WAIT_COLLECTIVE, /* shuffles and votes */
     WAIT_BARRIER,
     WAITS
 };
@@ -42,7 +42,7 @@ struct work {
     double deep;                      /* lanes at one address, the most of each request of atomics, added up */
     double hot;                       /* atomics in the sector that has most */
     double gathered;                  /* sectors of x that L2 is asked for */
-    double turns;                     /* of shared memory */
+    double wavefronts;                /* of shared memory */
     double footprint;                 /* bytes of distinct sectors */
     double wait[WAITS];               /* added up over blocks: of the warps that each block waits for */
     double longest[WAITS];            /* of the block that takes longest */

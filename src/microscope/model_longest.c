@@ -26,7 +26,7 @@ struct rest {
 
 static void count_loaded(struct rest *t, const struct scope *s, const struct request *r, bool add_rows)
 {
-    int array = s->place[r->place].array;
+    int array = s->site[r->site].array;
     for (uint32_t left = r->mask; left; left &= left - 1) {
         struct place p = scope_element(s, array, r->at[__builtin_ctz(left)]);
         int k = 0;
@@ -40,7 +40,7 @@ static void count_loaded(struct rest *t, const struct scope *s, const struct req
 
 static bool at_values(const struct trace *t, int64_t k)
 {
-    int array = t->scope.place[t->step[k].place].array;
+    int array = t->scope.site[t->step[k].site].array;
     return array >= 0 && t->scope.array[array].stored >= 0 &&
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
@@ -52,7 +52,7 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     int64_t first = (int64_t)((double)t->block * each + 0.5), end = (int64_t)((double)(t->block + 1) * each + 0.5);
     bool together = false;
     for (int64_t k = 0; k < t->nsteps; k++) {
-        together |= t->scope.place[t->step[k].place].touch == TOUCH_BARRIER;
+        together |= t->scope.site[t->step[k].site].kind == ACCESS_BARRIER;
         if (at_values(t, k)) loaded += __builtin_popcount(t->step[k].mask);
     }
     if (end > A->rows) end = A->rows;

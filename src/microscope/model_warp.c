@@ -73,10 +73,10 @@ static bool is_pointer(const struct watching *v, int array, const struct scope_a
 }
 
 /* Does the request need a value that is still on its way: an index, a pointer, the sum of the last turn of a loop? */
-static bool needs(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
+static bool needs(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
     if (w->pending < 0 && w->values < 0) return false;
-    if (p->touch != TOUCH_LOAD && p->touch != TOUCH_TEXTURE) return true;
+    if (p->kind != ACCESS_LOAD && p->kind != ACCESS_TEXTURE) return true;
     const struct scope_array *a = &v->scope->array[p->array];
     if (w->places[place / 64] >> (place % 64) & 1) return true;
     if (is_gathered(a)) return w->indices;
@@ -85,9 +85,9 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
 }
 
 /* Is it a load of x, whose address is all that it waits for? */
-static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct scope_place *p, int place)
+static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
-    bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
+    bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
     bool again = w->places[place / 64] >> (place % 64) & 1;
     return load && !again && is_gathered(&v->scope->array[p->array]);
 }
@@ -134,20 +134,20 @@ static bool map_of(struct watching *v, int a)
     return v->array[a].asked && v->array[a].any;
 }
 
-static void global_request(struct watching *v, struct warp_state *s, const struct scope_place *p, const struct asked *r,
+static void global_request(struct watching *v, struct warp_state *s, const struct access_site *p, const struct asked *r,
                            const uint64_t *sector, struct cache *cache)
 {
     struct work *w = &v->out->launch[v->launch];
     double scale = v->scale[v->launch];
-    bool load = p->touch == TOUCH_LOAD || p->touch == TOUCH_TEXTURE;
+    bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
     if (!map_of(v, p->array)) return;
     w->lines += scale * lines_of(r, sector);
     int level = level_of(v, r, sector, load ? cache : NULL, p->array);
     if (!load) {
         w->l2_loads -= scale * r->n;
-        if (p->touch == TOUCH_STORE) w->l2_stores += scale * r->n;
-        if (p->touch == TOUCH_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
-        if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares)
+        if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
+        if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
+        if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares)
             s->pending = WAIT_L2; /* it hands out work, and answers */
         return;
     }
@@ -158,7 +158,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     s->unroll = r->unroll;
     s->gathers |= is_gathered(&v->scope->array[p->array]);
     s->indices |= !is_gathered(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
-    s->places[r->place / 64] |= (uint64_t)1 << (r->place % 64);
+    s->places[r->site / 64] |= (uint64_t)1 << (r->site % 64);
     if (is_pointer(v, p->array, &v->scope->array[p->array])) {
         s->pointers = true;
         s->pointer_array = p->array;
@@ -179,19 +179,20 @@ static void next_task(struct watching *v, struct warp_state *s)
 void warp_request(struct watching *v, struct warp_state *s, const struct asked *r, const uint64_t *sector,
                   struct cache *cache)
 {
-    const struct scope_place *p = &v->scope->place[r->place];
+    const struct access_site *p = &v->scope->site[r->site];
     struct work *w = &v->out->launch[v->launch];
     double scale = v->scale[v->launch], *wait = s->wait[s->span];
-    if (needs(v, s, p, r->place)) warp_wait(s, gathers_now(v, s, p, r->place));
-    if (p->touch == TOUCH_ATOMIC && v->out->kernel->shares) next_task(v, s);
+    if (needs(v, s, p, r->site)) warp_wait(s, gathers_now(v, s, p, r->site));
+    if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares) next_task(v, s);
     wait[WAIT_STEP]++;
     s->steps++;
     w->steps += scale;
-    if (touch_global(p->touch)) global_request(v, s, p, r, sector, cache);
-    if (touch_shared(p->touch)) w->turns += scale * r->turns;
-    if (p->touch == TOUCH_SHARED_LOAD) wait[WAIT_SHARED] += (1 + (r->turns > 2 ? r->turns - 2 : 0) / 16.0) / r->unroll;
-    if (p->touch == TOUCH_EXCHANGE) wait[WAIT_EXCHANGE]++;
-    if (p->touch == TOUCH_BARRIER) {
+    if (accesses_global(p->kind)) global_request(v, s, p, r, sector, cache);
+    if (accesses_shared(p->kind)) w->wavefronts += scale * r->wavefronts;
+    if (p->kind == ACCESS_SHARED_LOAD)
+        wait[WAIT_SHARED] += (1 + (r->wavefronts > 2 ? r->wavefronts - 2 : 0) / 16.0) / r->unroll;
+    if (p->kind == ACCESS_COLLECTIVE) wait[WAIT_COLLECTIVE]++;
+    if (p->kind == ACCESS_BARRIER) {
         wait[WAIT_BARRIER]++;
         if (s->span < SPANS_MOST - 1) s->span++;
     }

@@ -16,9 +16,9 @@
 /* ---- requests as they come ---- */
 
 /* How many turns of its loop wait for their loads together. */
-int unroll_of(const struct scope_place *p)
+int unroll_of(const struct access_site *p)
 {
-    return p->unroll == TURNS_WHOLE ? UNROLLED_WHOLE : p->unroll == TURNS_AUTO ? UNROLLED : p->unroll;
+    return p->unroll == UNROLL_ALL ? UNROLLED_WHOLE : p->unroll == UNROLL_AUTO ? UNROLLED : p->unroll;
 }
 
 static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err *e)
@@ -164,7 +164,7 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
     struct watching *v = user;
     if (v->err.code) return;
     if (v->launch != s->nlaunches - 1) model_launch_begin(v, s);
-    const struct scope_place *p = &s->place[r->place];
+    const struct access_site *p = &s->site[r->site];
     struct warp_log *g = &v->warp[warp];
     struct asked *list = room_for(g->r, g->n + 1, &g->room, sizeof *g->r, &v->err);
     if (!list) return;
@@ -173,15 +173,15 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
     if (!sectors) return;
     g->sector = sectors;
     if (warp >= v->nwarps) v->nwarps = warp + 1;
-    g->r[g->n++] = (struct asked){r->place, (int)g->nsectors, f->nsectors, f->turns, f->lanes, unroll_of(p)};
+    g->r[g->n++] = (struct asked){r->site, (int)g->nsectors, f->nsectors, f->wavefronts, f->lanes, unroll_of(p)};
     memcpy(g->sector + g->nsectors, f->sector, (size_t)f->nsectors * sizeof *g->sector);
     g->nsectors += f->nsectors;
-    if (p->touch == TOUCH_ATOMIC) note_atomics(v, p->array, r);
-    if (p->touch == TOUCH_STORE && s->array[p->array].role == ROLE_Y) {
+    if (p->kind == ACCESS_ATOMIC) note_atomics(v, p->array, r);
+    if (p->kind == ACCESS_STORE && s->array[p->array].role == ROLE_Y) {
         note_rows(v, r);
         note_store(v, &v->stores, block, warp, first_of(v, r));
     }
-    if (p->touch == TOUCH_LOAD && s->array[p->array].role == ROLE_POINTERS && !v->position)
+    if (p->kind == ACCESS_LOAD && s->array[p->array].role == ROLE_POINTERS && !v->position)
         note_store(v, &v->pointers, block, warp, r->at[__builtin_ctz(r->mask)]);
 }
 

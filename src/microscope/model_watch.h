@@ -33,9 +33,9 @@ struct cache {
 };
 
 struct asked {
-    int place;
+    int site;
     int first, n; /* sectors, in `sector` */
-    int turns, lanes, unroll;
+    int wavefronts, lanes, unroll;
 };
 
 struct warp_log {
@@ -64,10 +64,10 @@ struct warp_state {
     int64_t next;
     int pending, values; /* the slowest load that it has not waited for: enum wait, or -1; of values of the matrix */
     int unroll;
-    uint64_t places[(SCOPE_PLACES + 63) / 64]; /* that have loads among those */
-    bool indices;                              /* one was of integers, which say where to go on */
-    bool gathers;                              /* one was of x: a product comes next, which needs all of them */
-    bool pointers;                             /* one was of a pointer */
+    uint64_t places[(SCOPE_SITES + 63) / 64]; /* that have loads among those */
+    bool indices;                             /* one was of integers, which say where to go on */
+    bool gathers;                             /* one was of x: a product comes next, which needs all of them */
+    bool pointers;                            /* one was of a pointer */
     int pointer_array;
     int span; /* barriers passed */
     double wait[SPANS_MOST][WAITS], mark[WAITS];
@@ -114,7 +114,7 @@ struct watching {
 /* Rough weights of waits, to find the slowest warp of a block, in ns. */
 double model_cost(const double *wait);
 /* How many turns of its loop wait for their loads together. */
-int unroll_of(const struct scope_place *p);
+int unroll_of(const struct access_site *p);
 
 /* model_warp.c */
 void warp_wait(struct warp_state *w, bool address);

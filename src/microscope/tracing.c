@@ -56,7 +56,7 @@ static void find_ends(struct tracing *v)
 static bool on_slots(const struct tracing *v, const struct request *r)
 {
     const struct scope *s = &v->t.scope;
-    int array = s->place[r->place].array;
+    int array = s->site[r->site].array;
     if (array < 0 || s->array[array].stored < 0) return false;
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
@@ -79,13 +79,13 @@ static bool on_result(const struct scope *s, int array)
     return array >= 0 && s->array[array].role == ROLE_Y;
 }
 
-static void add_facts(struct trace_sums *t, const struct request_facts *f, enum touch touch, uint64_t again)
+static void add_facts(struct trace_sums *t, const struct request_facts *f, enum access_kind touch, uint64_t again)
 {
     int which[2 * LANES], distinct = tracing_sectors(f, which);
-    t->turns += f->turns;
-    t->turns_least += f->turns_least;
+    t->wavefronts += f->wavefronts;
+    t->wavefronts_least += f->wavefronts_least;
     t->contended += f->contended;
-    if (!touch_global(touch)) return;
+    if (!accesses_global(touch)) return;
     t->requests++;
     t->sectors += distinct;
     t->counted += f->nsectors;
@@ -93,7 +93,7 @@ static void add_facts(struct trace_sums *t, const struct request_facts *f, enum 
     t->bytes += f->bytes;
     t->padding += f->padding;
     t->unused += distinct * SECTOR - f->bytes;
-    t->again += __builtin_popcountll(again);
+    t->refetched += __builtin_popcountll(again);
 }
 
 static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct err *e)
@@ -101,17 +101,17 @@ static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct 
     static const int32_t none = -1;
     const struct scope *s = &v->t.scope;
     const struct request *r = &v->t.step[k];
-    const struct scope_place *p = &s->place[r->place];
+    const struct access_site *p = &s->site[r->site];
     struct trace_step *step = &v->step[k], *before = k ? step - 1 : NULL;
     struct request_facts f;
     facts_of(s, r, &f);
-    step->again = 0;
-    if (touch_global(p->touch) && !fetch(seen, s, p->array, &f, &step->again, e)) return false;
+    step->refetched = 0;
+    if (accesses_global(p->kind) && !fetch(seen, s, p->array, &f, &step->refetched, e)) return false;
     step->sums = before ? before->sums : (struct trace_sums){0};
     step->sums.steps++;
     step->sums.lanes += f.lanes;
     step->sums.apart += r->mask != tracing_alive(v, k);
-    add_facts(&step->sums, &f, p->touch, step->again);
+    add_facts(&step->sums, &f, p->kind, step->refetched);
     bool slots = on_slots(v, r);
     for (int l = 0; l < LANES; l++)
         step->slot[l] = slots && r->mask >> l & 1 ? (int32_t)k : before ? before->slot[l] : none;
@@ -123,7 +123,7 @@ static void look_ahead(struct tracing *v)
 {
     for (int64_t k = v->t.nsteps - 1; k >= 0; k--) {
         const struct request *r = &v->t.step[k];
-        bool told = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.place[r->place].array);
+        bool told = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.site[r->site].array);
         for (int l = 0; l < LANES; l++)
             v->step[k].next[l] = told && r->mask >> l & 1 ? (int32_t)k
                                  : k + 1 < v->t.nsteps    ? v->step[k + 1].next[l]
@@ -152,7 +152,7 @@ static double work_of(const struct trace *t)
     const struct scope_launch *l = &t->scope.launch[t->launch];
     double lanes = 0;
     for (int64_t k = 0; k < t->nsteps; k++)
-        if (touch_global(t->scope.place[t->step[k].place].touch)) lanes += __builtin_popcount(t->step[k].mask);
+        if (accesses_global(t->scope.site[t->step[k].site].kind)) lanes += __builtin_popcount(t->step[k].mask);
     return lanes * (double)l->blocks * (double)l->threads;
 }
 
@@ -217,14 +217,14 @@ uint32_t tracing_alive(const struct tracing *v, int64_t step)
     return alive;
 }
 
-const struct scope_place *tracing_place(const struct tracing *v, int64_t step)
+const struct access_site *tracing_site(const struct tracing *v, int64_t step)
 {
-    return &v->t.scope.place[v->t.step[step].place];
+    return &v->t.scope.site[v->t.step[step].site];
 }
 
 const char *tracing_array(const struct tracing *v, int64_t step)
 {
-    int array = tracing_place(v, step)->array;
+    int array = tracing_site(v, step)->array;
     return array < 0 ? "" : v->t.scope.array[array].name;
 }
 
@@ -245,7 +245,7 @@ static struct place last_slot(const struct tracing *v, int64_t step, int lane)
 {
     int32_t k = v->step[step].slot[lane];
     if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
-    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+    return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
 /* The row that the lane comes to next, in a slot or in y; -1: none. */
@@ -253,7 +253,7 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
 {
     int32_t k = v->step[step].next[lane];
     if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
-    return scope_element(&v->t.scope, tracing_place(v, k)->array, v->t.step[k].at[lane]);
+    return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
 /* The lane's own, or that of another which is at the same element: the lanes of a row share its pointers. */
@@ -270,9 +270,9 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
    fewer pointers than rows, as of slices and blocks, it is the lane's row that tells. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
-    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
+    const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
     int64_t index = v->t.step[step].at[lane], row = works_on(v, step, lane).row;
-    bool of_rows = scope_element(&v->t.scope, tracing_place(v, step)->array, 0).row >= 0; /* not of columns */
+    bool of_rows = scope_element(&v->t.scope, tracing_site(v, step)->array, 0).row >= 0; /* not of columns */
     if (row < 0 || !of_rows || a->role != ROLE_POINTERS) return here.row;
     if (a->n == v->A->rows + 1) return row == index - 1 ? row : here.row;
     return a->n < v->A->rows + 1 ? row : here.row;
@@ -281,8 +281,8 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
 /* Likewise of columns, where there is a pointer to each. */
 static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane, int64_t col)
 {
-    const struct scope_array *a = &v->t.scope.array[tracing_place(v, step)->array];
-    struct place first = scope_element(&v->t.scope, tracing_place(v, step)->array, 0);
+    const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
+    struct place first = scope_element(&v->t.scope, tracing_site(v, step)->array, 0);
     int64_t end = v->t.step[step].at[lane] - 1;
     bool of_columns = first.row < 0 && first.col >= 0 && a->n == v->A->cols + 1;
     return of_columns && end >= 0 && works_on(v, step, lane).col == end ? end : col;
@@ -291,7 +291,7 @@ static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
 {
     struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
-    const struct scope_place *p = tracing_place(v, step);
+    const struct access_site *p = tracing_site(v, step);
     if (at.state != LANE_ACTIVE) return at;
     at.has_index = p->array >= 0;
     at.index = at.has_index ? v->t.step[step].at[lane] : -1;
@@ -329,7 +329,7 @@ int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_m
 int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line)
 {
     for (int64_t k = from + by; k >= 0 && k < v->t.nsteps; k += by)
-        if (tracing_place(v, k)->line == line) return k;
+        if (tracing_site(v, k)->line == line) return k;
     return -1;
 }
 
@@ -382,7 +382,7 @@ bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last)
     *first = INT64_MAX;
     *last = -1;
     for (int64_t k = 0; k < v->t.nsteps; k++) {
-        if (!on_result(&v->t.scope, tracing_place(v, k)->array) || tracing_place(v, k)->touch != TOUCH_STORE) continue;
+        if (!on_result(&v->t.scope, tracing_site(v, k)->array) || tracing_site(v, k)->kind != ACCESS_STORE) continue;
         for (uint32_t left = v->t.step[k].mask; left; left &= left - 1) {
             int64_t row = v->t.step[k].at[__builtin_ctz(left)];
             if (row < *first) *first = row;

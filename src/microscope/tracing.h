@@ -17,13 +17,13 @@ struct trace_sums {
     int64_t least;          /* sectors that the bytes asked for would fill */
     int64_t bytes, padding; /* distinct bytes of each request, those of padding among them */
     int64_t unused;         /* bytes of the sectors of each request that it did not ask for */
-    int64_t again;          /* sectors that the warp had fetched before, in an earlier request */
-    int64_t turns, turns_least, contended;
+    int64_t refetched;      /* sectors that the warp had fetched before, in an earlier request */
+    int64_t wavefronts, wavefronts_least, contended;
 };
 
 struct trace_step {
     struct trace_sums sums;
-    uint64_t again;      /* bit k: the k-th sector of the request's facts was fetched before */
+    uint64_t refetched;  /* bit k: the k-th sector of the request's facts was fetched before */
     int32_t slot[LANES]; /* the last step, this one included, that took the lane to a matrix slot; -1: none did yet */
     int32_t next[LANES]; /* the first one, this one included, that takes it to a matrix slot or to y; -1: none does */
 };
@@ -72,7 +72,7 @@ struct lane_at {
 };
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
 uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that take part in this step or a later one */
-const struct scope_place *tracing_place(const struct tracing *v, int64_t step);
+const struct access_site *tracing_site(const struct tracing *v, int64_t step);
 const char *tracing_array(const struct tracing *v, int64_t step); /* its name, "" where there is none */
 /* What the launch runs, as its source calls it: "csr_scalar". */
 const char *tracing_function(const struct tracing *v);

@@ -72,7 +72,7 @@ bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int6
     const struct tracing *v = s->trace;
     if (!v || !v->t.nsteps || &v->product->S != S) return false;
     const struct request *r = &v->t.step[v->at];
-    int array = tracing_place(v, v->at)->array;
+    int array = tracing_site(v, v->at)->array;
     if (array < 0 || v->t.scope.array[array].stored != a) return false;
     for (uint32_t left = r->mask; left; left &= left - 1)
         if (r->at[__builtin_ctz(left)] == i) return true;

@@ -53,10 +53,10 @@ static bool on_emulator(const struct kernel *k, const struct mat *M, struct err 
 {
     static struct counts c;
     if (!count_kernel(k, M, 0, NULL, NULL, &c, e)) return false;
-    say("load", counts_of(&c, TOUCH_LOAD, -1, -1));
-    say("store", counts_of(&c, TOUCH_STORE, -1, -1));
-    say("atomic", counts_of(&c, TOUCH_ATOMIC, -1, -1));
-    say("texture", counts_of(&c, TOUCH_TEXTURE, -1, -1));
+    say("load", counts_of(&c, ACCESS_LOAD, -1, -1));
+    say("store", counts_of(&c, ACCESS_STORE, -1, -1));
+    say("atomic", counts_of(&c, ACCESS_ATOMIC, -1, -1));
+    say("texture", counts_of(&c, ACCESS_TEXTURE, -1, -1));
     return true;
 }
 

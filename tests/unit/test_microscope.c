@@ -66,7 +66,7 @@ static void count_or_fail(const struct kernel *k, const struct mat *M, int64_t s
 
 struct by_hand {
     const char *kernel, *array;
-    enum touch touch;
+    enum access_kind touch;
     enum type real;
     int64_t requests, lanes, sectors, contended;
 };
@@ -74,53 +74,53 @@ struct by_hand {
 /* thesis4: rows of 2, 2, 3 and 2 entries in columns 0 1 | 1 2 | 0 2 3 | 1 3. */
 static const struct by_hand of_thesis4[] = {
     /* Two reads of ptr, each by 4 lanes. The entries in the steps 0 2 4 7, 1 3 5 8 and 6. */
-    {"csr-scalar", "ptr", TOUCH_LOAD, T_F64, 2, 8, 2, 0},
-    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 3, 9, 6, 0},
-    {"csr-scalar", "col", TOUCH_LOAD, T_F64, 3, 9, 4, 0},
-    {"csr-scalar", "x", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
-    {"csr-scalar", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
-    {"csr-scalar", "val", TOUCH_LOAD, T_F32, 3, 9, 4, 0},
-    {"csr-scalar", "col", TOUCH_LOAD, T_F32, 3, 9, 4, 0},
-    {"csr-scalar", "y", TOUCH_STORE, T_F32, 1, 4, 1, 0},
+    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 9, 6, 0},
+    {"csr-scalar", "col", ACCESS_LOAD, T_F64, 3, 9, 4, 0},
+    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
+    {"csr-scalar", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
+    {"csr-scalar", "col", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
+    {"csr-scalar", "y", ACCESS_STORE, T_F32, 1, 4, 1, 0},
     /* A warp for each row, all of whose lanes read ptr; entries 7 and 8 lie in two sectors. */
-    {"csr-vector", "ptr", TOUCH_LOAD, T_F64, 8, 256, 8, 0},
-    {"csr-vector", "val", TOUCH_LOAD, T_F64, 4, 9, 5, 0},
-    {"csr-vector", "col", TOUCH_LOAD, T_F64, 4, 9, 5, 0},
-    {"csr-vector", "x", TOUCH_LOAD, T_F64, 4, 9, 4, 0},
-    {"csr-vector", "y", TOUCH_STORE, T_F64, 4, 4, 4, 0},
-    {"csr-vector", "val", TOUCH_LOAD, T_F32, 4, 9, 5, 0},
+    {"csr-vector", "ptr", ACCESS_LOAD, T_F64, 8, 256, 8, 0},
+    {"csr-vector", "val", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
+    {"csr-vector", "col", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
+    {"csr-vector", "x", ACCESS_LOAD, T_F64, 4, 9, 4, 0},
+    {"csr-vector", "y", ACCESS_STORE, T_F64, 4, 4, 4, 0},
+    {"csr-vector", "val", ACCESS_LOAD, T_F32, 4, 9, 5, 0},
     /* 3 slots a row, read side by side up to the first padding: 4, 4 and 4 of col, of which one is an entry. */
-    {"ell", "col", TOUCH_LOAD, T_F64, 3, 12, 3, 0},
-    {"ell", "val", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
-    {"ell", "x", TOUCH_LOAD, T_F64, 3, 9, 3, 0},
-    {"ell", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
-    {"ell", "val", TOUCH_LOAD, T_F32, 3, 9, 3, 0},
+    {"ell", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
+    {"ell", "val", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
+    {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
+    {"ell", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    {"ell", "val", ACCESS_LOAD, T_F32, 3, 9, 3, 0},
     /* 9 entries by 9 lanes: 36 or 72 bytes; 9 atomics to 4 rows. */
-    {"coo-atomic", "row", TOUCH_LOAD, T_F64, 1, 9, 2, 0},
-    {"coo-atomic", "val", TOUCH_LOAD, T_F64, 1, 9, 3, 0},
-    {"coo-atomic", "val", TOUCH_LOAD, T_F32, 1, 9, 2, 0},
-    {"coo-atomic", "x", TOUCH_LOAD, T_F64, 1, 9, 1, 0},
-    {"coo-atomic", "y", TOUCH_ATOMIC, T_F64, 1, 9, 3, 5}, /* row 2 is added to in 3 turns */
-    {"coo-atomic", "y", TOUCH_STORE, T_F64, 1, 4, 1, 0},
+    {"coo-atomic", "row", ACCESS_LOAD, T_F64, 1, 9, 2, 0},
+    {"coo-atomic", "val", ACCESS_LOAD, T_F64, 1, 9, 3, 0},
+    {"coo-atomic", "val", ACCESS_LOAD, T_F32, 1, 9, 2, 0},
+    {"coo-atomic", "x", ACCESS_LOAD, T_F64, 1, 9, 1, 0},
+    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* row 2 is added to in 3 turns */
+    {"coo-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
 };
 
 /* A full 40 x 40 matrix: rows of 320 bytes in fp64, which begin at full sectors. */
 static const struct by_hand of_dense[] = {
-    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane in a sector of its own */
-    {"csr-scalar", "x", TOUCH_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes at the same column */
-    {"csr-vector", "val", TOUCH_LOAD, T_F64, 80, 1600, 400, 0},  /* 32 lanes, 8 sectors, then 8 lanes, 2 */
-    {"csr-vector", "col", TOUCH_LOAD, T_F64, 80, 1600, 200, 0},  /* 4 and 1 */
-    {"csr-vector", "val", TOUCH_LOAD, T_F32, 80, 1600, 200, 0},
-    {"ell", "val", TOUCH_LOAD, T_F64, 80, 1600, 400, 0},
-    {"ell", "x", TOUCH_LOAD, T_F64, 80, 1600, 80, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane in a sector of its own */
+    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes at the same column */
+    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* 32 lanes, 8 sectors, then 8 lanes, 2 */
+    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* 4 and 1 */
+    {"csr-vector", "val", ACCESS_LOAD, T_F32, 80, 1600, 200, 0},
+    {"ell", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},
+    {"ell", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},
 };
 
 /* Rows 0, 40 and 41 of 64 have an entry, in columns 0, 0 and 1 of ragged(). */
 static const struct by_hand of_empty_rows[] = {
-    {"csr-scalar", "ptr", TOUCH_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes, 4 or, one further on, 5 sectors */
-    {"csr-scalar", "val", TOUCH_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", TOUCH_STORE, T_F64, 2, 64, 16, 0},
-    {"csr-scalar", "y", TOUCH_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", TOUCH_STORE, T_F64, 64, 64, 64, 0},
-    {"csr-vector", "val", TOUCH_LOAD, T_F64, 3, 4, 3, 0},
+    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes, 4 or, one further on, 5 sectors */
+    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", ACCESS_STORE, T_F64, 2, 64, 16, 0},
+    {"csr-scalar", "y", ACCESS_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", ACCESS_STORE, T_F64, 64, 64, 64, 0},
+    {"csr-vector", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},
 };
 
 static void hold(const struct csr *A, const struct by_hand *list, int n)
@@ -139,7 +139,7 @@ static void hold(const struct csr *A, const struct by_hand *list, int n)
         if (a == counted.scope.narrays || t.requests != h->requests || t.lanes != h->lanes || t.sectors != h->sectors ||
             t.contended != h->contended)
             fail_msg("%s, %s of %s, %s: %lld requests, %lld lanes, %lld sectors, %lld contended", h->kernel,
-                     touch_names[h->touch], h->array, type_name(h->real), (long long)t.requests, (long long)t.lanes,
+                     access_names[h->touch], h->array, type_name(h->real), (long long)t.requests, (long long)t.lanes,
                      (long long)t.sectors, (long long)t.contended);
         assert_true(counts_error(&counted) == 0);
         subject_free(&s);
@@ -197,20 +197,20 @@ static void look(void *user, const struct scope *sc, int64_t block, int warp, co
                  const struct request_facts *f)
 {
     struct coverage *v = user;
-    const struct scope_place *p = &sc->place[r->place];
+    const struct access_site *p = &sc->site[r->site];
     (void)block, (void)warp;
     v->requests++;
     v->bad += f->lanes != __builtin_popcount(r->mask) || f->lanes == 0;
     if (p->array < 0) return;
     const struct scope_array *a = &sc->array[p->array];
-    if (touch_shared(p->touch)) v->bad += f->turns < f->turns_least || f->turns_least < 1;
-    if (!touch_global(p->touch)) return;
+    if (accesses_shared(p->kind)) v->bad += f->wavefronts < f->wavefronts_least || f->wavefronts_least < 1;
+    if (!accesses_global(p->kind)) return;
     v->bad += f->nsectors * SECTOR < f->bytes || f->nsectors > f->lanes || f->nsectors < 1;
-    v->bad += f->padding > f->bytes || f->bytes > f->lanes * a->size || (f->contended && p->touch != TOUCH_ATOMIC);
+    v->bad += f->padding > f->bytes || f->bytes > f->lanes * a->size || (f->contended && p->kind != ACCESS_ATOMIC);
     for (uint32_t left = r->mask; left; left &= left - 1) {
         int64_t at = r->at[__builtin_ctz(left)];
         v->bad += at < 0 || at >= a->n;
-        bool writes = p->touch == TOUCH_STORE || p->touch == TOUCH_ATOMIC;
+        bool writes = p->kind == ACCESS_STORE || p->kind == ACCESS_ATOMIC;
         if (!writes && a->stored >= 0) v->slot[a->stored][at] = 1;
         if (writes && !strcmp(a->name, "y")) v->row[at] = 1;
     }
@@ -232,16 +232,16 @@ static void check_coverage(const struct coverage *v, const struct kernel *k, con
 /* `order`: the sectors of one place that were asked for before depend on who came first. */
 static void same_counts(const struct counts *a, const struct counts *b, const char *kernel, const char *what)
 {
-    if (a->scope.nplaces != b->scope.nplaces || a->scope.nlaunches != b->scope.nlaunches)
+    if (a->scope.nsites != b->scope.nsites || a->scope.nlaunches != b->scope.nlaunches)
         fail_msg("%s, %s: not the same places", kernel, what);
     int64_t agains = 0;
-    for (int p = 0; p < a->scope.nplaces; p++) {
-        struct tally x = a->by_place[p], y = b->by_place[p];
-        agains += x.again - y.again;
-        x.again = y.again = 0;
+    for (int p = 0; p < a->scope.nsites; p++) {
+        struct tally x = a->by_site[p], y = b->by_site[p];
+        agains += x.refetched - y.refetched;
+        x.refetched = y.refetched = 0;
         if (memcmp(&x, &y, sizeof x))
             fail_msg("%s, %s: not the same at %s:%d, %s: %lld and %lld requests, %lld and %lld sectors", kernel, what,
-                     a->scope.place[p].file, a->scope.place[p].line, touch_names[a->scope.place[p].touch],
+                     a->scope.site[p].file, a->scope.site[p].line, access_names[a->scope.site[p].kind],
                      (long long)x.requests, (long long)y.requests, (long long)x.sectors, (long long)y.sectors);
     }
     for (int l = 0; l < a->scope.nlaunches; l++)
@@ -263,7 +263,7 @@ static void check_one(const struct subject *s, const struct kernel *k, const cha
     }
     count_or_fail(k, &s->M, 0, &sink, &counted);
     int64_t requests = 0;
-    for (int p = 0; p < counted.scope.nplaces; p++) requests += counted.by_place[p].requests;
+    for (int p = 0; p < counted.scope.nsites; p++) requests += counted.by_site[p].requests;
     if (v.bad || requests != v.requests) fail_msg("%s of %s: %d requests are odd", k->name, name, v.bad);
     check_coverage(&v, k, name);
     count_or_fail(k, &s->M, INT32_MAX, NULL, &again);
@@ -336,7 +336,7 @@ static int64_t sectors_at(int n, const int64_t *at, int size)
 static struct tally loads_of(const char *array)
 {
     for (int a = 0; a < counted.scope.narrays; a++)
-        if (!strcmp(counted.scope.array[a].name, array)) return counts_of(&counted, TOUCH_LOAD, a, -1);
+        if (!strcmp(counted.scope.array[a].name, array)) return counts_of(&counted, ACCESS_LOAD, a, -1);
     return (struct tally){0};
 }
 
@@ -438,11 +438,11 @@ static void test_samples(void **state)
     assert_true(subject_new(&s, A, "csr", T_F64));
     const struct kernel *k = kernel_find("csr-scalar");
     count_or_fail(k, &s.M, 0, NULL, &counted);
-    double all = (double)counts_of(&counted, TOUCH_LOAD, -1, -1).sectors + (double)loads_of("y").sectors +
-                 (double)counts_of(&counted, TOUCH_STORE, -1, -1).sectors;
+    double all = (double)counts_of(&counted, ACCESS_LOAD, -1, -1).sectors + (double)loads_of("y").sectors +
+                 (double)counts_of(&counted, ACCESS_STORE, -1, -1).sectors;
     count_or_fail(k, &s.M, 40, NULL, &counted);
-    double some = (double)counts_of(&counted, TOUCH_LOAD, -1, -1).sectors +
-                  (double)counts_of(&counted, TOUCH_STORE, -1, -1).sectors;
+    double some = (double)counts_of(&counted, ACCESS_LOAD, -1, -1).sectors +
+                  (double)counts_of(&counted, ACCESS_STORE, -1, -1).sectors;
     assert_int_equal(counted.scope.launch[0].blocks, 469);
     assert_in_range(counted.scope.launch[0].seen, 35, 45);
     double error = counts_error(&counted);

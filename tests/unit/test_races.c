@@ -57,8 +57,8 @@ static const struct {
     {"all-arrive", "__syncthreads();", "thread 0 waits here, but thread 5 has returned"},
     {"mask", "v += __shfl_down_sync(FULL_MASK, v, d);", "names lane 20, which has returned"},
     {"range", "out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];", "index 64 of in is outside it"},
-    {"lockstep", "s[lane] = in[lane];", "lockstep is relied on, __syncwarp() is missing"},
-    {"update", "out[0] += in[threadIdx.x];", "an atomicAdd or the like is missing"},
+    {"lockstep", "s[lane] = in[lane];", "the kernel relies on lockstep, __syncwarp() is missing"},
+    {"update", "out[0] += in[threadIdx.x];", "use atomicAdd or another atomic"},
     {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 32: reads out[31], which thread 31 wrote"},
 };
 
@@ -145,11 +145,11 @@ static void test_command(void **state)
 /* ---- what is a race ---- */
 
 enum { HERE = 0x1000 };
-static struct race_seen other;
+static struct race_access other;
 
 static enum race_answer by(unsigned thread, enum race_kind kind)
 {
-    return races_touch(HERE, thread, kind, "f", (int)thread, &other);
+    return races_access(HERE, thread, kind, "f", (int)thread, &other);
 }
 
 static void test_barriers_order(void **state)
@@ -219,9 +219,9 @@ static void test_many_elements(void **state)
     (void)state;
     races_block(64);
     for (uint64_t k = 0; k < 100000; k++)
-        assert_int_equal(races_touch(8 * k, 1, RACE_WRITE, "f", 1, &other), RACE_NONE);
+        assert_int_equal(races_access(8 * k, 1, RACE_WRITE, "f", 1, &other), RACE_NONE);
     for (uint64_t k = 0; k < 100000; k++)
-        assert_int_equal(races_touch(8 * k, 2, RACE_READ, "f", 1, &other), RACE_FOUND);
+        assert_int_equal(races_access(8 * k, 2, RACE_READ, "f", 1, &other), RACE_FOUND);
     races_close();
     races_block(64);
     mem_fail_at(1);

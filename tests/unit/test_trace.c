@@ -31,13 +31,13 @@ static const char example[] = "load samples/thesis4.mtx; ";
    four lanes the element and its row and column, * for padding. */
 static void step_text(const struct tracing *v, int64_t k, char *out, size_t size)
 {
-    const struct scope_place *p = tracing_place(v, k);
+    const struct access_site *p = tracing_site(v, k);
     struct request_facts f;
     int shown = 0;
     facts_of(&v->t.scope, &v->t.step[k], &f);
     size_t n =
-        (size_t)snprintf(out, size, "%s %s %x %d %d %d %d |", touch_names[p->touch], tracing_array(v, k),
-                         v->t.step[k].mask, f.nsectors, __builtin_popcountll(v->step[k].again), f.bytes, f.padding);
+        (size_t)snprintf(out, size, "%s %s %x %d %d %d %d |", access_names[p->kind], tracing_array(v, k),
+                         v->t.step[k].mask, f.nsectors, __builtin_popcountll(v->step[k].refetched), f.bytes, f.padding);
     for (int l = 0; l < LANES && shown < 4; l++) {
         struct lane_at at = tracing_lane(v, k, l);
         char row[16] = "-", col[16] = "-";
@@ -139,7 +139,7 @@ static void totals_by_hand(void **state)
     assert_int_equal(s->lanes, 9 * 4 + 3);
     assert_int_equal(s->apart, 3);
     assert_int_equal(s->bytes, 16 + 16 + 32 + 16 + 16 + 32 + 16 + 24 + 8 + 4 + 8 + 32);
-    assert_int_equal(s->again, 1 + 2 + 1 + 1 + 1 + 1 + 1);
+    assert_int_equal(s->refetched, 1 + 2 + 1 + 1 + 1 + 1 + 1);
     assert_int_equal(s->least, 12);
     assert_int_equal(m->steps, 6);
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
@@ -171,8 +171,8 @@ static void add_request(struct tally *t, const struct trace_sums *s)
     t->sectors += s->counted;
     t->bytes += s->bytes;
     t->padding += s->padding;
-    t->turns += s->turns;
-    t->turns_least += s->turns_least;
+    t->wavefronts += s->wavefronts;
+    t->wavefronts_least += s->wavefronts_least;
     t->contended += s->contended;
     t->lanes += s->lanes;
 }
@@ -189,11 +189,11 @@ static void check_sums(const struct tracing *v)
         lanes += f.lanes;
         const struct trace_sums *s = &v->step[k].sums;
         assert_true(s->counted == counted && s->padding == padding && s->lanes == lanes && s->steps == k + 1);
-        assert_true(s->least <= s->sectors && s->again <= s->sectors && s->bytes <= s->sectors * SECTOR);
+        assert_true(s->least <= s->sectors && s->refetched <= s->sectors && s->bytes <= s->sectors * SECTOR);
         assert_int_equal(s->bytes + s->unused,
                          s->sectors * SECTOR); /* useful, padding and unused are what was fetched */
         assert_true(!(v->t.step[k].mask & ~tracing_alive(v, k)));
-        assert_non_null(kernel_source_line(tracing_place(v, k)->file, tracing_place(v, k)->line, &(int){0}));
+        assert_non_null(kernel_source_line(tracing_site(v, k)->file, tracing_site(v, k)->line, &(int){0}));
         for (int l = 0; l < LANES; l++) {
             struct lane_at at = tracing_lane(v, k, l);
             assert_int_equal(at.state == LANE_ACTIVE, v->t.step[k].mask >> l & 1);
@@ -231,13 +231,13 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     const struct scope_sink sink = {.request = ignore};
     const struct mat *M = session_mat(s, (struct product *)s->trace->product, device_open("emu", &e), &e);
     assert_true(M && count_kernel(k, M, 0, &sink, NULL, &c, &e));
-    for (int t = 0; t < TOUCHES; t++) {
-        struct tally x = counts_of(&c, (enum touch)t, -1, -1);
-        if (touch_global((enum touch)t)) want.requests += x.requests, want.bytes += x.bytes;
+    for (int t = 0; t < ACCESS_KINDS; t++) {
+        struct tally x = counts_of(&c, (enum access_kind)t, -1, -1);
+        if (accesses_global((enum access_kind)t)) want.requests += x.requests, want.bytes += x.bytes;
         want.sectors += x.sectors;
         want.padding += x.padding;
-        want.turns += x.turns;
-        want.turns_least += x.turns_least;
+        want.wavefronts += x.wavefronts;
+        want.wavefronts_least += x.wavefronts_least;
         want.contended += x.contended;
         want.lanes += x.lanes;
     }

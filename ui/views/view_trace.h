@@ -38,9 +38,9 @@ static inline int clamp(int v, int low, int high)
 
 /* ---- view_trace_lanes.c ---- */
 
-extern const char *const trace_view_short[TOUCHES]; /* what a step does in a few letters */
+extern const char *const trace_view_short[ACCESS_KINDS]; /* what a step does in a few letters */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS]);
-enum style trace_view_style(const struct scope_place *p);
+enum style trace_view_style(const struct access_site *p);
 /* Draws from line y on; each returns the line below. */
 int trace_view_grid(struct canvas *c, const struct frame *f, int y);
 

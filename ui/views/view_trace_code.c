@@ -39,7 +39,7 @@ static int access_in(const char *text, int length, const char *array, int column
 }
 
 /* Of the lines around the present one, moved left as far as its column needs. */
-static void draw_source_line(struct canvas *c, const struct scope_place *p, const char *array, int line, int shift,
+static void draw_source_line(struct canvas *c, const struct access_site *p, const char *array, int line, int shift,
                              int y)
 {
     int length = 0, room = c->w - NUMBER;
@@ -61,7 +61,7 @@ static void draw_origin(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;
     char text[128];
-    int n = snprintf(text, sizeof text, "%s in %s", tracing_function(v), tracing_place(v, v->at)->file);
+    int n = snprintf(text, sizeof text, "%s in %s", tracing_function(v), tracing_site(v, v->at)->file);
     for (int i = 0; i < f->source; i++) {
         const struct cell *line = &c->cell[(y + i) * c->w];
         int end = c->w;
@@ -75,7 +75,7 @@ static void draw_origin(struct canvas *c, const struct frame *f, int y)
 int trace_view_source(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;
-    const struct scope_place *p = tracing_place(v, v->at);
+    const struct access_site *p = tracing_site(v, v->at);
     int room = c->w - NUMBER, end = p->column + 12, shift = end > room ? end - room : 0, length = 0;
     const char *text = kernel_source_line(p->file, p->line, &length);
     if (length <= room) shift = 0;

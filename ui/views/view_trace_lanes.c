@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *const trace_view_short[TOUCHES] = {"ld", "st", "at", "tex", "sh ld", "sh st", "sh at", "shfl", "sync"};
+const char *const trace_view_short[ACCESS_KINDS] = {"ld", "st", "at", "tex", "sh ld", "sh st", "sh at", "shfl", "sync"};
 
 static char lower(char ch)
 {
@@ -29,16 +29,16 @@ void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS])
     }
 }
 
-enum style trace_view_style(const struct scope_place *p)
+enum style trace_view_style(const struct access_site *p)
 {
     return p->array < 0 ? ST_TITLE : ST_ROW + (unsigned)(p->array % ROW_COLOURS);
 }
 
-static char glyph_of(const struct scope_place *p, const char *letter)
+static char glyph_of(const struct access_site *p, const char *letter)
 {
-    bool writes = p->touch == TOUCH_STORE || p->touch == TOUCH_ATOMIC || p->touch == TOUCH_SHARED_STORE ||
-                  p->touch == TOUCH_SHARED_ATOMIC;
-    if (p->array < 0) return p->touch == TOUCH_BARRIER ? '|' : '~';
+    bool writes = p->kind == ACCESS_STORE || p->kind == ACCESS_ATOMIC || p->kind == ACCESS_SHARED_STORE ||
+                  p->kind == ACCESS_SHARED_ATOMIC;
+    if (p->array < 0) return p->kind == ACCESS_BARRIER ? '|' : '~';
     return writes ? (char)(letter[p->array] - 'a' + 'A') : letter[p->array];
 }
 
@@ -54,7 +54,7 @@ static void draw_ruler(struct canvas *c, const struct frame *f, int y)
 
 static void draw_cell(struct canvas *c, const struct tracing *v, int64_t k, int l, int y, const char *letter)
 {
-    const struct scope_place *p = tracing_place(v, k);
+    const struct access_site *p = tracing_site(v, k);
     struct lane_at at = tracing_lane(v, k, l);
     bool here = k == v->at;
     int x = NUMBER + l;
@@ -69,14 +69,14 @@ static void draw_cell(struct canvas *c, const struct tracing *v, int64_t k, int 
 static void draw_step(struct canvas *c, const struct frame *f, int64_t k, int y, const char *letter)
 {
     const struct tracing *v = f->v;
-    const struct scope_place *p = tracing_place(v, k);
+    const struct access_site *p = tracing_site(v, k);
     bool here = k == v->at;
     if (here) canvas_put(c, 0, y, ST_BOLD, '>');
     canvas_text(c, 1, y, here ? ST_BOLD : ST_DIM, "%5lld", (long long)k);
     for (int l = 0; l < LANES; l++) draw_cell(c, v, k, l, y, letter);
     if (f->label)
-        canvas_text(c, CELLS + 1, y, here ? ST_BOLD : trace_view_style(p), "%s %.*s", trace_view_short[p->touch],
-                    f->label - (int)strlen(trace_view_short[p->touch]) - 2, tracing_array(v, k));
+        canvas_text(c, CELLS + 1, y, here ? ST_BOLD : trace_view_style(p), "%s %.*s", trace_view_short[p->kind],
+                    f->label - (int)strlen(trace_view_short[p->kind]) - 2, tracing_array(v, k));
 }
 
 /* What a lane is at: row, column, and the element of the array. */

@@ -34,10 +34,11 @@ static int say_global(struct canvas *c, int x, int y, const struct tracing *v, c
 
 static int say_shared(struct canvas *c, int x, int y, const struct request_facts *f)
 {
-    bool more = f->turns > f->turns_least;
-    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->turns, "wavefront").text);
+    bool more = f->wavefronts > f->wavefronts_least;
+    x = canvas_text(c, x, y, more ? ST_WARN : ST_GOOD, "%s", how_many(f->wavefronts, "wavefront").text);
     if (more)
-        x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : " (%d without bank conflicts)", f->turns_least);
+        x = canvas_text(c, x, y, ST_WARN, c->w < NARROW ? ", not %d" : " (%d without bank conflicts)",
+                        f->wavefronts_least);
     if (f->contended) x = canvas_text(c, x, y, ST_WARN, "; %d contended", f->contended);
     return x;
 }
@@ -45,13 +46,13 @@ static int say_shared(struct canvas *c, int x, int y, const struct request_facts
 /* "load val: 3 of 32 lanes (diverged); 24 B in 1 sector, mask 00000007"; narrow: "ld val 3/32: 24 B in 1 sector" */
 int trace_view_request(struct canvas *c, const struct tracing *v, const struct request_facts *f, int y)
 {
-    const struct scope_place *p = tracing_place(v, v->at);
+    const struct access_site *p = tracing_site(v, v->at);
     uint32_t mask = v->t.step[v->at].mask, alive = tracing_alive(v, v->at);
     bool narrow = c->w < NARROW, diverged = mask != alive;
     int x = canvas_text(c, 1, y, ST_BOLD, "%s%s%s",
-                        narrow    ? trace_view_short[p->touch]
+                        narrow    ? trace_view_short[p->kind]
                         : p->what ? p->what
-                                  : touch_names[p->touch],
+                                  : access_names[p->kind],
                         p->array < 0 ? "" : " ", tracing_array(v, v->at));
     enum style st = diverged ? ST_WARN : ST_PLAIN;
     if (narrow)
@@ -59,10 +60,10 @@ int trace_view_request(struct canvas *c, const struct tracing *v, const struct r
     else
         x = canvas_text(c, x, y, st, diverged ? ": %d of %d lanes (diverged); " : ": %d lanes; ", f->lanes,
                         __builtin_popcount(alive));
-    if (touch_global(p->touch)) x = say_global(c, x, y, v, f);
-    if (touch_shared(p->touch)) x = say_shared(c, x, y, f);
-    if (p->touch == TOUCH_EXCHANGE) x = canvas_text(c, x, y, ST_PLAIN, "registers only");
-    if (p->touch == TOUCH_BARRIER) x = canvas_text(c, x, y, ST_PLAIN, "all warps of a block meet");
+    if (accesses_global(p->kind)) x = say_global(c, x, y, v, f);
+    if (accesses_shared(p->kind)) x = say_shared(c, x, y, f);
+    if (p->kind == ACCESS_COLLECTIVE) x = canvas_text(c, x, y, ST_PLAIN, "registers only");
+    if (p->kind == ACCESS_BARRIER) x = canvas_text(c, x, y, ST_PLAIN, "all warps of a block meet");
     if (x + 15 <= c->w) canvas_text(c, x, y, ST_DIM, ", mask %08x", mask);
     return y + 1;
 }
@@ -74,7 +75,7 @@ struct bytes {
 
 static struct bytes bytes_of(const struct tracing *v, uint64_t sector, const struct lane_at *lane)
 {
-    const struct scope_array *a = &v->t.scope.array[tracing_place(v, v->at)->array];
+    const struct scope_array *a = &v->t.scope.array[tracing_site(v, v->at)->array];
     struct bytes b = {0, 0};
     for (int l = 0; l < LANES; l++) {
         if (lane[l].state != LANE_ACTIVE) continue;
@@ -134,7 +135,7 @@ static void draw_box(struct canvas *c, const struct boxes *x, const struct scope
 
 static void draw_boxes(struct canvas *c, const struct tracing *v, const struct request_facts *f, int lines, int y)
 {
-    const struct scope_array *a = &v->t.scope.array[tracing_place(v, v->at)->array];
+    const struct scope_array *a = &v->t.scope.array[tracing_site(v, v->at)->array];
     int which[2 * LANES], n = tracing_sectors(f, which);
     struct boxes x = boxes_of(c, a, n, lines);
     struct lane_at lane[LANES];
@@ -143,7 +144,7 @@ static void draw_boxes(struct canvas *c, const struct tracing *v, const struct r
     int room = lines * x.per_line, shown = n <= room ? n : room - 1;
     for (int i = 0; i < shown; i++)
         draw_box(c, &x, a, f->sector[which[i]], bytes_of(v, f->sector[which[i]], lane),
-                 v->step[v->at].again >> which[i] & 1, 1 + i % x.per_line * x.width, y + i / x.per_line);
+                 v->step[v->at].refetched >> which[i] & 1, 1 + i % x.per_line * x.width, y + i / x.per_line);
     if (shown < n) canvas_text(c, 1 + shown % x.per_line * x.width, y + shown / x.per_line, ST_DIM, "+ %d", n - shown);
 }
 
@@ -151,7 +152,7 @@ static void draw_boxes(struct canvas *c, const struct tracing *v, const struct r
 static void draw_banks(struct canvas *c, const struct tracing *v, int y)
 {
     const struct request *r = &v->t.step[v->at];
-    const struct scope_array *a = &v->t.scope.array[tracing_place(v, v->at)->array];
+    const struct scope_array *a = &v->t.scope.array[tracing_site(v, v->at)->array];
     uint64_t word[4 * LANES];
     int n = 0, load[BANKS] = {0};
     for (uint32_t left = r->mask; left; left &= left - 1)
@@ -175,8 +176,8 @@ static void draw_banks(struct canvas *c, const struct tracing *v, int y)
 
 int trace_view_sectors(struct canvas *c, const struct frame *f, const struct request_facts *facts, int y)
 {
-    enum touch touch = tracing_place(f->v, f->v->at)->touch;
-    if (f->sectors && touch_global(touch)) draw_boxes(c, f->v, facts, f->sectors, y);
-    if (f->sectors && touch_shared(touch)) draw_banks(c, f->v, y);
+    enum access_kind touch = tracing_site(f->v, f->v->at)->kind;
+    if (f->sectors && accesses_global(touch)) draw_boxes(c, f->v, facts, f->sectors, y);
+    if (f->sectors && accesses_shared(touch)) draw_banks(c, f->v, y);
     return y + f->sectors;
 }

@@ -17,7 +17,7 @@ int trace_view_legend(struct canvas *c, const struct frame *f, int y)
     canvas_put(c, x, y, ST_DIM, 0xb7);
     x = canvas_text(c, x + 1, y, ST_DIM, " inactive  blank done  capital store ");
     for (int a = 0; a < s->narrays && x + (int)strlen(s->array[a].name) + 5 < c->w; a++) {
-        struct scope_place p = {.array = a};
+        struct access_site p = {.array = a};
         x = canvas_text(c, x + 2 - !a, y, trace_view_style(&p), "%c", letter[a]);
         if (s->array[a].name[1]) x = canvas_text(c, x, y, ST_DIM, " %s", s->array[a].name);
     }
@@ -84,8 +84,8 @@ int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int l
     item_bytes(c, &at, "useful", t->bytes - t->padding, fetched);
     item_bytes(c, &at, "padding", t->padding, fetched);
     item_bytes(c, &at, "unused", t->unused, fetched);
-    item_bytes(c, &at, "fetched again", t->again * SECTOR, fetched);
-    item_of(c, &at, "wavefronts", t->turns, t->turns_least);
+    item_bytes(c, &at, "fetched again", t->refetched * SECTOR, fetched);
+    item_of(c, &at, "wavefronts", t->wavefronts, t->wavefronts_least);
     if (t->contended) item_count(c, &at, "contended", t->contended);
     return at.y + 1 < y + lines ? at.y + 1 : y + lines;
 }
@@ -96,7 +96,7 @@ void trace_view_lane(struct canvas *c, const struct tracing *v, int y)
     static const char *const states[] = {"is active", "is inactive: it diverged from the others", "is done",
                                          "has nothing to do"};
     struct lane_at at = tracing_lane(v, v->at, v->lane);
-    int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_place(v, v->at)->array;
+    int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_site(v, v->at)->array;
     if (at.has_index)
         x = canvas_text(c, x, y, ST_PLAIN, "%s[%lld], byte %lld", tracing_array(v, v->at), (long long)at.index,
                         (long long)at.index * v->t.scope.array[array].size);

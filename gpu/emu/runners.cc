@@ -1,0 +1,77 @@
+/* What a launch runs with: one runner per host thread, and the settings that all of them share. */
+#include "simt_runner.h"
+
+namespace simt
+{
+
+constinit thread_local machine now = {};
+
+launch_settings settings;
+static runner *runners[RUNNERS]; /* by host thread; runners[0] stays NULL, the launching thread has first_runner */
+static runner first_runner;
+constinit thread_local runner *m = &first_runner;
+std::atomic<bool> cancelled;
+
+/* The launching thread asks the user's watch whether to go on; the other threads read its answer. */
+void check_cancel()
+{
+    int64_t blocks = static_cast<int64_t>(now.grid_dim.x) * now.grid_dim.y * now.grid_dim.z;
+    if (m == &first_runner && settings.scope && !m->broken && !scope_tick(settings.scope, m->block, blocks, &m->err))
+        cancelled = true;
+    if (cancelled) m->broken = true;
+}
+
+int make_runners(int threads)
+{
+    for (int t = 1; t < threads; t++) {
+        if (!runners[t])
+            runners[t] = static_cast<runner *>(mem_zero(1, sizeof(runner), "a thread of the emulator", nullptr));
+        if (!runners[t]) return t;
+    }
+    return threads;
+}
+
+void use_runner(int thread)
+{
+    if (thread > 0) m = runners[thread];
+}
+
+void discard_stacks(runner *r)
+{
+    for (int k = 0; r->f && k < BLOCK_MOST; k++) r->f[k].ready = false;
+}
+
+void gather_findings()
+{
+    for (int t = 1; t < RUNNERS; t++) {
+        runner *r = runners[t];
+        if (!r || !r->broken) continue;
+        if (!cancelled && (!m->broken || r->block < m->block)) m->err = r->err, m->block = r->block;
+        m->broken = true;
+        r->broken = false;
+        err_clear(&r->err);
+        discard_stacks(r);
+    }
+}
+
+void runner_free(runner *r)
+{
+    mem_free(r->f);
+    mem_free(r->stacks);
+    mem_free(r->shared);
+    mem_free(r->notes);
+    r->f = nullptr, r->stacks = r->shared = nullptr, r->notes = nullptr;
+}
+
+void free_runners()
+{
+    runner_free(m);
+    for (auto *&r : runners) {
+        if (r) runner_free(r);
+        mem_free(r);
+        r = nullptr;
+    }
+    now.shared = nullptr;
+}
+
+} // namespace simt
