@@ -151,7 +151,8 @@ bool answer_read(struct answer *a, const char *text, struct err *e)
     text += strspn(text, " \t");
     size_t n = strlen(text);
     while (n && strchr(" \t", text[n - 1])) n--;
-    if (!n || n >= sizeof a->text)
+    if (!n) return fail(e, E_INPUT, "the answer is missing after =");
+    if (n >= sizeof a->text)
         return fail(e, E_INPUT, "the answer is too long: at most %zu bytes, found %zu", sizeof a->text - 1, n);
     memcpy(a->text, text, n);
     char *of = *text == '"' ? NULL : command_in(a->text);

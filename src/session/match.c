@@ -49,6 +49,7 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
         if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], false);
 }
 
+/* "a matrix, `using` or `force`" */
 static void name_item(void *user, const struct item *it, bool value)
 {
     struct message *t = user;
@@ -59,10 +60,12 @@ static void name_item(void *user, const struct item *it, bool value)
         message_add(t, "`%s`", it->word);
 }
 
+/* What may come next: names for a suggestion, and how many items there are. */
 struct offer {
     const struct match *m;
     struct suggest *to;
-    const struct kind *only; /* the one kind with a list among what is expected */
+    const struct kind *value; /* the last kind of value, NULL if only keywords fit */
+    const struct item *word;  /* the last keyword, NULL if only values fit */
     int items;
 };
 
@@ -70,35 +73,56 @@ static void offer_item(void *user, const struct item *it, bool value)
 {
     struct offer *o = user;
     o->items++;
-    if (value) o->only = it->value;
+    if (value)
+        o->value = it->value;
+    else
+        o->word = it;
     if (!value)
         suggest_offer(o->to, it->word);
     else
         kind_list(it->value, o->m->a->session, o->m->a, suggest_offer, o->to);
 }
 
+/* "a matrix is missing after `use`" */
+static void say_missing(const struct match *m, struct message *t)
+{
+    expected(m, name_item, t);
+    message_add(t, " is missing after ");
+    message_quote(t, m->w->w[m->next - 1].text);
+}
+
+/* "`Z` after `use` is not a matrix"; with keywords alone, "`onn` cannot follow `cpu`; use `using` or `force`". */
+static void say_wrong(const struct match *m, const struct offer *o, struct message *t)
+{
+    message_quote(t, m->w->w[m->next].text);
+    message_add(t, o->value ? " after " : " cannot follow ");
+    message_quote(t, m->w->w[m->next - 1].text);
+    if (o->value)
+        message_add(t, " is not ");
+    else
+        message_add(t, o->items ? "; use " : "; nothing can");
+    expected(m, name_item, t);
+}
+
 /* Report that the next word does not fit, or that a word is missing, and which words would be right. */
 static bool unexpected(const struct match *m, struct err *e)
 {
-    const char *found = m->next < m->w->n ? m->w->w[m->next].text : NULL;
-    struct suggest near = suggest_for(found ? found : "");
-    struct offer o = {m, &near, NULL, 0};
+    bool missing = m->next >= m->w->n;
+    struct suggest near = suggest_for(missing ? "" : m->w->w[m->next].text);
+    struct offer o = {.m = m, .to = &near};
     struct message t = {0};
     expected(m, offer_item, &o);
     t.of = o.items;
-    if (found) {
-        message_quote(&t, found);
-        message_add(&t, " after ");
-        message_quote(&t, m->w->w[m->next - 1].text);
-        message_add(&t, o.items ? " is not " : " is too much");
-    }
-    expected(m, name_item, &t);
-    if (!found) {
-        message_add(&t, " is missing after ");
-        message_quote(&t, m->w->w[m->next - 1].text);
+    if (missing) {
+        say_missing(m, &t);
+    } else if (o.items == 1 && o.word && o.word->type == ITEM_WORD) {
+        message_add(&t, "the word `%s` is missing before ", o.word->word);
+        message_quote(&t, m->w->w[m->next].text);
+    } else {
+        say_wrong(m, &o, &t);
     }
     message_near(&t, &near);
-    if (o.only && o.items <= 1) message_choices(&t, m->a->session, m->a, o.only);
+    if (o.value && o.items <= 1) message_choices(&t, m->a->session, m->a, o.value);
     return fail(e, E_USAGE, "%s", t.text);
 }
 
@@ -124,8 +148,7 @@ static bool take_keyword(struct match *m, const struct item *it, struct err *e)
 {
     if (m->used[it->group] && !m->lenient) {
         bool alone = !arg(m->a, it->key);
-        return fail(e, E_USAGE, alone ? "`%s` cannot be given with what was given before it" : "`%s` is given twice",
-                    it->word);
+        return fail(e, E_USAGE, alone ? "`%s` contradicts an earlier word" : "`%s` is given twice", it->word);
     }
     m->used[it->group] = true;
     if (it->type == ITEM_PAIR)

@@ -200,7 +200,7 @@ const struct known_end known_ends[] = {
      .solver = "gs",
      .reason = DIVERGED,
      .iterations = 4,
-     .why = "Gauss-Seidel converges surely",
+     .why = "Gauss-Seidel is certain to converge",
      DENSE(2, 1, 5, 5, 1)},
     {.name = "gs, forced on",
      .solver = "gs",

@@ -141,7 +141,7 @@ static void singular_matrices_are_told_what_next(void **state)
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
     talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg needs more: use gmres");
     assert_true(talk_line(&t, "load samples/thesis4.mtx; scale by rows as T"));
-    talk_says(&t, "solve cg T on cpu b random seed 3", "A is not symmetric, as cg needs it: take bicgstab or gmres");
+    talk_says(&t, "solve cg T on cpu b random seed 3", "A is not symmetric, as cg requires: use bicgstab or gmres");
     talk_close(&t);
 }
 

@@ -176,7 +176,7 @@ static const struct {
 } errors[] = {
     {"stat", "stat: there is no such command; did you mean `stats`?\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists them\n"},
-    {"list A", "list: `A` after `list` is too much\n"},
+    {"list A", "list: `A` cannot follow `list`; nothing can\n"},
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
     {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
     {"load", "load: a file is missing after `load`\n"},
@@ -185,11 +185,11 @@ static const struct {
     {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
-    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is not `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv A on cpu onn", "spmv: `onn` cannot follow `cpu`; use `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
     {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
                   " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
-    {"spmv f64 f32", "spmv: `f32` cannot be given with what was given before it\n"},
+    {"spmv f64 f32", "spmv: `f32` contradicts an earlier word\n"},
     {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: expected 0 to 1000000 after `reps`, found -1\n"},
     {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},

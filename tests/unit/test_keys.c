@@ -68,7 +68,7 @@ static void what_is_no_key_is_refused(void **state)
     talk_refuses(&t, "keys j size 0x3", "1x1 to 1000x1000");
     talk_refuses(&t, "keys j size 2000x3", "1x1 to 1000x1000");
     talk_refuses(&t, "keys j colours 7", "none, 8, 16, 256 or true");
-    talk_refuses(&t, "keys", "expected a word");
+    talk_refuses(&t, "keys", "a word is missing after `keys`");
     shows(&t, "keys \"':keys j' Enter\" size 120x30", "keys: a full screen is open already");
     shows(&t, "keys \"'Pgdn ' 'a'\" view rows", "[2 rows]");
     talk_close_screen(&t);

@@ -358,7 +358,7 @@ static const struct {
     {"= 3\n", ":1: ", "expected a question before its answer"},
     {"? How many?\n\n= 3\n", ":3: ", "expected a question before its answer"},
     {"! So it is.\n", ":1: ", "expected a question before the text on its answer"},
-    {"? How many?\n=\n", ":2: ", "expected an answer"},
+    {"? How many?\n=\n", ":2: ", "the answer is missing"},
     {"? How many?\n= 3 apples\n", ":2: ", "expected a number, or words in quotes, found `3 apples`"},
     {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or a percentage after +-"},
     {"? How many?\n= 3 +- -1\n", ":2: ", "expected a number or a percentage after +-"},
