@@ -219,7 +219,10 @@ static bool is_heavy(const struct ink *k)
    Old terminals cannot turn off one attribute alone, and turning all off is as short. */
 static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
-    bool off = !was || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
+    static const struct ink plain;
+    bool unknown = !was;
+    if (unknown) was = &plain;
+    bool off = unknown || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
                (was->reverse && !now->reverse) || (*was->colour && !*now->colour);
     bool dye = *now->colour && (off || strcmp(was->colour, now->colour) != 0);
     char *at = out + 1; /* the first ; becomes the [ */
@@ -264,7 +267,7 @@ static void print_line(const struct canvas *c, int y, FILE *f, const struct inks
 {
     const struct ink *plain = &inks->of[ST_PLAIN], *on = plain;
     int end = canvas_line_end(c, y);
-    char text[INK_BYTES];
+    char text[INK_BYTES] = "";
     for (int x = 0; x < end; x++) {
         struct cell k = c->cell[y * c->w + x];
         if (!k.glyph) continue;

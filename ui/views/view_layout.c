@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- drawing ---- */
@@ -169,7 +170,7 @@ static void next_format(struct session *s, struct view_state *st)
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
     struct layout_state *own = st->own;
-    int64_t target = st->item + by, line = by < 0 ? -by : by, at = st->item % line;
+    int64_t target = st->item + by, line = llabs(by), at = st->item % line;
     int k = own->array, to = by < 0 ? -1 : 1;
     if (target >= 0 && target < S->a[k].n) {
         st->item = target;

@@ -10,30 +10,47 @@
 
 static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
 
-/* What one character shows: its dots, its nonzeros, and the elements it covers. */
+/* What one character shows: its dots, its nonzeros, and the elements it covers (0 if it has no nonzero). */
 struct spot {
     unsigned dots;
     double nonzeros, elements;
 };
 
-static double share_of(const struct axis *a, int cell)
+/* The cell that a dot of an axis belongs to. Most pictures have one dot per cell; they need no division. */
+static int cell_of_dot(const struct axis *a, int dot)
 {
-    return (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell)) / a->repeat;
+    return a->repeat == 1 ? dot : dot / a->repeat;
+}
+
+/* How many elements character k of an axis covers. */
+static double elements_of(const struct axis *a, int dots, int k)
+{
+    double n = 0;
+    for (int dot = k * dots; dot < (k + 1) * dots; dot++) {
+        int cell = cell_of_dot(a, dot);
+        if (cell < a->cells) n += (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell));
+    }
+    return n / a->repeat;
 }
 
 static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     struct spot s = {0};
-    for (int dot = 0; dot < p->dx * p->dy; dot++) {
-        int i = dot / p->dx, j = dot % p->dx;
-        int row = (y * p->dy + i) / p->down.repeat, col = (x * p->dx + j) / p->across.repeat;
-        if (row >= g->h || col >= g->w) continue;
-        uint32_t n = g->n[row * g->w + col];
-        if (n) s.dots |= bit[i][j];
-        s.nonzeros += (double)n / (p->down.repeat * p->across.repeat);
-        s.elements += share_of(&p->down, row) * share_of(&p->across, col);
+    int64_t nonzeros = 0;
+    for (int i = 0; i < p->dy; i++) {
+        int row = cell_of_dot(&p->down, y * p->dy + i);
+        if (row >= g->h) break;
+        for (int j = 0; j < p->dx; j++) {
+            int col = cell_of_dot(&p->across, x * p->dx + j);
+            uint32_t n = col < g->w ? g->n[row * g->w + col] : 0;
+            if (n) s.dots |= bit[i][j];
+            nonzeros += n;
+        }
     }
+    if (!nonzeros) return s;
+    s.nonzeros = (double)nonzeros / (p->down.repeat * p->across.repeat);
+    s.elements = elements_of(&p->down, p->dy, y) * elements_of(&p->across, p->dx, x);
     return s;
 }
 
