@@ -1,7 +1,6 @@
-/* The emulator's counts of every kernel beside those of the GPU: this program says the first and launches each kernel
-   once for a profiler to count, between two launches that mark it; compare_counts.py reads both.
-
-       bench_counts [f32] FILE... */
+/* Compare the emulator's counts of every kernel with a GPU's counters. This program prints the emulator's counts and
+   launches each kernel once, between two marker launches, while a profiler counts; compare_counts.py reads both. Usage:
+   bench_counts [f32] FILE... */
 #include "gpu/dev.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -28,7 +27,7 @@ static bool launch(const struct kernel *k, const struct mat *M, void *x, void *y
     return kernel_launch(k, &L, e) && M->dev->ops->sync(M->dev, e);
 }
 
-/* Once to prepare it, and once between two marks. */
+/* Launch once to prepare the kernel, and once between two marker launches. */
 static bool on_gpu(const struct kernel *k, const struct mat *M, struct err *e)
 {
     struct device *d = M->dev;

@@ -1,6 +1,6 @@
-/* How fast matrices are loaded: one file of 17-digit values, by rows and by columns, and its cache, beside NIST's mmio
-   and fast_matrix_market, where the Python of the environment variable PYTHON has it; all in one run, in turns.
-   bench_load [MB [ROUNDS]]: text of about so many million bytes. */
+/* How fast matrices load: one file of 17-digit values, sorted by rows and by columns, and its binary cache, compared
+   with NIST's mmio and with fast_matrix_market (if the Python in the environment variable PYTHON has it), taking turns
+   in one run. Usage: bench_load [MB [ROUNDS]], where the text has about MB million bytes. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ static const char script[] = "import sys, time, fast_matrix_market as f\n"
 
 /* ---- one load, in us; negative where it failed ---- */
 
-/* The second of two, since the first meets what is cold. */
+/* Measure the second of two loads: the first one meets cold caches. */
 static double load_ours(const struct files *f, const char *path, int threads)
 {
     double us = -1;
@@ -52,7 +52,7 @@ static double load_ours(const struct files *f, const char *path, int threads)
     return us;
 }
 
-/* The same way; it only fills triplets, without sorting or checking anything. */
+/* Measure the peer in the same way. It only fills triplets; it neither sorts nor checks them. */
 static double load_peer(const struct files *f, const char *path, int threads)
 {
     char command[2 * PATH + sizeof script];
@@ -90,7 +90,7 @@ static double gigabytes(const char *path)
     return stat(path, &st) ? 0 : (double)st.st_size / 1e9;
 }
 
-/* One line: seconds, and GB of this file per second. Returns the median. */
+/* Print one line: seconds, and GB of this file per second. Returns the median in seconds. */
 static double print_line(const char *what, int threads, double gb, double *us, int n)
 {
     double spread, median = times_median(n, us, &spread);
@@ -139,7 +139,7 @@ static bool bench_others(const struct files *f, int rounds)
 
 /* ---- files ---- */
 
-/* A file in the order of columns: row c of T is column c. */
+/* A file sorted by columns: row c of T is column c. */
 static bool write_columns(const char *path, const struct csr *T)
 {
     char number[NUMBER_ROOM];

@@ -1,9 +1,7 @@
-/* Predicted against measured time, of every kernel on generated matrices and those given: errors by kernel, and what
-   the advised kernel is worth beside the best.
-
-       bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx ...]
-
-   Measured here, on a GPU; or read from the lines of `bench` with --json that were saved elsewhere, by shape. */
+/* Compare predicted with measured times, for every kernel on generated and given matrices: errors by kernel, and the
+   speed of the advised kernel relative to the best one. Usage: bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx
+   ...]. The times are measured here, on a GPU, or read from saved lines of `bench` with --json, matched by the matrix's
+   shape. */
 #include "machine/bench.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -35,7 +33,7 @@ struct saved {
 struct bench {
     struct session s;
     enum type real;
-    struct device *gpu; /* NULL: measured elsewhere */
+    struct device *gpu; /* NULL: the times were measured on another machine */
     struct saved *saved;
     int nsaved;
     struct pair {
@@ -75,7 +73,7 @@ static bool read_saved(struct bench *b, const char *path)
     return f != NULL && b->nsaved > 0;
 }
 
-/* us; NaN: it was not measured. */
+/* Time in us; NaN if it was not measured. */
 static double measured(struct bench *b, struct matrix *m, const struct kernel *k)
 {
     struct run r;
@@ -96,7 +94,7 @@ static int kernel_number(const struct kernel *k)
     return i;
 }
 
-/* Every kernel of the current matrix, and which one is advised. */
+/* Compare every kernel on the current matrix, and find the advised one. */
 static bool one_matrix(struct bench *b, const char *line)
 {
     struct machine g;
@@ -136,7 +134,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* kernel -1: all. */
+/* kernel == -1 selects all kernels. */
 static void say_errors(const struct bench *b, int kernel, const char *name)
 {
     static double error[PAIRS_MOST];

@@ -1,6 +1,6 @@
-/* Conversions from CSR: on the host and on cuda:0, in fp64, and what they are worth: in products with CSR, and after
-   how many products each has paid for itself. Every result of a device is compared with the host's before its time is
-   told. bench_pack [PART]: matrices of 1/PART of the size. */
+/* Conversions from CSR on the host and on cuda:0, in fp64: their cost in SpMVs with CSR, and after how many SpMVs each
+   one has paid off. Every result of a device is compared with the host's before its time is printed. Usage: bench_pack
+   [PART], for matrices of 1/PART of the size. */
 #include <stdio.h>
 
 #include "machine/bench.h"
@@ -22,7 +22,7 @@ enum { REPS = 7 };
 static const struct {
     const char *generator;
     int64_t p[3];
-    bool log; /* the first parameter is a power of two */
+    bool log; /* the generator's first parameter is log2 of the size */
 } problems[] = {
     {"poisson2d", {1000, 999}, false},
     {"poisson3d", {128, 128, 128}, false},
@@ -30,7 +30,7 @@ static const struct {
     {"rmat", {20, 16}, true},
 };
 
-/* A matrix in the format csr on the device, and one product with it. */
+/* A matrix in the format csr on the device, and one SpMV with it. */
 struct base {
     const struct csr *A;
     struct stored S;
@@ -38,7 +38,7 @@ struct base {
     double put_us, spmv_us;
 };
 
-/* The default kernel for what M holds; NaN where there is none or it fails. */
+/* The default kernel for the format of M; NaN if there is none or it fails. */
 static double spmv_us(const struct csr *A, const struct mat *M)
 {
     struct run r;
@@ -78,7 +78,7 @@ static void print_line(const char *name, const char *how, double pack_us, double
     fflush(stdout);
 }
 
-/* Packed on the host and copied. *S: the result. */
+/* Pack on the host and copy to the device. *S is the result. */
 static bool bench_host(const struct base *c, const struct format *f, struct stored *S, double *own_us, struct err *e)
 {
     struct mat M;
@@ -94,7 +94,7 @@ static bool bench_host(const struct base *c, const struct format *f, struct stor
     return true;
 }
 
-/* Packed on the device, where CSR is already. */
+/* Pack on the device, from the CSR already there. */
 static bool bench_device(const struct base *c, const struct format *f, const struct stored *want, double own_us,
                          struct err *e)
 {

@@ -1,5 +1,5 @@
-/* Preconditioners: the time to make one and to apply it, beside what its bytes take at the bandwidth measured on the
-   device, and what it does for a solver. */
+/* Preconditioners: the time to make one and to apply it, compared with the time that its bytes take at the bandwidth
+   measured on the device, and how many iterations it saves a solver. */
 #include "base/clock.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
@@ -37,7 +37,7 @@ static bool go(void *ctx, struct err *e)
     return a->v->pre.method->apply(a->v, a->r, a->z, e);
 }
 
-/* The median, after a few that do not count. */
+/* The median time, after a few warm-up runs. */
 static bool time_apply(struct solve *v, double *us, struct err *e)
 {
     double all[REPS];
@@ -59,7 +59,7 @@ static void say(const struct solve *v, const char *how, double us)
     fflush(stdout);
 }
 
-/* Begin, time the application, then run to the end. */
+/* Begin a solve, time the preconditioner, then run the solve to its end. */
 static bool bench_one(struct session *s, const struct solve_options *o, const char *how, struct err *e)
 {
     double us = 0;
@@ -76,7 +76,7 @@ static bool bench_one(struct session *s, const struct solve_options *o, const ch
     return true;
 }
 
-/* What cannot be made is told and passed over. */
+/* A preconditioner that cannot be made is reported and skipped. */
 static bool bench_told(struct session *s, const struct solve_options *o, const char *how)
 {
     struct err e = {0};

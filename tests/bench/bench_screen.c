@@ -1,7 +1,7 @@
-/* How fast the screen is: the program in a terminal of its own is started, given keys, left idle and watched while it
-   solves; large matrices come to the screen; frames are counted in bytes.
-   bench_screen [NONZEROS]: of matrices up to so many nonzeros, 100 million unless said. Load of the machine shows in
-   every figure and is printed with them. */
+/* How fast the screen is. The program runs in a terminal of its own, where it is started, given keys, left idle, and
+   watched while it solves; large matrices are drawn; the bytes of frames are counted. Usage: bench_screen [NONZEROS],
+   for matrices of up to NONZEROS nonzeros (default 100 million). The machine's load affects every figure and is printed
+   with them. */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -33,7 +33,7 @@ enum { WIDTH = 200, HEIGHT = 60, ROUNDS = 7, STARTS = 200, KEYS = 300, MOVES = 1
 enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, MARK = '\a' };
 
 static FILE *report;
-static atomic_llong taken, marks; /* bytes that the terminal took, and bells among them that are no part of a frame */
+static atomic_llong taken, marks; /* bytes that the terminal received, and marker bells among them */
 
 /* ---- figures ---- */
 
@@ -43,7 +43,7 @@ static int by_size(const void *a, const void *b)
     return d < 0 ? -1 : d > 0;
 }
 
-/* The value that so many per cent of v are at most; v is sorted. */
+/* The given percentile of v, which is sorted. */
 static double quantile(double *v, int n, int percent)
 {
     qsort(v, (size_t)n, sizeof *v, by_size);
@@ -113,7 +113,7 @@ static void bench_start(void)
              quantile(ms, n, 95), n);
 }
 
-/* From a key to the end of what it brings to the screen, in ms; below 0: it never came. */
+/* Time from a key to the end of its frame, in ms; negative if no frame came. */
 static double key_ms(const char *key, const char *brings)
 {
     double from = now_us();
@@ -121,7 +121,8 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
-/* Keys one after another; between them nothing comes for a while, or `pause` goes by in a screen that never rests. */
+/* Send keys one after another. Between them wait until the output pauses, or for `pause` on a screen that is always
+   redrawn. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int pause_ms)
 {
     double ms[KEYS];
@@ -198,7 +199,7 @@ static bool open_terminal(void)
     return !pthread_create(&thread, NULL, take, &master) && !pthread_detach(thread);
 }
 
-/* Bytes since the last call: a mark is sent behind them and waited for. */
+/* Bytes since the last call. A marker bell is sent after them and awaited. */
 static long long bytes(void)
 {
     static long long before;
@@ -206,7 +207,7 @@ static long long bytes(void)
     putchar(MARK);
     fflush(stdout);
     while (marks == here) usleep(100);
-    usleep(1000); /* counted behind its marks */
+    usleep(1000); /* marker bells are counted separately */
     now = taken - marks;
     here = now - before;
     before = now;
@@ -229,7 +230,7 @@ static void draw(struct shown *x)
     term_draw(&x->c);
 }
 
-/* From the command to the first frame of the whole matrix, in us; nothing is kept from the last time. */
+/* Time from the command to the first frame of the whole matrix, in us; nothing is cached from the previous run. */
 static double open_view(struct shown *x, const char *name)
 {
     struct err e = {0};
@@ -244,7 +245,7 @@ static double open_view(struct shown *x, const char *name)
     return now_us() - from;
 }
 
-/* From there to the frame of exact counts; the longest time without a look at the keys. */
+/* Time from that frame to the frame of exact counts, and the longest interval between two checks of the keyboard. */
 static double count_all(struct shown *x, double *longest)
 {
     double from = now_us(), exact = from;
@@ -263,7 +264,7 @@ static double count_all(struct shown *x, double *longest)
 
 /* ---- large matrices ---- */
 
-/* To read the columns once, with all processors: no count is faster. The best of some, in ms. */
+/* Time to read the columns once, with all processors, in ms: a lower bound for any count. The best of several runs. */
 static double read_ms(const struct csr *A)
 {
     double best = INFINITY;
@@ -300,7 +301,7 @@ static bool make(struct shown *x, const char *generator, const int64_t *p, struc
     return generator_find(generator)->make(p, 1, NULL, &A, e) && session_add(&x->s, generator, &A, &info, e);
 }
 
-/* Is there memory to make a matrix of so many nonzeros? */
+/* Is there enough memory to generate a matrix of this many nonzeros? */
 static bool has_room(double nonzeros)
 {
     return nonzeros * BYTES_A_NONZERO < (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
@@ -344,7 +345,7 @@ static bool sized(struct shown *x, int w, int h, enum colours colours, struct er
     return true;
 }
 
-/* Over an empty screen, and after a key: the median of some. */
+/* Bytes of a frame on an empty screen, and after a key: the median of several. */
 static void count_bytes(struct shown *x, const char *name, const char *keys, long long *whole, double *moved)
 {
     double sent[MOVES];
@@ -405,7 +406,7 @@ static double solve_s(struct shown *x, int64_t iterations)
     return (now_us() - from) / 1e6;
 }
 
-/* Of all threads, in s: on a machine at work it tells more than the clock does. */
+/* Processor time of all threads, in s. On a busy machine it is more reliable than wall-clock time. */
 static double processor_s(void)
 {
     struct rusage used;
@@ -414,7 +415,7 @@ static double processor_s(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-/* The same iterations with the explorer's view of them and with none, in turns; which comes first, in turns too. */
+/* Run the same iterations with and without the explorer's view of them, alternating; the order alternates, too. */
 static bool bench_live(struct shown *x, struct err *e)
 {
     enum turn (*live)(struct session *, const char *) = x->s.front->live;

@@ -1,4 +1,5 @@
-/* Time of an iteration of each solver, beside what its bytes take at the bandwidth measured on the device. */
+/* Time per iteration of each solver, compared with the time that its bytes take at the bandwidth measured on the
+   device. */
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
@@ -32,7 +33,7 @@ static double fill_b(const struct csr *A, double *b)
     return b[0];
 }
 
-/* The best of a few runs, all iterations counted. */
+/* The best of a few runs; the time of all iterations counts. */
 static bool time_solve(struct session *s, struct solve_options *o, double *us, struct solve **last, struct err *e)
 {
     *us = 0;
@@ -61,7 +62,7 @@ static void print_line(const struct solve *v, double us, double gbs)
     printf("\n");
 }
 
-/* One solver with one kernel, in both precisions. */
+/* Time one solver with one kernel, in both precisions. */
 static bool bench_solver(struct session *s, struct solve_options *o, struct err *e)
 {
     static const enum type reals[] = {T_F64, T_F32};
@@ -75,7 +76,7 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
     return true;
 }
 
-/* The default kernel of CSR, and for cg those that differ in how they read the same rows. */
+/* Time the default kernel of CSR, and for cg also kernels that read the same rows in other ways. */
 static bool wanted(const struct solver *s, const struct kernel *k, const struct csr *A, const struct device *d)
 {
     static const char *const others[] = {"csr-scalar", "csr-merge", "dia", "dia-symmetric", "cusparse-csr1-prep"};

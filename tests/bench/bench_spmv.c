@@ -1,5 +1,5 @@
-/* The table of all kernels: a few generated matrices x formats x precisions on the cpu and, where there is one, on
-   cuda:0. Every line was checked against the reference before it was timed. */
+/* The table of all kernels: a few generated matrices x formats x precisions, on the cpu and, if there is one, on
+   cuda:0. Every result is checked against the reference before it is timed. */
 #include <stdio.h>
 
 #include "machine/bench.h"
@@ -39,7 +39,7 @@ static void print_run(const char *matrix, const struct run *r)
            r->gflops, r->error.relative);
 }
 
-/* All kernels of a product on d. prep_us: what packing took. */
+/* Time all kernels for one stored matrix on d. prep_us is the packing time. */
 static bool bench_product(const char *name, const struct csr *A, const struct stored *S, double prep_us,
                           struct device *d)
 {
@@ -96,7 +96,7 @@ static bool bench_problem(int i, struct device *const *devices)
     return ok;
 }
 
-/* The cpu, and cuda:0 where it can be opened; their ceilings measured and printed. */
+/* Open the cpu, and cuda:0 if possible; measure and print their ceilings. */
 static bool open_all(struct device **devices)
 {
     struct err e = {0};

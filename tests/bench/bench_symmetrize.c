@@ -1,6 +1,6 @@
-/* Symmetrization: both methods and cuSPARSE's csr2csc + csrgeam2 in one run, on four kinds of matrices, all the way
-   even where the fingerprint says that a matrix is symmetric already; every result is compared before its time is told.
-   bench_symmetrize [PART]: matrices of 1/PART of the size. */
+/* Symmetrization: both methods and cuSPARSE's csr2csc + csrgeam2 in one run, on four kinds of matrices. Matrices that
+   the fingerprint finds symmetric are symmetrized all the same. Every result is compared with the others before its
+   time is printed. Usage: bench_symmetrize [PART], for matrices of 1/PART of the size. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@ enum { REPS = 21 };
 static const struct {
     const char *generator;
     int64_t p[2];
-    bool log; /* the first parameter is a power of two */
+    bool log; /* the generator's first parameter is log2 of the size */
 } problems[] = {
     {"poisson2d", {1000, 1000}, false},
     {"poisson3d", {128, 0}, false},
@@ -24,7 +24,7 @@ static const struct {
     {"circuit", {1000000, 4}, false},
 };
 
-/* Each run alone, from its first launch to its last: median and half the distance between the quartiles, in us. */
+/* Time each run separately, from its first launch to its last: the median and half the interquartile range, in us. */
 static bool median(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                    double *spread, struct err *e)
 {
@@ -48,7 +48,8 @@ static void print_line(const char *name, const char *device, double us, double s
     fflush(stdout);
 }
 
-/* One method, in mode sum, as csrgeam2 has it. An empty *want is filled in, else the result must be that. */
+/* Time one method in mode sum, which csrgeam2 computes. The first result is stored in an empty *want; later results
+   must equal it. */
 static bool bench_method(const struct csr *A, const struct sym_method *m, bool whole, struct device *d,
                          struct csr *want, double peer, struct err *e)
 {
@@ -57,7 +58,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     double us, spread;
     struct sym_options o = {.method = m, .dev = d, .mode = SYM_SUM, .whole = whole};
     if (!sym_begin(&v, A, &o, e)) return false;
-    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* nothing else than before */
+    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* no work remains to be timed */
     bool ok =
         median(d, go_sym, v, d->kind == DEV_CUDA ? REPS : 3, &us, &spread, e) && sym_sample(v, e) && sym_get(v, &S, e);
     if (ok) {
@@ -82,7 +83,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     return ok;
 }
 
-/* The library's time, or 0 and a line that says why there is none. */
+/* The library's time, or 0 and a line that gives the reason. */
 static double bench_peer(const struct csr *A, struct device *d, const struct csr *want)
 {
     const struct sym_peer_ops *ops = sym_peer_of(d);

@@ -1,5 +1,5 @@
-/* What a step of a traced warp costs on the screen, and the trace itself, at 10^7 nonzeros: processor time of a redraw,
-   the mean and the worst over the steps, in three sizes. bench_trace [KERNEL]...: of these kernels. */
+/* The cost of drawing one step of a traced warp, and of the trace itself, at 10^7 nonzeros: processor time per redraw,
+   mean and maximum over the steps, on three screen sizes. Usage: bench_trace [KERNEL]... */
 #include "base/clock.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -25,7 +25,7 @@ static const struct {
     int w, h;
 } sizes[] = {{80, 24}, {120, 40}, {200, 60}};
 
-/* Of this thread alone: who else is on the machine does not count. */
+/* Processor time of this thread only, so that other programs do not affect it. */
 static double used_us(void)
 {
     struct timespec t;

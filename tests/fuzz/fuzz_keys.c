@@ -1,6 +1,6 @@
-/* Random keys at the explorer, run after run, each in a process of its own: fuzz_keys [seconds N] [seed N] [keys N].
-   With a seed it plays that one run alone; without, it goes on for that time, says which seeds failed, and how fast it
-   was. Best built with AddressSanitizer: `make fuzz-keys`. */
+/* Press random keys in the explorer, run after run, each in a process of its own: fuzz_keys [seconds N] [seed N] [keys
+   N]. With a seed it repeats that one run; without one it continues for the given time and reports the seeds that
+   failed and its speed. Build it with AddressSanitizer: `make fuzz-keys`. */
 #include "kits/keys_kit.h"
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 enum { LONG_S = 20, STUCK_S = 60 };
 
-/* Of the sanitizers, where the program was built with one. */
+/* Functions of the sanitizers, if the program was built with one. */
 extern void __sanitizer_set_death_callback(void (*tell)(void)) __attribute__((weak));
 
 static void on_death(int sig)
@@ -25,7 +25,7 @@ static void on_death(int sig)
     raise(sig);
 }
 
-/* What takes long, as LU of a large matrix does, must end at Ctrl-C, so that there is another key within a minute. */
+/* A long computation, such as LU of a large matrix, must end at Ctrl-C: a minute without another key is a failure. */
 static void on_alarm(int sig)
 {
     static int64_t seen = -1;
@@ -48,7 +48,7 @@ static void one(uint64_t seed, int64_t keys)
     alarm(0);
 }
 
-/* The keys it came to; false: it failed. */
+/* *keys: how many keys were pressed. Returns false if the run failed. */
 static bool in_a_process(uint64_t seed, int64_t keys, int64_t *pressed)
 {
     int status = 0;

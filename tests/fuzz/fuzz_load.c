@@ -1,5 +1,5 @@
-/* What the fuzzers run: any bytes as a file, loaded with several numbers of threads and sizes of blocks, and text held
-   against the slow reader. With FUZZ_MAIN it is a program of its own, for AFL and for looking at one input. */
+/* The function that the fuzzers call: load any bytes as a file, with several numbers of threads and block sizes, and
+   compare text with the slow reference reader. With FUZZ_MAIN it is a program, for AFL and for single inputs. */
 #include <stdio.h>
 
 #include "fuzz_load.h"
@@ -17,8 +17,8 @@
 
 enum { ROWS_MOST = 1 << 20, WAYS = 3, VECTOR = 4 };
 
-/* clang's OpenMP forgets some memory when the number of threads changes, fontconfig keeps some for cairo; LeakSanitizer
-   asks this for what to pass over. */
+/* Leaks that LeakSanitizer ignores: clang's OpenMP leaks memory when the number of threads changes, and fontconfig
+   keeps some for cairo. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -31,7 +31,7 @@ struct outcome {
     struct err e;
 };
 
-/* A file in memory, the same for all inputs; its path is good in child processes too. */
+/* One in-memory file for all inputs; its path is also valid in child processes. */
 static const char *file_of(const uint8_t *data, size_t n)
 {
     static char path[64];
@@ -107,7 +107,7 @@ static bool same_outcome(const struct outcome *a, const struct outcome *b, char 
     return same;
 }
 
-/* One thread first, then threads and blocks by the input's own hash. */
+/* Load with one thread first, then with threads and block sizes chosen by the input's hash. */
 static bool load_ways(const char *path, int ways, uint32_t h, const struct slow_mtx *slow, char *how, size_t room)
 {
     const int64_t block[WAYS] = {0, 1 + h % 64, 16 << h / 64 % 8};

@@ -1,4 +1,4 @@
-/* Any bytes as a file, loaded in several ways that must come to the same. */
+/* Load any bytes as a file, in several ways whose results must agree. */
 #ifndef FUZZ_LOAD_H
 #define FUZZ_LOAD_H
 
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* false, with the difference in `how`, where two ways of loading n bytes differ, or text is not read as by slow_mtx.c,
-   or a matrix out of order comes out. */
+/* Returns false, with the difference in `how`, if two ways of loading n bytes differ, if text is read differently from
+   slow_mtx.c, or if the entries of a loaded matrix are out of order. */
 bool fuzz_load(const uint8_t *data, size_t n, char *how, size_t room);
-/* The same for libFuzzer: it ends the program on a difference. */
+/* The entry point for libFuzzer: aborts the program on a difference. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 #endif

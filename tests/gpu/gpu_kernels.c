@@ -1,5 +1,5 @@
-/* Every kernel on cuda:0, by the same loops as on the cpu and the emulator. Both the GPU and the emulator are held to
-   the same bits where the arithmetic is exact, which is their agreement. */
+/* Every kernel on cuda:0, checked by the same loops as on the cpu and the emulator. If the arithmetic is exact, the GPU
+   and the emulator must both give the reference's bits, and therefore agree. */
 #include <stdio.h>
 
 #include "kits/kernel_loops.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* What fits a GPU many times over, and what the emulator does in seconds. */
+/* A size that fills a GPU many times over, and a size that the emulator runs in seconds. */
 enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_SLOTS = 20000 };
 
 static void test_about(void **state)
@@ -93,8 +93,8 @@ static void test_no_room(void **state)
     assert_true(d->ops->sync(d, NULL));
 }
 
-/* Last: an address that is nowhere makes a sticky error. A reset brings the device back, or says that the driver
-   refuses it; then the host goes on. */
+/* This test is last: an access to an invalid address causes a sticky error. A reset restores the device, or reports
+   that the driver refuses it; the host continues in either case. */
 static void test_loss(void **state)
 {
     (void)state;

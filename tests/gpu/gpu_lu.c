@@ -1,5 +1,5 @@
-/* Dense LU on cuda:0: all that holds on cpu and emu, sizes that reach every level of the blocked method, and its own
-   product against cuBLAS's. */
+/* Dense LU on cuda:0: all checks that run on cpu and emu, sizes that reach every level of the blocked method, and its
+   own matrix product compared with cuBLAS's. */
 #include <stdio.h>
 
 #include "kits/lu_kit.h"
@@ -60,7 +60,7 @@ static void test_solutions(void **state)
     both(lu_check_solutions);
 }
 
-/* Narrow panels, few threads, looking ahead: as on the emulator. */
+/* Narrow panels, few threads and look-ahead, as on the emulator. */
 static void test_levels(void **state)
 {
     (void)state;
@@ -78,8 +78,8 @@ static void test_levels(void **state)
     lu_hook = (struct lu_hook){0};
 }
 
-/* Sizes at which the panel changes its shape, with the real widths: the backward error of a solve, and each run the
-   same bits, though the panel goes beside the update. */
+/* Sizes at which the panel changes its shape, with the default widths: check the backward error of a solve, and that
+   each run gives the same bits although the panel runs concurrently with the update. */
 static void test_large(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void test_large(void **state)
         }
 }
 
-/* cuSOLVER is there, and told apart from ours only by the last bits: the same pivots in fp64. */
+/* cuSOLVER is available and differs from our method only in the last bits: both choose the same pivots in fp64. */
 static void test_peer(void **state)
 {
     (void)state;
@@ -129,7 +129,7 @@ static void test_peer(void **state)
     csr_free(&A);
 }
 
-/* The emulator ran the same source: the same pivots, element by element the same to rounding. */
+/* The emulator runs the same source: the pivots are equal, and the elements agree to rounding. */
 static void test_emulator(void **state)
 {
     (void)state;

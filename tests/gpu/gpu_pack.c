@@ -1,4 +1,4 @@
-/* Conversions on cuda:0: all that holds on emu, and larger matrices of every kind. */
+/* Conversions on cuda:0: all checks that run on emu, and larger matrices of every kind. */
 #include "kits/pack_kit.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"

@@ -1,4 +1,4 @@
-/* The preconditioners on cuda:0: all that holds on emu, and large matrices. */
+/* The preconditioners on cuda:0: all checks that run on emu, and large matrices. */
 #include "machine/device.h"
 #include "kits/precond_kit.h"
 

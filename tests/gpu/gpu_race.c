@@ -1,4 +1,5 @@
-/* Races on cuda:0: no time is counted twice, each solves as it does alone, and kernels are timed as in bench. */
+/* Races on cuda:0: no time is counted twice, each solver gives the same result as alone, and kernels are timed as in
+   `bench`. */
 #include "kits/talk.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -13,13 +14,14 @@ static void open_on_gpu(struct talk *t)
     assert_true(talk_line(t, "device cuda:0; gen poisson2d 400"));
 }
 
-/* What one has queued must not run on in the turn of another: then the sum would be more than what went by. */
+/* Work that one racer has queued must not run during another's turn: the sum of their times would exceed the elapsed
+   time. */
 static void turns_do_not_overlap(void **state)
 {
     struct talk t;
     (void)state;
     open_on_gpu(&t);
-    assert_true(talk_line(&t, "solve cg maxit 10")); /* warm */
+    assert_true(talk_line(&t, "solve cg maxit 10")); /* warm-up */
     double start = now_us(), sum = 0;
     if (!talk_line(&t, "race jacobi cg gmres 30 bicgstab maxit 20000 tol 1e-10")) fail_msg("%s", t.err);
     double wall = now_us() - start;

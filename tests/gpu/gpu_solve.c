@@ -1,4 +1,4 @@
-/* The solvers on cuda:0: all that holds on cpu and emu, and agreement with both. */
+/* The solvers on cuda:0: all checks that run on cpu and emu, and agreement with both. */
 #include "kits/solve_kit.h"
 #include "machine/device.h"
 

@@ -1,5 +1,5 @@
-/* Gauss-Seidel and SOR on cuda:0 against the emulator, which takes the rows in the same order: wide colours and narrow
-   ones, rows for threads and rows for warps. */
+/* Gauss-Seidel and SOR on cuda:0 compared with the emulator, which processes the rows in the same order: large and
+   small colours, one row per thread and one row per warp. */
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"

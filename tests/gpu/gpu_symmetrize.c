@@ -1,4 +1,4 @@
-/* Symmetrization and transposition on cuda:0: all that holds on cpu and emu, and larger matrices of every kind. */
+/* Symmetrization and transposition on cuda:0: all checks that run on cpu and emu, and larger matrices of every kind. */
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
 #include "machine/device.h"
@@ -31,7 +31,7 @@ static void test_large(void **state)
     large("random", 100000, 7);
 }
 
-/* Runs that follow each other at once give what one gives. */
+/* Runs without a pause between them give the result of a single run. */
 static void test_again(void **state)
 {
     struct csr A = sym_made("rmat", 14, 12), want = sym_reference(&A, SYM_SUM), S;

@@ -1,4 +1,4 @@
-/* Transfers on cuda:0: all pieces arrive right, and every figure is positive and finite. */
+/* Transfers on cuda:0: all pieces arrive unchanged, and every figure is positive and finite. */
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* transfer_measure holds each way against what was sent and against the reference before it times it. */
+/* Before it times a way, transfer_measure compares the data with what was sent and the result with the reference. */
 static void measured(const char *generator, int64_t a, int64_t b, int pieces, int streams, enum type real)
 {
     struct csr A = {0};

@@ -1,4 +1,4 @@
-/* Finds the collection of real matrices. */
+/* Find the collection of real matrices. */
 #include "collection.h"
 
 #include <setjmp.h>

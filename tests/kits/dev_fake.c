@@ -1,4 +1,4 @@
-/* The device that fails on demand: each call is counted, and then passed on to the device beneath. */
+/* A device that fails on demand: each call is counted, then passed on to the underlying device. */
 #include "dev_fake.h"
 #include "base/err.h"
 
@@ -10,7 +10,7 @@ static struct fake *fake_of(struct device *d)
     return d->impl;
 }
 
-/* Whether this call goes through. */
+/* Does this call succeed? */
 static bool passes(struct device *d, enum fake_call call, struct err *e)
 {
     static const char *const name[] = {"alloc", "put", "get", "sync", "time"};
@@ -37,7 +37,7 @@ static void *fake_alloc(struct device *d, int64_t bytes, const char *what, struc
     return p;
 }
 
-/* What is not known is not freed: it went with a reset. */
+/* An unknown block is not freed: a reset has already released it. */
 static void fake_free(struct device *d, void *p)
 {
     struct fake *f = fake_of(d);

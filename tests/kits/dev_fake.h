@@ -1,4 +1,4 @@
-/* A device for tests: the cpu or the emulator behind a byte budget, with calls that fail when told to. */
+/* A device for tests: the cpu or the emulator with a limited number of bytes, and calls that fail on demand. */
 #ifndef DEV_FAKE_H
 #define DEV_FAKE_H
 
@@ -16,19 +16,19 @@ struct fake {
     struct device dev; /* registered under its name until devices_close */
     struct device *base;
     int64_t budget, used;        /* bytes */
-    int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0 = none does */
-    int64_t corrupt_in;          /* the nth get from now brings wrong numbers */
-    bool sticky;                 /* a failing call loses the device, until a reset */
+    int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0: none */
+    int64_t corrupt_in;          /* the nth copy to the host from now returns wrong numbers */
+    bool sticky;                 /* after a failing call the device is lost until a reset */
     bool refuse_reset;
     int resets;
-    int nblocks; /* allocations alive */
+    int nblocks; /* live allocations */
     struct {
         void *p;
         int64_t bytes;
     } block[FAKE_BLOCKS];
 };
 
-/* Open `base` and register f in front of it. */
+/* Open `base` and register f, which passes calls on to it. */
 bool fake_open(struct fake *f, const char *name, const char *base, int64_t budget, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The program in a terminal of its own: keys go in, what it sends is timed and counted. */
+/* Run a program in a pseudo terminal: send keys, then time and count its output. */
 #include "drive.h"
 #include "base/clock.h"
 
@@ -54,10 +54,10 @@ void drive_forget(struct driven *d)
 void drive_key(struct driven *d, const char *keys)
 {
     drive_forget(d);
-    if (write(d->fd, keys, strlen(keys)) < 0) d->fd = d->fd; /* a program that ended is met by drive_until */
+    if (write(d->fd, keys, strlen(keys)) < 0) d->fd = d->fd; /* drive_until notices a program that has ended */
 }
 
-/* Take what comes within `ms`; 0: nothing did, -1: the program ended. */
+/* Read output for up to `ms`. Returns 0 if there was none, -1 if the program has ended. */
 static int take(struct driven *d, int ms)
 {
     struct pollfd in = {.fd = d->fd, .events = POLLIN};
@@ -98,7 +98,7 @@ double drive_cpu_us(const struct driven *d)
     if (!f) return -1;
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
-    const char *rest = n ? strrchr(text, ')') : NULL; /* its name may hold anything */
+    const char *rest = n ? strrchr(text, ')') : NULL; /* the program's name may contain anything */
     if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
         return -1;
     return (double)(user + system) * 1e6 / (double)sysconf(_SC_CLK_TCK);

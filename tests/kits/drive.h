@@ -1,4 +1,4 @@
-/* The program in a terminal of its own: keys go in, what it sends is timed and counted. */
+/* Run a program in a pseudo terminal: send keys, then time and count its output. */
 #ifndef DRIVE_H
 #define DRIVE_H
 
@@ -10,24 +10,24 @@ enum { DRIVE_KEPT = 1 << 20 };
 struct driven {
     int fd;
     pid_t pid;
-    long long bytes; /* that it sent */
-    double came_us;  /* when the last of them did */
-    size_t n;        /* of them kept: those since drive_key or drive_forget, at most DRIVE_KEPT */
+    long long bytes; /* that the program sent */
+    double came_us;  /* time of the last output */
+    size_t n;        /* bytes kept: those since drive_key or drive_forget, at most DRIVE_KEPT */
     char seen[DRIVE_KEPT + 1];
 };
 
-/* Start argv[0] in a terminal of w x h; its own state goes to the folder `home`. false: it cannot be. */
+/* Start argv[0] in a terminal of w x h cells; its state is kept in the folder `home`. Returns false if that fails. */
 bool drive_start(struct driven *d, char *const argv[], int w, int h, const char *home);
-/* Send keys; what came before is forgotten. */
+/* Send keys and forget earlier output. */
 void drive_key(struct driven *d, const char *keys);
 void drive_forget(struct driven *d);
-/* Until `what` came; false: not within `ms`, or the program ended. */
+/* Wait until `what` is output. Returns false after `ms`, or if the program ends. */
 bool drive_until(struct driven *d, const char *what, int ms);
-/* Until nothing came for `ms`. */
+/* Wait until there is no output for `ms`. */
 void drive_settle(struct driven *d, int ms);
 /* Processor time of the program and all its threads, in us. */
 double drive_cpu_us(const struct driven *d);
-/* Hang up and wait. */
+/* Hang up the terminal and wait until the program ends. */
 void drive_end(struct driven *d);
 
 #endif

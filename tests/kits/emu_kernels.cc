@@ -1,11 +1,11 @@
-/* Kernels for the emulator's own tests: right ones, and one wrong one for each rule it watches. */
+/* Kernels for the emulator's own tests: correct ones, and an incorrect one for each rule that the emulator checks. */
 #include "emu_kernels.h"
 #include "gpu/kernels/csr_rows.h"
 #include "gpu/emu/emu.h"
 
 #include <cstdio>
 
-static struct device emu_device; /* LAUNCH wants one; the emulator ignores it */
+static struct device emu_device; /* LAUNCH needs a device; the emulator ignores it */
 
 static __global__ void reverse_block(GPTR(int) a)
 {
@@ -31,7 +31,7 @@ static __global__ void vote_odd(GPTR(int) out)
     out[threadIdx.x] = static_cast<int>(__popc(odd)) * 1000000 + up * 10000 + flip * 100 + third;
 }
 
-/* Half of a warp sums alone: the mask names just those lanes. */
+/* Half of a warp sums: the mask names exactly those lanes. */
 static __global__ void half_sum(GPTR(int) out)
 {
     if (threadIdx.x >= 16) return;
@@ -47,7 +47,7 @@ static __global__ void fill_3d(GPTR(int) out)
     atomicAdd(out + (block * blockDim.x * blockDim.y * blockDim.z + t), 1);
 }
 
-/* Not a finding but a race: the result depends on whose turn comes last. */
+/* A race that the emulator does not report: the result depends on the order of the threads. */
 static __global__ void last_one_wins(GPTR(int) out)
 {
     out[0] = static_cast<int>(threadIdx.x);
@@ -116,7 +116,7 @@ static __global__ void shared_unwritten(GPTR(int) out)
     out[0] = s[1];
 }
 
-/* The column is outside x; the line that reads it is in the header of the CSR kernels. */
+/* The column is outside x; the line that reads x is in the header of the CSR kernels. */
 static __global__ void outside_in_header(GPTR(const int) col, GPTR(const double) val, GPTR(const double) x)
 {
     emu_::vector_sum<double, 32>(static_cast<int>(threadIdx.x), 0, 1, col, val, x);
@@ -178,8 +178,8 @@ void emu_test_run(const char *name, int *y)
 
 /* ---- kernels for the microscope ---- */
 
-/* Row r has as many rounds as entries; in round k it reads col[k], then the first col[k] elements of val, then, if
-   there are an odd number of them, x[0]. */
+/* Row r takes one round per entry. Round k reads col[k], then the first col[k] elements of val, then x[0] if col[k] is
+   odd. */
 static __global__ void nested(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                               GPTR(const double) x, GPTR(double) y)
 {
@@ -201,7 +201,7 @@ static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
     if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
 }
 
-/* x and y under other names, and a vector of its own that is called x. */
+/* x and y under other names, and a vector of this kernel that is called x. */
 static __global__ void renamed(int rows, GPTR(const double) xs, GPTR(double) own, GPTR(double) ys)
 {
     int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -6,12 +6,13 @@
 extern "C" {
 #endif
 
-/* Run the kernel called `name` on 256 ints; findings are left for emu_sync. */
+/* Run the kernel called `name` on 256 ints; emu_sync then reports its findings. */
 void emu_test_run(const char *name, int *y);
-/* The number of the first source line of the kernels that holds `text`, 0 if there is none. */
+/* The number of the first source line of the kernels that contains `text`, or 0. */
 int emu_test_line(const char *text);
-/* For the microscope, on the rows of a csr: each thread walks its row in two loops, and loads more where a column is
-   odd; one with an index outside x in its last row; one that calls x and y xs and ys, and a vector of its own x. */
+/* Kernels for the microscope, on the rows of a CSR matrix. The first: each thread walks its row in two loops, with more
+   loads where a column is odd. The second has an index outside x in its last row. The third calls x and y xs and ys,
+   and calls another vector x. */
 extern const struct kernel emu_test_nested, emu_test_outside, emu_test_renamed;
 
 #ifdef __cplusplus

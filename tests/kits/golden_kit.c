@@ -1,4 +1,4 @@
-/* Golden screens: made-up measurements, a clock of ticks, and comparison with files. */
+/* Golden screens: made-up measurements, a simulated clock, and comparison with files. */
 #include <stdio.h>
 
 #include "golden_kit.h"

@@ -1,5 +1,5 @@
-/* What golden screens are made with: a clock and measurements that are the same on every machine, and files of what is
-   expected. WARPSPY_GOLDEN=write rewrites those; review them as a diff. */
+/* What golden screens need: a clock and measurements that are equal on every machine, and files of expected screens.
+   WARPSPY_GOLDEN=write rewrites the files; review them as a diff. */
 #ifndef GOLDEN_KIT_H
 #define GOLDEN_KIT_H
 
@@ -17,16 +17,16 @@ struct solve;
 #include <string.h>
 #include <cmocka.h>
 
-/* now_us is 100 us later at each call, from 0 on; or time again. */
+/* Make now_us return 0, 100 us, 200 us, ... at successive calls; or the real time again. */
 void golden_clock(bool fixed);
-/* As if `bench` had measured six kernels, or only checked them. */
+/* Pretend that `bench` has measured six kernels, or has only checked them. */
 void make_runs(struct session *s, bool timed);
-/* A solve that reached a third of what its device is said to read; one whose true residual no longer falls. */
+/* A solve at a third of its device's measured bandwidth; a solve whose true residual no longer decreases. */
 void make_bound(struct solve *v);
 void make_parted(struct solve *v);
-/* Run tests with a history of command lines that is not the user's; their number that failed. */
+/* Run tests with a temporary history of command lines instead of the user's. Returns how many failed. */
 int golden_run(const char *name, const struct CMUnitTest *tests, size_t n);
-/* Is the file what was found? Prints the lines that are not. */
+/* Does the file equal the text? Prints the lines that differ. */
 bool golden_same(const char *path, const char *found);
 
 #endif

@@ -1,4 +1,4 @@
-/* The loops of the kernel tests: one product after the other, each kernel that takes it, each check. */
+/* The loops of the kernel tests: for each stored matrix, every kernel that accepts it, and each check. */
 #include "kernel_loops.h"
 #include "collection.h"
 #include "shapes.h"
@@ -22,7 +22,8 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Besides the default parameters of each format: what tiles the warp, what does not, what exceeds it. */
+/* Parameters besides each format's defaults: some that divide the warp evenly, some that do not, some larger than the
+   warp. */
 static const struct variant {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -81,7 +82,7 @@ static const struct {
     double alpha, beta;
 } factors[] = {{1.5, -0.5}, {1, 0}, {0, 2}};
 
-/* A product on a device, and the name it has in messages. */
+/* A stored matrix with its vectors on a device, and its name in messages. */
 struct subject {
     const struct csr *A;
     struct stored S;
@@ -89,14 +90,14 @@ struct subject {
     char name[160];
 };
 
-/* What is done with every kernel that takes a subject, where, and for subjects of how many slots at most. */
+/* The check to run with every kernel that accepts a subject, the device, and the largest number of slots. */
 struct loop {
     struct device *d;
     int64_t slots;
     void (*go)(struct subject *s, const struct kernel *k);
 };
 
-/* False where the product is too large for the loop, or the format refuses the matrix. */
+/* Returns false if the stored matrix is too large for the loop, or the format refuses the matrix. */
 static bool subject_new(struct subject *s, const char *name, const struct csr *A, const struct variant *v,
                         enum type real, const struct loop *l)
 {
@@ -116,7 +117,7 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
     return true;
 }
 
-/* WARPSPY_NO_VENDOR leaves the libraries out: a race checker reports what their kernels do on purpose. */
+/* WARPSPY_NO_VENDOR skips the libraries: a race checker reports accesses that their kernels make on purpose. */
 static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
 {
     if (k->vendor && getenv("WARPSPY_NO_VENDOR")) return false;
@@ -147,7 +148,7 @@ static const struct shape more_shapes[] = {
     {0},
 };
 
-/* Every third value an explicit zero. */
+/* Set every third value to an explicit zero. */
 static void with_zeros(const struct loop *l)
 {
     struct csr A = shape_csr(&more_shapes[2], 12);
@@ -166,7 +167,7 @@ static void each_shape(const struct shape *list, const struct loop *l)
     }
 }
 
-/* Square matrices of diagonals: in rows first .. last-1 each of the offsets from .. to is full. */
+/* Square matrices of diagonals: rows first .. last-1 have an entry at each of the offsets from .. to. */
 static const struct banded {
     const char *name;
     int64_t rows;
@@ -255,7 +256,8 @@ static double *small_integers(int64_t n, int64_t step)
     return v;
 }
 
-/* The values are multiples of 1/8, x and y small integers: no sum is ever rounded, in whatever order it is made. */
+/* The values are multiples of 1/8, and x and y are small integers: no sum is rounded, whatever the order of its
+   additions. */
 static void hold_to_bits(struct subject *s, const struct kernel *k)
 {
     struct err e = {0};
@@ -321,7 +323,7 @@ static void hold_file(struct subject *s, const struct kernel *k)
     answer(s, k, 0, 3, NULL);
 }
 
-/* All formats by their default parameters; the precisions take turns. */
+/* Check all formats with their default parameters, alternating the precision. */
 static void each_format(const char *name, const struct csr *A, int turn, const struct loop *l)
 {
     for (int f = 0; formats[f]; f++) {
@@ -331,7 +333,7 @@ static void each_format(const char *name, const struct csr *A, int turn, const s
     }
 }
 
-/* Whether the matrix was taken: it is real and has at most `most` nonzeros. */
+/* Returns true if the matrix was checked: it is real and has at most `most` nonzeros. */
 static bool check_file(const char *dir, const char *name, int64_t most, int turn, const struct loop *l)
 {
     struct csr A = {0};
@@ -340,7 +342,7 @@ static bool check_file(const char *dir, const char *name, int64_t most, int turn
     struct stat st;
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (stat(path, &st) || st.st_size / 16 > most) return false; /* an entry takes less than 16 bytes packed */
+    if (stat(path, &st) || st.st_size / 16 > most) return false; /* a compressed entry takes less than 16 bytes */
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", e.where, e.text);
     bool taken = !A.imag && A.nnz <= most;
     if (taken) each_format(name, &A, turn, l);

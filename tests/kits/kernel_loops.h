@@ -1,4 +1,4 @@
-/* The loops over kernels, shapes, precisions and files that the kernel tests run on one device or another. */
+/* The loops over kernels, shapes, precisions and files that the kernel tests run on any device. */
 #ifndef KERNEL_LOOPS_H
 #define KERNEL_LOOPS_H
 
@@ -6,19 +6,22 @@
 
 struct device;
 
-/* All of them leave out products of more than `slots` slots. */
+/* All of them skip stored matrices of more than `slots` slots. */
 
-/* Every kernel that runs on d x every shape x format parameters x precision x (alpha, beta), against the reference. */
+/* Compare every kernel that runs on d with the reference, for every shape x format parameters x precision x (alpha,
+   beta). */
 void check_shapes(struct device *d, int64_t slots);
-/* On problems whose arithmetic is exact: every bit as in the reference, so that any two devices agree. */
+/* Check that results equal the reference bit for bit on problems with exact arithmetic, so that any two devices agree.
+ */
 void check_exact(struct device *d, int64_t slots);
-/* Kernels that call themselves deterministic, run three times; `disturb` (may be NULL) changes something in between
-   that must not matter. */
+/* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (may be
+   NULL) changes something that must not matter. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
-/* Every kernel x every real matrix of WARPSPY_MATRICES of at most `most` nonzeros; skipped where that is not set. */
+/* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros; skipped if it is not set.
+ */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
-struct device *open_or_fail(const char *name); /* the test fails with the reason there is none */
-int close_devices(void **state);               /* a group's teardown */
+struct device *open_or_fail(const char *name); /* fails the test, with the reason, if the device cannot be opened */
+int close_devices(void **state);               /* the teardown of a group of tests */
 
 #endif

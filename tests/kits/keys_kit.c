@@ -1,4 +1,4 @@
-/* Random keys: what is pressed, typed and clicked, in a session whose clock ticks by itself. */
+/* Random keys: pressed, typed and clicked, in a session with a simulated clock. */
 #include "keys_kit.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -28,9 +28,9 @@ static struct {
     int64_t left;
     struct session *session;
     struct stage stage;
-    char typed[TYPED]; /* what is being typed, from `next` on */
+    char typed[TYPED]; /* the text being typed; the part from `next` on is still to come */
     size_t next;
-    char told[TOLD]; /* the keys so far, or the last of them */
+    char told[TOLD]; /* the most recent keys */
     size_t ntold;
 } run;
 
@@ -146,7 +146,8 @@ static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DO
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};
 
-/* Mostly as they are; some lose, gain or change a letter, and some are completed. Never a `!`, which is the shell's. */
+/* Most lines are typed unchanged; in some a letter is lost, added or changed, and some are completed. None begins with
+   `!`, which would run a shell command. */
 static void type_command(void)
 {
     const char *c = commands_typed[below(COUNT(commands_typed))];
@@ -251,7 +252,7 @@ static bool next(void *user, struct press *p)
         *p = (struct press){(unsigned char)run.typed[run.next++], 0, 0};
     else
         *p = random_press();
-    if (p->key == 22) p->key = 1; /* readline forgets 12 bytes where Escape comes after C-v */
+    if (p->key == 22) p->key = 1; /* readline leaks 12 bytes when Escape follows C-v */
     keys_pressed++;
     tell(*p);
     if (p->key == '\n' || p->key == '\r') p->key = UI_ENTER;

@@ -1,4 +1,5 @@
-/* Dense LU held against its definition: P A = L U element by element, exact factors, named columns, known numbers. */
+/* Check dense LU against its definition: P A = L U element by element, exact factors, named singular columns, known
+   determinants. */
 #include <stdio.h>
 
 #include "lu_kit.h"
@@ -95,7 +96,7 @@ struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device
     return v;
 }
 
-/* The row of A that stands in row i of L U. */
+/* The row of A that is row i of L U. */
 static void order_of(const struct lu *v, int *row)
 {
     for (int64_t i = 0; i < v->n; i++) row[i] = (int)i;
@@ -139,7 +140,7 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-/* ours: what asks for exact numbers is not asked of a library, which may invert triangles. */
+/* ours: the method is not a library's. Exact numbers are not checked for a library, which may invert triangles. */
 static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};
@@ -164,7 +165,7 @@ void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, in
             struct lu *v = lu_done(&A, lu_methods[m], d, real);
             lu_check_factors(v);
             assert_int_equal(v->singular, -1);
-            assert_true(lu_factor(v, &e)); /* again, from the same matrix */
+            assert_true(lu_factor(v, &e)); /* a second run on the same matrix */
             lu_check_factors(v);
             lu_free(v);
         }
@@ -264,7 +265,7 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
         lu_wilkinson(&A, sizes[i]);
         struct lu *v = lu_done(&A, m, d, real);
         assert_true(lu_measure(v, &e));
-        double expected = ldexp(1, (int)sizes[i] - 1); /* a library's product may add in any order, and so round */
+        double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order, and therefore round */
         assert_true(fabs(v->growth - expected) <= (real == T_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
         lu_free(v);
         csr_free(&A);
@@ -276,7 +277,7 @@ void lu_check_growth(const char *device, enum type real)
     every_method(device, real, true, check_growth);
 }
 
-/* Backward stable, whatever the condition: a random matrix, and Hilbert's, of which even x is lost. */
+/* Check backward stability for any condition: on a random matrix, and on Hilbert's, whose x has no correct digit. */
 static void check_solutions(const struct lu_method *m, struct device *d, enum type real)
 {
     double eps = real == T_F64 ? DBL_EPSILON : (double)FLT_EPSILON;

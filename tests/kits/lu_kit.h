@@ -10,18 +10,19 @@ struct csr;
 struct device;
 struct lu_method;
 
-/* Dense matrices as CSR, with every entry: random in [-1, 1); Wilkinson's, whose growth is 2^(n-1). */
+/* Dense matrices stored as CSR: random in [-1, 1); Wilkinson's, whose growth is 2^(n-1). */
 void lu_random(struct csr *A, int64_t n, uint64_t seed);
 void lu_wilkinson(struct csr *A, int64_t n);
-/* P^-1 L U with L and U of few bits, whose pivots are unique and powers of two: any method must find them exactly, in
-   fp32 too. lu: L and U as lu_get has them; row: the row of A in row i of L U; zero: U(zero, zero) is 0, or -1. */
+/* P^-1 L U with short binary fractions in L and U, and unique pivots that are powers of two: any method must find them
+   exactly, in fp32 too. lu: L and U in the layout of lu_get; row: the row of A in row i of L U; zero: the index k with
+   U(k, k) = 0, or -1. */
 void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu, int *row);
-/* Factor, or fail the test. */
+/* Factor; fails the test on an error. */
 struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real);
-/* P A = L U element by element within n eps |L| |U|, |L| <= 1, P a permutation. */
+/* Check P A = L U element by element within n eps |L| |U|, |L| <= 1, and that P is a permutation. */
 void lu_check_factors(struct lu *v);
 
-/* For every method that runs on the device: */
+/* Checks of every method that runs on the device: */
 void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count);
 void lu_check_exact(const char *device, enum type real);
 void lu_check_singular(const char *device, enum type real);

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes tests/kits/card_table.tsv: what scipy and numpy find in the matrices of WARPSPY_MATRICES, under the keys of `check`.
+"""Write tests/kits/card_table.tsv: what scipy and numpy compute for the matrices of WARPSPY_MATRICES, under the keys of `check`.
 
 Needs Debian's python3-scipy; the tests themselves only read the table. Run from the top folder:
     WARPSPY_MATRICES=FOLDER /usr/bin/python3 tests/kits/make_card_table.py > tests/kits/card_table.tsv
@@ -16,14 +16,14 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 FOLDER = os.environ["WARPSPY_MATRICES"]
-MOST = 100000  # nonzeros: up to there `check` runs all its lines
-DENSE = 600    # rows: up to there numpy's dense methods are asked
+MOST = 100000  # nonzeros; `check` runs all its lines up to this size
+DENSE = 600    # rows; numpy's dense methods are used up to this size
 
 warnings.filterwarnings("ignore")
 
 
 def dominance(size, diagonal, total):
-    """strict, weak, failing; equal to 12 digits is weak, and a zero diagonal fails."""
+    """The numbers of rows with strict, weak and no dominance. Equality to 12 digits is weak; a zero diagonal fails."""
     others = total - diagonal
     weak = (abs(diagonal - others) <= 1e-12 * (others + diagonal)) & (diagonal != 0)
     strict = (diagonal > others) & ~weak & (diagonal != 0)
@@ -31,7 +31,7 @@ def dominance(size, diagonal, total):
 
 
 def sums(matrix):
-    """Of each row, rounded once."""
+    """The sum of each row, rounded once."""
     return np.array([math.fsum(matrix.data[matrix.indptr[i]:matrix.indptr[i + 1]]) for i in range(matrix.shape[0])])
 
 
@@ -46,7 +46,7 @@ def reach(start, step):
 
 
 def parts(ones):
-    """Dulmage-Mendelsohn from a maximum matching, by the textbook (Pothen and Fan 1990)."""
+    """The Dulmage-Mendelsohn decomposition from a maximum matching (Pothen and Fan 1990)."""
     rows, cols = ones.shape
     col_of = csgraph.maximum_bipartite_matching(ones, perm_type="column")
     row_of = np.full(cols, -1)
@@ -107,7 +107,7 @@ def square(A, size, ones, hermitian):
 
 
 def dense_facts(A, hermitian, out):
-    """Only what is clear: neither a condition near 1 / eps nor an eigenvalue near 0."""
+    """Definiteness where it is clear: not if the condition is near 1 / eps or an eigenvalue is near 0."""
     with np.errstate(all="ignore"):
         try:
             condition = np.linalg.cond(A, 1)

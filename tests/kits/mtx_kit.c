@@ -1,4 +1,4 @@
-/* Files made for a test, and matrices as text. */
+/* Temporary files, and matrices as text. */
 #include "mtx_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"

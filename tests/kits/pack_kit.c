@@ -1,4 +1,4 @@
-/* Conversions on a device held against the host's, with memory that is known to be dirty. */
+/* Compare conversions on a device with the host's, with memory that is not zeroed. */
 #include <stdio.h>
 
 #include "pack_kit.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Beside the default parameters of each format. */
+/* Parameters besides each format's defaults. */
 static const struct {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -73,7 +73,7 @@ void on_device_free(struct on_device *c)
     stored_free(&c->S);
 }
 
-/* Write nonsense over the result, so that what a second run leaves out is seen. */
+/* Overwrite the result, so that elements that a second run does not write are noticed. */
 static void soil(struct packing *p)
 {
     for (int k = 0; k < p->S.narrays; k++) {
@@ -104,7 +104,7 @@ static void compare(const char *what, const struct stored *S, const struct store
     }
 }
 
-/* What the host refuses is refused here, in the same words but for the memory there is. */
+/* The device must refuse what the host refuses, in the same words except for the available memory. */
 static void check_refusal(const char *what, const struct err *host, const struct err *here)
 {
     if (strstr(host->text, "memory are free") && (here->code == E_LIMIT || here->code == E_MEMORY)) return;
@@ -145,7 +145,7 @@ void pack_check(const char *what, const struct csr *A, const char *device)
         on_device_put(&c, A, (enum type)real, d);
         for (int i = 0; formats[i]; i++) {
             if (!packer_find(formats[i], d)) continue;
-            bool small = A->nnz < 100000; /* else what explodes is only planned */
+            bool small = A->nnz < 100000; /* otherwise formats that would take too much memory are only planned */
             check_one(what, A, &c, formats[i], NULL, false);
             if (small) check_one(what, A, &c, formats[i], NULL, true);
             for (int k = 0; k < COUNT(variants); k++)
@@ -156,7 +156,7 @@ void pack_check(const char *what, const struct csr *A, const char *device)
     }
 }
 
-/* Values that a copy by way of arithmetic would change. */
+/* Values that arithmetic would change, although a copy does not. */
 static void check_values(const char *device)
 {
     static const int row[] = {0, 0, 1, 1, 2, 2}, col[] = {0, 2, 0, 1, 1, 2};

@@ -1,4 +1,4 @@
-/* What holds of conversions on every device that has packers: the arrays are those of the host, bit for bit. */
+/* Checks of conversions on every device that has packers: the arrays equal the host's bit for bit. */
 #ifndef PACK_KIT_H
 #define PACK_KIT_H
 
@@ -9,7 +9,7 @@
 struct csr;
 struct device;
 
-/* A's arrays in the format csr on a device; to be freed. */
+/* A's arrays in the format csr on a device; the caller frees them. */
 struct on_device {
     struct stored S;
     struct mat M;
@@ -17,9 +17,9 @@ struct on_device {
 void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d);
 void on_device_free(struct on_device *c);
 
-/* All packers, precisions and several parameters. */
+/* Check A with all packers, both precisions and several parameters. */
 void pack_check(const char *what, const struct csr *A, const char *device);
-/* All shapes, and matrices whose rows the tiles cut. */
+/* Check all shapes, and matrices with rows that span several tiles. */
 void pack_check_shapes(const char *device);
 void pack_check_tiles(const char *device);
 void pack_check_refused(const char *device);

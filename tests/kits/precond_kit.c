@@ -1,4 +1,5 @@
-/* Preconditioners on any device: applied, against dense computations from their definitions and against the host. */
+/* Preconditioners on any device: compare their application with dense computations from their definitions and with the
+   host. */
 #include "precond_kit.h"
 #include "solve_kit.h"
 #include "machine/device.h"
@@ -14,7 +15,7 @@
 #include "solvers/triangles.h"
 #include "machine/vec_ops.h"
 
-enum { DENSE_MOST = 120 }; /* rows of a matrix that is looked at as a dense one */
+enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as dense */
 
 /* ---- a solve that is begun, so that its preconditioner can be applied ---- */
 
@@ -97,7 +98,7 @@ static void multiply(int n, const double *a, const double *b, double *c)
         }
 }
 
-/* M z = r by Gaussian elimination; M is overwritten. */
+/* Solve M z = r by Gaussian elimination; M is overwritten. */
 static void solve_dense(int n, double *m, const double *r, double *z)
 {
     memcpy(z, r, (size_t)n * sizeof *z);
@@ -124,7 +125,7 @@ static void solve_dense(int n, double *m, const double *r, double *z)
     }
 }
 
-/* The definitions: L U = A where A has entries, L and U have none elsewhere. */
+/* The definition of ILU(0): L U = A wherever A has entries; L and U have none elsewhere. */
 static void dense_ilu0(int n)
 {
     double *a = M_;
@@ -206,7 +207,7 @@ static const struct problem problems[] = {
     DENSE(4, 4, -1, 0, 2, -1, 5, 1, 0, 0, 1, 3, -1, 2, 0, -1, 6),
     DENSE(3, 2, 1, 0, 0, -4, 1, 1, 0, 8),
 };
-enum { SYMMETRIC_ONES = 4 }; /* the first so many, and the last but one */
+enum { SYMMETRIC_ONES = 4 }; /* these problems, and the last but one, are positive definite */
 
 static bool definite(int i)
 {
@@ -248,7 +249,7 @@ static void check_close(int64_t n, const double *a, const double *b, double eps)
         if (!(fabs(a[i] - b[i]) <= eps * size)) fail_msg("%lld: %.17g, not %.17g", (long long)i, b[i], a[i]);
 }
 
-/* Wide levels, narrow ones and both give what the host's plain loop gives. */
+/* Wide levels, narrow levels and a mixture of them give the result of the host's plain loop. */
 static void check_launches(struct bed *bed, const char *precond, const char *device, enum type real)
 {
     static const int narrow[] = {-1, 0, 7};
@@ -277,8 +278,8 @@ void check_preconds_launches(const char *device, enum type real)
     }
 }
 
-/* Every row needs the one before it and, among others, rows far back; `reach` > 16 makes rows long. Symmetric,
- * dominant. */
+/* Every row depends on the one before it and on some rows far back; `reach` > 16 makes rows long. Symmetric and
+   diagonally dominant. */
 static void make_comb(int n, int reach, struct csr *A)
 {
     int *row = mem_new((int64_t)n * 2 * (reach + 2), sizeof *row, "rows", NULL), count = 0;
@@ -288,7 +289,7 @@ static void make_comb(int n, int reach, struct csr *A)
         row[count] = col[count] = i;
         val[count++] = i ? 4 : 4 + n;
         for (int k = 0; k <= reach; k++) {
-            int j = k == reach ? 0 : i - 1 - 3 * k; /* the last of them: the first row */
+            int j = k == reach ? 0 : i - 1 - 3 * k; /* the last dependency is row 0 */
             if (j < 0 || (k == reach && i <= 3 * reach)) continue;
             row[count] = col[count + 1] = i;
             col[count] = row[count + 1] = j;
@@ -302,7 +303,7 @@ static void make_comb(int n, int reach, struct csr *A)
     mem_free(val);
 }
 
-/* Longer than the results that stay near; and rows that a warp takes. */
+/* Runs longer than the results kept in shared memory; rows long enough for a warp each. */
 void check_preconds_long_runs(const char *device)
 {
     static const int combs[][2] = {{9000, 1}, {5000, 5}, {300, 30}};
@@ -320,8 +321,7 @@ void check_preconds_long_runs(const char *device)
     }
 }
 
-/* Each entry of val[n] of one matrix and another, of wide levels and runs of long ones: as large as a GPU likes them.
- */
+/* Check large matrices with wide levels and with runs of narrow ones, at sizes that fill a GPU. */
 void check_preconds_large(const char *device)
 {
     static const struct problem some[] = {{.generator = "poisson2d", .p = {1000, 999}},
@@ -338,7 +338,7 @@ void check_preconds_large(const char *device)
     }
 }
 
-/* Nothing is done once the solve is. */
+/* A preconditioner does nothing after the solve is done. */
 void check_preconds_guard(const char *device)
 {
     for (int i = 0; preconds[i]; i++) {
@@ -371,7 +371,7 @@ static int64_t iterations(struct bed *bed, const char *solver, const struct prec
     return v->iterations;
 }
 
-/* Fewer with a factorisation than without; the diagonal of these is constant, and does neither good nor harm. */
+/* A factorisation saves iterations; the diagonal of these matrices is constant and changes nothing. */
 static void check_gain(const struct problem *p, bool symmetric, const char *device)
 {
     static const char *const solvers_that[] = {"cg", "bicgstab", "qmrcgstab", "gmres"};

@@ -20,26 +20,26 @@ struct solve;
         }                           \
     }
 
-/* A session with a matrix of one's own, which it takes over. */
+/* A session with the given matrix, which it owns from then on. */
 void bed_take(struct bed *bed, struct csr *A);
-/* Begin a solve of its matrix, with a preconditioner to apply; false: refused. */
+/* Begin a preconditioned solve of the session's matrix. Returns false if it is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e);
 /* z = M^-1 r */
 void bed_apply(struct solve *v, const double *r, double *z);
-/* n numbers between -1 and 1 that are floats, always the same; free them. */
+/* n reproducible numbers in (-1, 1), exact as floats; the caller frees them. */
 double *random_vector(int64_t n);
 
-/* What is applied, against a dense computation from the definition; at most 120 rows. */
+/* Compare an application with a dense computation from the definition; at most 120 rows. */
 void check_applied(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real);
-/* The same of all preconditioners and several matrices. */
+/* The same check for all preconditioners and several matrices. */
 void check_preconds_applied(const char *device, enum type real);
-/* Wide stages, narrow ones and both; long runs; large matrices: against the host's loops. */
+/* Compare wide levels, narrow levels, mixtures, long runs and large matrices with the host's loops. */
 void check_preconds_launches(const char *device, enum type real);
 void check_preconds_long_runs(const char *device);
 void check_preconds_large(const char *device);
-/* Nothing is written once a solve is done. */
+/* Check that nothing is written after a solve is done. */
 void check_preconds_guard(const char *device);
-/* Every solver that takes one converges in fewer iterations with a factorisation, and no later with the others. */
+/* Check that every preconditioned solver needs fewer iterations with a factorisation, and no more with the others. */
 void check_preconds_gain(const char *device);
 
 #endif

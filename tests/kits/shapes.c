@@ -1,4 +1,4 @@
-/* The awkward shapes, and the loop that makes each allocation fail in turn. */
+/* Awkward shapes, and the loop that makes each allocation fail in turn. */
 #include "shapes.h"
 #include "matrix/csr.h"
 #include "base/err.h"

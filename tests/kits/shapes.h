@@ -1,4 +1,4 @@
-/* Small matrices of every awkward shape, for the tests of what takes a CSR matrix. */
+/* Small matrices of every awkward shape, for tests of code that takes a CSR matrix. */
 #ifndef SHAPES_H
 #define SHAPES_H
 
@@ -9,8 +9,8 @@ struct err;
 
 struct shape {
     const char *name;
-    int64_t rows, cols, entries;   /* entries drawn at random; repeated places are summed */
-    int64_t long_row;              /* a row filled from end to end, or -1 */
+    int64_t rows, cols, entries;   /* random entries; duplicates are summed */
+    int64_t long_row;              /* index of a full row, or -1 */
     bool complex_values, mirrored; /* mirrored: (j, i) has the value of (i, j) */
 };
 extern const struct shape shapes[]; /* ended by a NULL name */
@@ -24,8 +24,8 @@ struct triplets shape_triplets(const struct shape *s, uint64_t seed);
 void triplets_free(struct triplets *t);
 struct csr shape_csr(const struct shape *s, uint64_t seed);
 
-/* Run `go` with the 1st, 2nd, ... allocation failing until it succeeds: each failure must be E_MEMORY. Returns
-   how many failures there were. */
+/* Run `go` with the 1st, 2nd, ... allocation failing, until it succeeds; each failure must be E_MEMORY. Returns the
+   number of failures. */
 int fail_each(bool (*go)(const void *user, struct err *e), const void *user);
 
 #endif

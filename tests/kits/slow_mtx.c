@@ -1,4 +1,5 @@
-/* Matrix Market text read in the plainest way: a line at a time, its words, a list of entries, a sort, a sum. */
+/* Read Matrix Market text in the plainest way: line by line, word by word, into a list of entries that is sorted and
+   summed. */
 #include <stdio.h>
 
 #include "slow_mtx.h"
@@ -18,18 +19,18 @@ struct word {
 };
 struct reader {
     struct slow_mtx *m;
-    const char *p, *end;  /* what is not read yet */
-    const char *s, *stop; /* the line at hand */
-    int64_t line;         /* its number */
+    const char *p, *end;  /* the unread text */
+    const char *s, *stop; /* the current line */
+    int64_t line;         /* its number, from 1 */
     bool plain;
-    int64_t left_out; /* bytes at the end, of no meaning */
+    int64_t left_out; /* bytes ignored at the end of the file */
     bool array, vector, pattern;
-    char symmetry; /* g s k h */
+    char symmetry; /* 'g' general, 's' symmetric, 'k' skew, 'h' hermitian */
     int64_t size_line, declared;
-    int indices, values; /* on a line */
-    int64_t row, col;    /* arrays: of the next value */
+    int indices, values; /* per line */
+    int64_t row, col;    /* for arrays: position of the next value */
     int64_t n, room;
-    struct slow_entry *list; /* [n] as in the file */
+    struct slow_entry *list; /* [n] in file order */
     int64_t upper, lower;
 };
 
@@ -66,7 +67,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The words before a comment; how many, of which w gets the first few. */
+/* Split the text before a comment into words; store the first few in w. Returns how many there are. */
 static int words_of(const char *s, const char *end, struct word *w)
 {
     for (int n = 0;; n++) {
@@ -93,7 +94,7 @@ static size_t digits(const char *p, const char *end)
     return (size_t)(p - from);
 }
 
-/* A whole number; one beyond all sizes stays beyond them. */
+/* Parse an integer; one that is too large becomes the largest number. */
 static bool integer(struct word w, int64_t *v)
 {
     const char *p = w.s, *end = w.s + w.n;
@@ -116,7 +117,8 @@ static bool special(struct word w, double *v)
     return *v = NAN, true;
 }
 
-/* An exponent in any of the three ways, told in the C way; 0 if p is none up to the end of the word. */
+/* Convert an exponent in any of the three notations to C's; returns 0 if the rest of the word from p is not an
+   exponent. */
 static size_t exponent(const char *p, const char *end, char *to)
 {
     bool letter = p < end && (*p == 'e' || *p == 'E' || *p == 'd' || *p == 'D');
@@ -165,7 +167,7 @@ static bool number(struct word w, double *v)
 
 /* ---- banner and size ---- */
 
-/* No Matrix Market either way, but then the first line is at fault. */
+/* Both cases are not Matrix Market, but here the first line is at fault. */
 static bool harwell_boeing(const char *text, const char *end)
 {
     struct reader r = {.p = text, .end = end};
@@ -216,7 +218,7 @@ static bool banner(struct reader *r)
     return refuse(r, r->line ? r->line : 1, "empty");
 }
 
-/* Values in an array of this symmetry. */
+/* The number of values in an array of this symmetry. */
 static int64_t array_values(const struct reader *r)
 {
     int64_t n = r->m->rows;
@@ -237,7 +239,7 @@ static bool size_line(struct reader *r, const struct word *w, int n)
     r->m->cols = short_vector ? 1 : size[1];
     r->indices = r->array ? 0 : short_vector ? 1 : 2;
     r->values = r->pattern ? 0 : r->m->complex_values ? 2 : 1;
-    r->row = r->symmetry == 'k'; /* the first value of a skew array is below the diagonal */
+    r->row = r->symmetry == 'k'; /* the first value of a skew-symmetric array is below the diagonal */
     if (r->vector && r->m->cols != 1) return refuse(r, r->line, "vector");
     if (r->symmetry != 'g' && r->m->rows != r->m->cols) return refuse(r, r->line, "not square");
     r->declared = r->array ? array_values(r) : size[n - 1];
@@ -266,7 +268,7 @@ static bool mirror_is_there(const struct reader *r, int64_t row, int64_t col)
     return false;
 }
 
-/* What a file with a symmetry cannot hold. */
+/* Refuse entries that contradict the file's symmetry. */
 static bool fits_symmetry(struct reader *r, const struct slow_entry *x)
 {
     if (x->row == x->col) {
@@ -363,7 +365,7 @@ void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m)
 {
     struct reader r = {.m = m, .p = text, .end = text + n, .plain = plain};
     memset(m, 0, sizeof *m);
-    while (r.end > r.p && r.end[-1] == 0x1a) r.end--, r.left_out++; /* DOS wrote this at the end */
+    while (r.end > r.p && r.end[-1] == 0x1a) r.end--, r.left_out++; /* DOS ended text files with this byte */
     if (banner(&r) && sizes(&r) && entries(&r)) expand(&r);
     free(r.list);
 }

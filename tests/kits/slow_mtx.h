@@ -1,4 +1,4 @@
-/* The reference of the Matrix Market reader: one pass, lists, and a sort. It shares no code with the reader. */
+/* The reference for the Matrix Market reader: one pass, lists, and a sort. It shares no code with the reader. */
 #ifndef SLOW_MTX_H
 #define SLOW_MTX_H
 
@@ -10,23 +10,23 @@ struct csr;
 struct err;
 
 struct slow_entry {
-    int64_t row, col, order; /* 0-based; the place in the file, by which duplicates are summed */
+    int64_t row, col, order; /* 0-based; order: position in the file, in which duplicates are summed */
     double re, im;
 };
 struct slow_mtx {
-    int64_t refused; /* the line at fault, 0: accepted */
-    const char *why; /* in a word or two */
+    int64_t refused; /* the line at fault; 0: accepted */
+    const char *why; /* the reason, in a word or two */
     int64_t rows, cols, n;
     bool complex_values;
-    struct slow_entry *entry; /* [n] by rows, expanded and summed; NULL when refused */
+    struct slow_entry *entry; /* [n] sorted by rows, expanded and summed; NULL when refused */
 };
 
-/* Read n bytes of text. plain: they are the whole file as it lies on the disk, so that a declared count can be held
-   against its length before the entries are read. */
+/* Read n bytes of text. plain: they are the whole uncompressed file, so that the declared number of entries can be
+   compared with its length before they are read. */
 void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m);
 void slow_free(struct slow_mtx *m);
-/* Whether the reader came to the same: the matrix A value for value, or a refusal (e->code set) of the same line.
-   `how` gets the difference in words. */
+/* Did the reader give the same result: the matrix A value for value, or a refusal (e->code set) at the same line? `how`
+   receives the difference in words. */
 bool slow_agrees(const struct slow_mtx *m, const struct csr *A, const struct err *e, char *how, size_t room);
 
 #endif

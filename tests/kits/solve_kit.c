@@ -1,4 +1,4 @@
-/* Solves with known ends, and what must hold of any solve on any device. */
+/* Solves with known results, and checks of any solve on any device. */
 #include "solve_kit.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
@@ -533,7 +533,7 @@ static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
     return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
 }
 
-/* Upwind convection of 20 and 5 across an nx by ny grid, and diffusion of 1: not symmetric, diagonally dominant. */
+/* Upwind convection of 20 and 5 on an nx by ny grid, with diffusion 1: not symmetric, diagonally dominant. */
 static bool make_upwind(const int *size, struct csr *A, struct err *e)
 {
     static const double to_west = -21, to_east = -1, to_south = -6, to_north = -1, own = 29;
@@ -584,7 +584,7 @@ void bed_free(struct bed *bed)
     fclose(bed->messages);
 }
 
-/* A * ones where no b is given; free it. */
+/* The right-hand side: b, or A * ones if b is NULL. The caller frees it. */
 static double *right_side(const struct csr *A, const double *b)
 {
     double *ones = mem_new(A->cols, sizeof *ones, "ones", NULL), *out = mem_new(A->rows, sizeof *out, "b", NULL);
@@ -745,7 +745,7 @@ void check_formats(const char *device, enum type real)
     bed_free(&bed);
 }
 
-/* How many iterations two devices agree for: those that divide by sums drift apart by their rounding. */
+/* The number of iterations for which two devices agree: solvers that divide by sums diverge by rounding errors. */
 static int64_t agreeing(const struct solver *s)
 {
     static const struct {
@@ -757,13 +757,14 @@ static int64_t agreeing(const struct solver *s)
     return 40;
 }
 
-/* Gauss-Seidel goes through the rows in another order on cpu. */
+/* On cpu, Gauss-Seidel processes the rows in a different order. */
 static bool comparable(const struct solver *s, const char *one, const char *other)
 {
     return !strcmp(one, "cpu") == !strcmp(other, "cpu") || (strcmp(s->name, "gs") != 0 && strcmp(s->name, "sor") != 0);
 }
 
-/* After so many iterations, whatever the rule: the devices differ in the order of their sums alone. */
+/* Compare x after this many iterations, ignoring the stopping rule: the devices differ only in the order of their sums.
+ */
 void check_agreement(const char *one, const char *other, enum type real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {41, 33}};
@@ -792,7 +793,7 @@ struct vectors {
     const struct vec_ops *ops;
     enum type real;
     int64_t n;
-    double *host[3]; /* a, b, and what came back */
+    double *host[3]; /* a, b, and the result */
     void *dev[3];
     double *s;
 };
@@ -875,7 +876,7 @@ static void check_operation(struct vectors *t, enum operation op)
         assert_true(fabs(t->host[2][i] - expected(op, t->host[0][i], t->host[1][i])) <= 4 * eps);
 }
 
-/* Sums in double, so that even of floats they agree with the host's. */
+/* Sum in double, so that sums of floats also agree with the host's. */
 static void check_dot(struct vectors *t)
 {
     double sum = 0, size = 0;
@@ -919,7 +920,7 @@ static void check_cg_guard(struct vectors *t)
     ops->direction(t->d, t->n, t->s, a, b);
 }
 
-/* One step of cg from r and p, with q = p in the place of A p: what it left in the scalars. */
+/* One step of cg from r and p, with q = p in place of A p; returns the resulting scalars. */
 static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful, double out[SCALARS])
 {
     const struct cg_ops *ops = cg_ops_of(t->d, t->real);
@@ -934,8 +935,8 @@ static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful
     assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
 }
 
-/* Where r.q is not p.q, a step of cg sees that the residual is not what it foretold; from then on it foretells right.
- */
+/* If r.q differs from p.q, a step of cg detects that its predicted residual norm is wrong; from then on its predictions
+   are right. */
 static void check_cg_careful(struct vectors *t)
 {
     double s[SCALARS], rr = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
@@ -965,7 +966,7 @@ static void check_gmres_guard(struct vectors *t)
     t->d->ops->free(t->d, w);
 }
 
-/* Once done is set nothing is written any more. */
+/* After `done` is set, nothing more is written. */
 static void check_guard(struct vectors *t)
 {
     double done = CONVERGED;
@@ -987,7 +988,8 @@ static void check_guard(struct vectors *t)
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }
 
-/* A kernel that leaves the sums of cg beside y = A x: they are those of the vectors; r is read if it must be. */
+/* A kernel that computes the sums of cg together with y = A x: they must be those of the vectors. r is read only if
+   necessary. */
 static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
 {
     struct stored S = {0};
@@ -1028,7 +1030,7 @@ void check_cg_sums(const char *device, enum type real)
 void check_vectors(const char *device, enum type real)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
-    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest one is for machines, not for their model */
+    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest one is too slow for the emulator */
     for (int i = 0; i < COUNT(sizes) - last; i++) {
         struct vectors t;
         vectors_make(&t, device, real, sizes[i]);

@@ -1,4 +1,4 @@
-/* Solves with known ends, and what must hold of any solve on any device; for test_solve.c and gpu_solve.c. */
+/* Solves with known results, and checks of any solve on any device; for test_solve.c and gpu_solve.c. */
 #ifndef SOLVE_KIT_H
 #define SOLVE_KIT_H
 
@@ -35,16 +35,16 @@ struct known_end {
     const char *name, *solver;
     struct problem problem;
     const double *b; /* NULL: A * ones */
-    double tol, eps; /* tol 0: 1e-9, in f32 1e-5 */
+    double tol, eps; /* tol 0 means 1e-9, or 1e-5 in f32 */
     double omega;
-    const char *precond; /* NULL: none */
+    const char *precond; /* NULL: no preconditioner */
     int64_t m, block;
-    int64_t maxit; /* 0: 5000 */
+    int64_t maxit; /* 0 means 5000 */
     bool force;
     enum reason reason;
     int64_t iterations; /* -1: any */
-    const char *why;    /* part of the reason */
-    const char *error;  /* part of the refusal, instead of all that */
+    const char *why;    /* text that the reason contains */
+    const char *error;  /* text that the refusal contains, if the solve must be refused */
     bool f64_only;
 };
 extern const struct known_end known_ends[]; /* ended by a NULL name */
@@ -56,19 +56,20 @@ struct bed { /* a session with one matrix */
 void bed_make(struct bed *bed, const struct problem *p);
 void bed_free(struct bed *bed);
 
-/* All cases on a device in one precision. */
+/* Run all cases on a device in one precision. */
 void check_known_ends(const char *device, enum type real);
-/* Run to the end in slices of `us`; the solve stays in bed->s.solve. NULL options' device: by name. */
+/* Run the solve in bed->s.solve to its end, in slices of `us`. If the options' device is NULL, it is opened by name. */
 void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us);
-/* Iterations, reason and all bits of x are the same one by one, in large batches, and again. */
+/* Check that iterations, reason and all bits of x are equal when run one by one, in large batches, and a second time.
+ */
 void check_frozen(const char *device, enum type real);
-/* Every format that has a kernel on the device solves. */
+/* Check a solve in every format that has a kernel on the device. */
 void check_formats(const char *device, enum type real);
-/* x agrees between two devices. */
+/* Check that x agrees between two devices. */
 void check_agreement(const char *one, const char *other, enum type real);
-/* The vector operations against plain loops, for lengths around the blocks. */
+/* Compare the vector operations with plain loops, for lengths around multiples of a block. */
 void check_vectors(const char *device, enum type real);
-/* The sums of cg that some kernels leave beside their product. */
+/* Check the sums of cg that some kernels compute together with their product. */
 void check_cg_sums(const char *device, enum type real);
 
 #endif

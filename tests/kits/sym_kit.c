@@ -1,4 +1,4 @@
-/* What holds of symmetrization on every device, beside a slow and plain reference. */
+/* Checks of symmetrization on every device, compared with a slow and plain reference. */
 #include <stdio.h>
 
 #include "sym_kit.h"
@@ -134,7 +134,7 @@ void sym_check_shapes(const char *device)
     check_made("random", 300, 5, device);
 }
 
-/* Row 7, column 3 and the diagonal are full. */
+/* A matrix with a full row 7, column 3 and diagonal. */
 static struct csr cross(int64_t rows)
 {
     struct csr A;
@@ -156,7 +156,7 @@ static struct csr cross(int64_t rows)
 
 void sym_check_tiles(const char *device)
 {
-    /* Pairs of full rows are cut at the tiles' ends where the rows' lengths bring that about. */
+    /* Pairs of full rows are split at the ends of tiles. */
     for (int64_t n = 60; n <= 66; n++) check_made("dense", n, 0, device);
     check_made("random", 1500, 7, device);
     check_made("rmat", 11, 6, device);
@@ -164,7 +164,7 @@ void sym_check_tiles(const char *device)
     struct csr A = cross(5000);
     sym_check("cross", &A, device);
     csr_free(&A);
-    /* Thousands of rows and columns with nothing in them. */
+    /* Thousands of empty rows and columns. */
     static const int row[] = {5, 9000, 9000}, col[] = {8990, 2, 8990};
     static const double val[] = {1, 2, 3};
     assert_true(csr_from_triplets(&A, 9001, 9001, 3, row, col, val, NULL, NULL, NULL));
@@ -241,7 +241,7 @@ void sym_check_verdicts(const char *device)
     check_verdict(device, &A, SYM_MAX, true, false, false);
     A.val[csr_find(&A, 1001, 1000)] = -1.25;
     check_verdict(device, &A, SYM_AVERAGE, true, true, true);
-    /* The same two values, changed about: no sum of values alone would tell. */
+    /* The same two values, exchanged: a sum of the values alone would not notice. */
     A.val[csr_find(&A, 2000, 2001)] = -2;
     A.val[csr_find(&A, 2500, 2499)] = -2;
     check_verdict(device, &A, SYM_AVERAGE, true, false, false);

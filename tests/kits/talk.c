@@ -1,4 +1,4 @@
-/* Sessions that write to memory. */
+/* Sessions whose output is kept in memory. */
 #include "talk.h"
 #include "session/command.h"
 #include "machine/front_ops.h"

@@ -1,4 +1,4 @@
-/* A session whose output is kept, to be spoken to line by line in tests. */
+/* A session whose output is kept, so that tests can run it line by line. */
 #ifndef TALK_H
 #define TALK_H
 
@@ -22,20 +22,21 @@ struct talk {
     FILE *data, *messages;
     char *all_out, *all_err;
     size_t nout, nerr;
-    size_t old_out, old_err; /* bytes that are forgotten */
-    const char *out, *err;   /* what was said since */
+    size_t old_out, old_err; /* bytes of earlier output to skip */
+    const char *out, *err;   /* the output after them */
 };
 void talk_open(struct talk *t, enum out_mode mode);
 void talk_close(struct talk *t);
-/* The same in text with the screen behind it, whose letters are UTF-8. */
+/* The same, with text output and the screen behind it; its characters are UTF-8. */
 void talk_open_screen(struct talk *t);
 void talk_close_screen(struct talk *t);
-/* Run a line; t->out and t->err hold what it said. */
+/* Run a line; t->out and t->err then hold its output. */
 bool talk_line(struct talk *t, const char *line);
-/* The line succeeds and says that part; it is refused with that part. What was said before is forgotten. */
+/* Check that the line succeeds with `part` in its output, or is refused with `part` in its message. Earlier output is
+   forgotten. */
 void talk_says(struct talk *t, const char *line, const char *part);
 void talk_refuses(struct talk *t, const char *line, const char *part);
-/* Forget what was said so far. */
+/* Forget the output so far. */
 void talk_forget(struct talk *t);
 /* Bring t->out and t->err up to date. */
 void talk_heard(struct talk *t);

@@ -1,4 +1,4 @@
-/* Copies of the host that pretend to be a GPU's. */
+/* Host copies that pretend to be a GPU's. */
 #include "transfer_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -33,7 +33,7 @@ static void unpin(struct device *d, void *p)
     mem_free(p);
 }
 
-/* A stream is the place where its copies are counted. */
+/* A stream is a pointer to its count of copies. */
 static void *stream(struct device *d, struct err *e)
 {
     (void)d;

@@ -1,4 +1,4 @@
-/* A host that copies as a GPU would, to test transfers without one; each call can be made to fail. */
+/* A host that copies like a GPU, to test transfers without one; each call can be made to fail. */
 #ifndef TRANSFER_KIT_H
 #define TRANSFER_KIT_H
 
@@ -6,13 +6,13 @@
 
 #include "machine/transfer.h"
 
-/* What the host's copies did since transfer_kit_reset, and what they shall do. */
+/* What the copies did since transfer_kit_reset, and which ones must fail. */
 struct transfer_kit {
-    int64_t pins, streams; /* alive */
+    int64_t pins, streams; /* live allocations and streams */
     int64_t copies, waits;
-    int64_t used[STREAMS_MOST]; /* copies in each stream, by the order in which it was opened */
-    int64_t fail_in;            /* the nth call from now fails; 0 = none does */
-    int64_t corrupt_in;         /* the nth copy from now spoils a byte */
+    int64_t used[STREAMS_MOST]; /* copies in each stream, in the order in which the streams were opened */
+    int64_t fail_in;            /* the nth call from now fails; 0: none */
+    int64_t corrupt_in;         /* the nth copy from now changes a byte */
 };
 extern struct transfer_kit transfer_kit;
 extern const struct transfer_ops host_transfer;

@@ -1,6 +1,5 @@
-/* Draws random canvases on the terminal for test_full_screen.py.
-   draw_frames FILE SEED: before each frame its size and the canvas as ANSI text go to FILE, after it a bell to stdout.
- */
+/* Draw random canvases on the terminal, for test_full_screen.py. Usage: draw_frames FILE SEED. Before each frame, its
+   size and the canvas as ANSI text are written to FILE; after it, a bell is written to stdout. */
 #include "base/err.h"
 #include "matrix/random.h"
 #include "ui/term.h"
@@ -20,7 +19,7 @@ static int below(int n)
     return (int)(random_next(&seed) % (uint64_t)n);
 }
 
-/* A patch of text, of noise in few or many styles, of blanks in any style, or of wide glyphs. */
+/* Draw a patch: text, noise in few or many styles, blanks in any style, or wide glyphs. */
 static void scribble(struct canvas *c)
 {
     int x0 = below(c->w), y0 = below(c->h), w = 1 + below(c->w), h = 1 + below(4);
@@ -37,7 +36,7 @@ static void scribble(struct canvas *c)
         }
 }
 
-/* A half of a wide glyph that lost the other one becomes another glyph. */
+/* Replace half of a wide glyph whose other half was overwritten by another glyph. */
 static void mend(struct canvas *c)
 {
     for (int i = 0; i < c->w * c->h; i++) {
@@ -63,7 +62,7 @@ static void show(struct canvas *c, FILE *f)
     if (write(STDOUT_FILENO, "\a", 1) != 1) exit(1);
 }
 
-/* Frames of one size; the terminal is left and entered again among them. */
+/* Draw frames of one size; between some of them leave the terminal and enter it again. */
 static bool draw_size(int w, int h, FILE *f)
 {
     struct winsize size = {.ws_col = (unsigned short)w, .ws_row = (unsigned short)h};
