@@ -40,7 +40,7 @@ static void pieces_arrive_right(void **state)
     }
 }
 
-static void the_command_tells_it(void **state)
+static void the_command_reports_it(void **state)
 {
     struct talk t;
     (void)state;
@@ -55,7 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_arrive_right),
-        cmocka_unit_test(the_command_tells_it),
+        cmocka_unit_test(the_command_reports_it),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip transfers on a GPU: there is none\n");

@@ -1,4 +1,4 @@
-/* What the program says in words: of one thing and of many, of what is over, and what to do next where nothing goes. */
+/* Messages: singular and plural, results that are no longer valid, and what to do next after a refusal. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "session/matrix.h"
@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-static void how_many_there_are(void **state)
+static void plurals(void **state)
 {
     static const struct {
         int64_t n;
@@ -25,8 +25,8 @@ static void how_many_there_are(void **state)
     for (int i = 0; i < COUNT(cases); i++) assert_string_equal(how_many(cases[i].n, cases[i].noun).text, cases[i].says);
 }
 
-/* What is said of a matrix of one row, and of a kind. */
-static void one_is_one(void **state)
+/* Messages about a matrix of one row, and about rows of one length. */
+static void singular_for_one(void **state)
 {
     struct talk t;
     (void)state;
@@ -66,7 +66,7 @@ static void help_knows_what_commands_can_name(void **state)
     talk_close(&t);
 }
 
-static void what_is_over_is_said_to_be(void **state)
+static void old_results_are_marked(void **state)
 {
     struct talk t;
     (void)state;
@@ -81,7 +81,7 @@ static void what_is_over_is_said_to_be(void **state)
     talk_close(&t);
 }
 
-static void complex_matrices_are_told_what_works(void **state)
+static void refusals_of_complex_matrices_name_what_works(void **state)
 {
     struct talk t;
     (void)state;
@@ -94,7 +94,7 @@ static void complex_matrices_are_told_what_works(void **state)
     talk_close(&t);
 }
 
-static void zeros_can_be_dropped(void **state)
+static void prune_drops_zeros(void **state)
 {
     struct talk t;
     (void)state;
@@ -104,7 +104,7 @@ static void zeros_can_be_dropped(void **state)
     assert_true(talk_line(&t, "prune"));
     const struct csr *A = &t.s.current->csr;
     assert_string_equal(t.s.current->name, "Z-pruned");
-    assert_int_equal(A->nnz, 6); /* of 7: NaN and inf stay */
+    assert_int_equal(A->nnz, 6); /* of 7; NaN and inf stay */
     assert_int_equal(csr_find(A, 1, 1), -1);
     assert_true(csr_check(A, NULL));
     assert_true(talk_line(&t, "prune Z below 4 as B"));
@@ -121,7 +121,7 @@ static void put(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-static void singular_matrices_are_told_what_next(void **state)
+static void refusals_of_singular_matrices_suggest_next_step(void **state)
 {
     struct talk t;
     (void)state;
@@ -135,7 +135,7 @@ static void singular_matrices_are_told_what_next(void **state)
     remove(path);
     talk_refuses(&t, "solve jacobi S on cpu", "gmres and bicgstab without a preconditioner need no diagonal");
     talk_refuses(&t, "solve gmres S on cpu precond ilu0", "gmres and bicgstab without a preconditioner need none");
-    assert_true(talk_line(&t, "extract 0 4 18 22 P as O")); /* no entry at all */
+    assert_true(talk_line(&t, "extract 0 4 18 22 P as O")); /* no entries */
     talk_refuses(&t, "solve jacobi O on cpu b ones", "that row is empty, so A is singular");
     talk_says(&t, "solve cg O on cpu b ones", "row 0 is empty, so A is singular");
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
@@ -147,7 +147,7 @@ static void singular_matrices_are_told_what_next(void **state)
 
 static void files_of_other_kinds_are_named(void **state)
 {
-    /* a 2 x 1 matrix called A of doubles, as MATLAB 4 wrote it, in both byte orders */
+    /* a 2 x 1 matrix of doubles called A in MATLAB 4's format, in both byte orders */
     static const char level4[2][38] = {{0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'A', 0},
                                        {0, 0, 3, (char)0xe8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 'A', 0}};
     struct talk t;
@@ -166,7 +166,7 @@ static void files_of_other_kinds_are_named(void **state)
     talk_close(&t);
 }
 
-static void made_on_the_device_in_use(void **state)
+static void new_matrices_are_made_on_the_current_device(void **state)
 {
     struct talk t;
     (void)state;
@@ -178,7 +178,7 @@ static void made_on_the_device_in_use(void **state)
     talk_close(&t);
 }
 
-static void or_on_cpu_where_that_has_no_room(void **state)
+static void without_device_memory_they_are_made_on_cpu(void **state)
 {
     struct talk t;
     struct fake f;
@@ -201,16 +201,16 @@ static void or_on_cpu_where_that_has_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_many_there_are),
-        cmocka_unit_test(one_is_one),
+        cmocka_unit_test(plurals),
+        cmocka_unit_test(singular_for_one),
         cmocka_unit_test(help_knows_what_commands_can_name),
-        cmocka_unit_test(what_is_over_is_said_to_be),
-        cmocka_unit_test(complex_matrices_are_told_what_works),
-        cmocka_unit_test(zeros_can_be_dropped),
-        cmocka_unit_test(singular_matrices_are_told_what_next),
+        cmocka_unit_test(old_results_are_marked),
+        cmocka_unit_test(refusals_of_complex_matrices_name_what_works),
+        cmocka_unit_test(prune_drops_zeros),
+        cmocka_unit_test(refusals_of_singular_matrices_suggest_next_step),
         cmocka_unit_test(files_of_other_kinds_are_named),
-        cmocka_unit_test(made_on_the_device_in_use),
-        cmocka_unit_test(or_on_cpu_where_that_has_no_room),
+        cmocka_unit_test(new_matrices_are_made_on_the_current_device),
+        cmocka_unit_test(without_device_memory_they_are_made_on_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

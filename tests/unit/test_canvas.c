@@ -1,5 +1,5 @@
-/* The canvas: what is put on it comes out, in bounds, in columns, in colours, and in ASCII where that is all there is.
- */
+/* The canvas: text put on it is read back, within its bounds, in columns, in colours, and in ASCII if nothing else is
+   available. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"
@@ -11,7 +11,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-/* The canvas as text; to be freed. */
+/* The canvas as text; the caller frees it. */
 static char *printed(const struct canvas *c, enum colours colours)
 {
     char *text = NULL;
@@ -30,7 +30,7 @@ static void assert_prints(const struct canvas *c, enum colours colours, const ch
     free(text);
 }
 
-static void text_by_columns(void **state)
+static void text_is_placed_by_columns(void **state)
 {
     (void)state;
     static const struct {
@@ -112,7 +112,7 @@ static void colours_from_environment(void **state)
         {"", "", "", true, COLOURS_NONE},
         {"xterm-direct", "", "", true, COLOURS_24BIT},
         {"linux", "truecolor", "", true, COLOURS_8},
-        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* of the terminal around it */
+        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM of the surrounding terminal */
         {"tmux-256color", "truecolor", "", true, COLOURS_24BIT},
     };
     unsetenv("TMUX");
@@ -124,7 +124,7 @@ static void colours_from_environment(void **state)
     }
 }
 
-/* Every braille letter keeps something in ASCII, and more dots never look emptier than none. */
+/* Every braille pattern has an ASCII substitute, and more dots never look emptier than none. */
 static void braille_survives_ascii(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void braille_survives_ascii(void **state)
     canvas_free(&c);
 }
 
-static void bars_to_an_eighth(void **state)
+static void bars_have_eighths_of_a_cell(void **state)
 {
     (void)state;
     static const struct {
@@ -180,12 +180,12 @@ static void no_memory_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_by_columns),
+        cmocka_unit_test(text_is_placed_by_columns),
         cmocka_unit_test(outside_is_ignored),
         cmocka_unit_test(colours_by_depth),
         cmocka_unit_test(colours_from_environment),
         cmocka_unit_test(braille_survives_ascii),
-        cmocka_unit_test(bars_to_an_eighth),
+        cmocka_unit_test(bars_have_eighths_of_a_cell),
         cmocka_unit_test(text_is_wrapped_between_words),
         cmocka_unit_test(no_memory_is_an_error),
     };

@@ -1,5 +1,5 @@
-/* The report card: against what scipy finds in known matrices, against matrices made for one line each, its width and
-   height, Ctrl-C, and failing allocations. */
+/* The report card: compared with scipy's results for known matrices, and checked on matrices made for one line each;
+   its width and height, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "card/card.h"
@@ -14,7 +14,7 @@
 
 enum { KEYS_MOST = 80, LINE_MOST = 4096 };
 
-/* The line that has a key, or NULL. */
+/* The card's line with this key, or NULL. */
 static const struct card_line *line_of(const char *key)
 {
     for (int i = 0; card_lines[i]; i++)
@@ -23,8 +23,8 @@ static const struct card_line *line_of(const char *key)
     return NULL;
 }
 
-/* The conditions are estimates from below, near the truth as a rule; the others but for rounding, of sums as large as
-   the norm. */
+/* Condition numbers are estimated from below, usually closely; other numbers agree up to the rounding of sums as large
+   as the norm. */
 static bool agrees(const char *key, double found, double expected, double norm)
 {
     if (!strcmp(key, "condition_1")) return found <= expected * 1.001 && found >= expected / 4;
@@ -50,7 +50,7 @@ static int compare_key(const struct card *c, const char *name, const char *key, 
     return 1;
 }
 
-/* Fields of a line of the table; the line is cut up. */
+/* Split a line of the table into its fields, in place. */
 static int fields_of(char *line, char **field)
 {
     int n = 0;
@@ -183,7 +183,7 @@ static void test_found(void **state)
     check_text(&c, "dominance", "NaN or inf");
     check_text(&c, "signs", "NaN or inf");
     card_free(&c);
-    A.val[1] = INFINITY; /* symmetric, and Cholesky would succeed */
+    A.val[1] = INFINITY; /* symmetric, so that Cholesky would succeed */
     card_of(&c, &A);
     check_text(&c, "definite", "NaN or inf");
     check_text(&c, "condition", "NaN or inf");
@@ -191,7 +191,7 @@ static void test_found(void **state)
     csr_free(&A);
 }
 
-/* Upper triangular, of irreducible blocks of 2, 1 and 1. */
+/* Block upper triangular, with irreducible blocks of 2, 1 and 1 rows. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void test_claims(void **state)
     card_free(&c);
     csr_free(&A);
     for (int strict = 0; strict < 2;
-         strict++) { /* ILU(0) of a dominant matrix does not break down, whatever its signs */
+         strict++) { /* ILU(0) of a diagonally dominant matrix does not break down, whatever its signs */
         make(&A, 2, 2, 4, (struct entry[]){{0, 0, -2 - strict}, {0, 1, 2}, {1, 0, 1}, {1, 1, 2}});
         card_of(&c, &A);
         check_text(&c, "signs", strict ? "1 diagonal entries not positive: no M-matrix" : ", ILU(0) may fail");
@@ -263,7 +263,7 @@ static void test_claims(void **state)
     csr_free(&A);
 }
 
-/* Of a matrix without rows or columns nothing is claimed. */
+/* Nothing is claimed about a matrix without rows or columns. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void test_nothing(void **state)
     }
 }
 
-/* Each proof, and its opposite. */
+/* Each proof of definiteness, and a case where it fails. */
 static void test_definite(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void test_definite(void **state)
     }
 }
 
-/* Too large to factor: cg finds p'Ap <= 0, or nothing. */
+/* A matrix too large to factor: cg finds p'Ap <= 0, or nothing. */
 static void test_ritz(void **state)
 {
     (void)state;
@@ -333,7 +333,7 @@ static void test_ritz(void **state)
     card_flops_most = saved_flops_most;
 }
 
-/* nnz(L) with CHOLMOD's own counts, and the 1-norm condition of a matrix whose inverse is known. */
+/* nnz(L) compared with CHOLMOD's counts, and the 1-norm condition of a matrix whose inverse is known. */
 static void test_factors(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_factors(void **state)
     assert_true(fabs(found - high / low) < 1e-4 * high / low);
     card_free(&c);
     csr_free(&A);
-    /* [1 2; 3 4]: norm 6, inverse's norm 3.5 */
+    /* [1 2; 3 4]: its norm is 6, its inverse's norm 3.5 */
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}});
     card_of(&c, &A);
     check_value(&c, "condition", "condition_1", 21);
@@ -409,7 +409,7 @@ static void test_stopped(void **state)
     int64_t p[PARAMS_MAX] = {90, 90};
     int stopped = 0;
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
-    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* no easy proof that it is definite */
+    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* now diagonal dominance no longer proves definiteness */
     for (int i = 0; i < COUNT(at); i++) {
         struct stopper s = {{.tick = stop_at}, at[i]};
         struct card c;
@@ -428,7 +428,7 @@ static void test_stopped(void **state)
     assert_int_equal(stopped, COUNT(at));
 }
 
-/* Whatever allocation fails, the others' lines are found and the one says why. */
+/* Whichever allocation fails, the other lines are found and this one gives the reason. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -469,7 +469,7 @@ static void check_screen(const char *text)
     if (lines > 23) fail_msg("%d lines are more than a screen:\n%s", lines, text);
 }
 
-/* A card fits a screen whatever the matrix, with room for the prompt. */
+/* A card fits the screen for any matrix, with room for the prompt. */
 static void test_screen(void **state)
 {
     (void)state;
@@ -514,7 +514,7 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-/* Keys are told apart, and each line can be explained. */
+/* Keys are distinct, and each line can be explained. */
 static void test_lines(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The report card's lines of the file: each kind of finding, of file and of line end; files that have changed; Ctrl-C
-   and failing allocations; and random files whose lines are known. */
+/* The report card's lines about the file: each kind of finding, file and line end; files that have changed; Ctrl-C and
+   failing allocations; and random files with known findings. */
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "matrix/csr.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the line `file` says of a file, or why it says nothing. */
+/* The text of the card's line `file`, or why there is none. */
 static const char *said_of(const char *path, bool only)
 {
     static struct talk t;
@@ -34,7 +34,7 @@ static const char *said_of(const char *path, bool only)
     return found + 12;
 }
 
-/* The text with each \n as `end`. */
+/* The text with each \n replaced by `end`. */
 static size_t with_ends(const char *text, const char *end, char *out)
 {
     size_t n = 0;
@@ -47,24 +47,24 @@ static size_t with_ends(const char *text, const char *end, char *out)
 }
 
 struct sample {
-    const char *text, *says; /* says NULL: there is no such line */
+    const char *text, *says; /* says NULL: the card has no such line */
 };
 
-/* Lines of the file, counted from 1, blank ones and comments among them. */
+/* Line numbers count from 1 and include blank lines and comments. */
 static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n% a\n\n3 3 5\n1 1 4\n% b\n1 3 -1\n2 3 nan\n\n2 2 0\n3 1 0.0e7\n",
      "NaN, inf: line 8; zeros: lines 10, 11"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 4\n2 2 1\n2 1 7\n1 1 5\n1 1 6\n",
      "duplicates: lines 3 and 6, 3 and 7"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e999\n2 2 -inf\n", "NaN, inf: lines 3, 4"},
-    /* A sum: the first line of the place; what is such by itself comes before. */
+    /* A duplicate's sum is reported at the first line of its place; values that are wild in the file come first. */
     {"%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 5\n1 1 -3\n2 2 inf\n",
      "NaN, inf: line 6; zeros: line 3; duplicates: lines 3 and 5, 4 and 6"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 2\n1 2\n", "duplicates: lines 3 and 5"},
     {"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 0\n2 2 1\n1 1 -0\n", "zeros: lines 5, 3"},
     {"%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 2 0 0\n2 2 1 nan\n1 1 0 1\n",
      "NaN, inf: line 4; zeros: line 3"},
-    /* Stored once, below the diagonal or above it, in the matrix twice. */
+    /* Stored once, below or above the diagonal, but twice in the matrix. */
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n3 1 nan\n2 1 0\n3 2 5\n",
      "NaN, inf: line 4; zeros: line 5"},
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n1 3 nan\n1 2 0\n1 2 0\n",
@@ -72,14 +72,14 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 0\n3 1 inf\n",
      "NaN, inf: line 4; zeros: line 3"},
     {"%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 0 0\n2 2 1 0\n", "zeros: line 3"},
-    /* Columns of values; zeros are not entries then. */
+    /* Array files: zeros are not entries. */
     {"%%MatrixMarket matrix array real general\n2 2\n1\n0\n% c\nnan\n4\n", "NaN, inf: line 6"},
     {"%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\ninf\n6\n", "NaN, inf: line 7"},
     {"%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\nnan\n", "NaN, inf: line 5"},
     {"%%MatrixMarket matrix array complex general\n1 2\n1 2\n3 inf\n", "NaN, inf: line 4"},
     {"%%MatrixMarket vector coordinate real general\n3 2\n3 0\n1 nan\n", "NaN, inf: line 4; zeros: line 3"},
     {"%%MatrixMarket vector array real general\n2\n1\nnan\n", "NaN, inf: line 4"},
-    /* More than are named. */
+    /* More findings than are listed. */
     {"%%MatrixMarket matrix coordinate real general\n9 1 8\n9 1 0\n2 1 0\n3 1 0\n4 1 0\n5 1 0\n6 1 0\n7 1 0\n8 1 0\n",
      "zeros: lines 4, 5, 6, ..."},
     {"%%MatrixMarket matrix coordinate real general\n1 1 6\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n",
@@ -118,7 +118,7 @@ static void test_packed(void **state)
     said_of(NULL, false);
 }
 
-/* Asked for by name it tells also that there is nothing. */
+/* If `check` names the line, it also reports that nothing was found. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_nothing(void **state)
     snprintf(line, sizeof line, "load %s as B; transpose B as C; check C only file",
              write_file("d.mtx", samples[0].text, strlen(samples[0].text)));
     talk_says(&t, line, "not from a Matrix Market file");
-    /* and where nothing is to be looked up, the file is not needed */
+    /* if there is nothing to look up, the file is not read */
     snprintf(line, sizeof line, "load %s as Q", path);
     assert_true(talk_line(&t, line));
     assert_int_equal(unlink(path), 0);
@@ -143,7 +143,7 @@ static void test_nothing(void **state)
     talk_close(&t);
 }
 
-/* However much is found, each line fits, and the card a screen. */
+/* Whatever is found, each line fits its width, and the card fits a screen. */
 static void test_width(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void test_changed(void **state)
     (void)state;
     static const char changed[] = "file       the file has changed since it was loaded; its lines are not named";
     static const char *const others[] = {
-        /* as long as the first, and so that only the text tells; the last two are no sound files at all */
+        /* the same length as the first file, so that only its text differs; the last two are not valid files */
         "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 0\n2 2 1\n1 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n2 1 3\n2 1 0\n1 1 1\n1 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n2 2 9\n2 2 3\n1 2 1\n1 1 1\n",
@@ -305,7 +305,8 @@ static void add(struct random_file *f, const char *end, const char *text)
     f->lines++;
 }
 
-/* Entries on a 6 x 6 matrix, below the diagonal if symmetric; some 0, some nan, some of a place twice; gaps between. */
+/* Random entries of a 6 x 6 matrix, below the diagonal if symmetric: some are 0, some nan, some duplicates; there are
+   gaps between them. */
 static void make_file(struct random_file *f, uint64_t *state, bool symmetric, const char *end)
 {
     char text[100];
@@ -335,7 +336,7 @@ static int before(const struct random_file *f, int i)
     return -1;
 }
 
-/* Duplicates in the file's order. */
+/* Sums duplicates in file order. */
 static void check_twice(const struct random_file *f, const struct mtx_find *found)
 {
     int n = 0;
@@ -349,7 +350,7 @@ static void check_twice(const struct random_file *f, const struct mtx_find *foun
     assert_int_equal(found->ntwice, n);
 }
 
-/* The first line of the place with such a value; else its first line. */
+/* The first line of this place with such a value; otherwise its first line. */
 static void check_place(const struct random_file *f, const struct find_place *p, bool symmetric)
 {
     int any = 0, such = 0;

@@ -1,4 +1,5 @@
-/* Going back in a solve and changing what it was given: by the functions, on every solver, and by the commands. */
+/* Going back in a solve and changing its settings: through the functions, for every solver, and through the commands.
+ */
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "session/command.h"
@@ -16,7 +17,7 @@ static const struct solve_change nothing = {.tol = NAN, .omega = NAN, .m = -1, .
 
 enum { N = 12 * 11, STEPS = 23 };
 
-/* A solve that makes checkpoints, begun and not yet stepped. */
+/* A solve with checkpoints that has begun and not yet been stepped. */
 static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
                                 enum type real)
 {
@@ -45,7 +46,7 @@ static struct solve *begun(struct bed *bed, const char *solver, const char *devi
     return begun_with(bed, solver, NULL, device, real);
 }
 
-/* As the command does: one at a time. */
+/* As the command does: one iteration at a time. */
 static void steps(struct solve *v, int64_t n)
 {
     struct err e = {0};
@@ -82,7 +83,8 @@ static void check_same(struct solve *v, const double *hist, const char *what)
                      (long long)i, v->history.residual[i], hist[i]);
 }
 
-/* Back by 1, by some, to the first, beyond it: forward again from there the residuals have the same bits. */
+/* Go back by 1, by several, to the first iteration and beyond it; then forward again: the residuals have the same bits.
+ */
 static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
 {
     static const int64_t by[] = {1, 2, 5, 11, 1, STEPS, 1000, 3};
@@ -122,7 +124,7 @@ static void test_back_preconditioned(void **state)
                     check_back(solvers[i]->name, preconds[p], devices[d], T_F64);
 }
 
-/* More checkpoints than are kept, and steps in large batches: still every iteration can be reached. */
+/* More checkpoints than are kept, and steps in large batches: every iteration can still be reached. */
 static void test_far_back(void **state)
 {
     (void)state;
@@ -146,7 +148,7 @@ static void test_far_back(void **state)
     bed_free(&bed);
 }
 
-/* It ends as the one that never went back: iterations, reason and all bits of x. */
+/* It ends like a solve that never went back: the same iterations, reason and bits of x. */
 static void test_same_end(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void to_the_end(struct solve *v)
     if (!solve_end(v, &e)) fail_msg("%s", e.text);
 }
 
-/* It would have ended at the looser one. */
+/* With the looser tolerance it would have ended earlier. */
 static void test_tighter(void **state)
 {
     (void)state;
@@ -254,8 +256,8 @@ static void test_limit(void **state)
     bed_free(&bed);
 }
 
-/* Begun anew from the x that was reached: its residual is the one there was, iterations are counted on, the history
-   stays and the end is right. */
+/* Restarted from the current x: its residual is unchanged, the iteration count continues, the history stays, and the
+   result is right. */
 static void check_anew(const char *solver, const char *device, struct solve_change c)
 {
     struct bed bed;
@@ -288,7 +290,7 @@ static void check_anew(const char *solver, const char *device, struct solve_chan
     bed_free(&bed);
 }
 
-static void test_anew(void **state)
+static void test_restart(void **state)
 {
     (void)state;
     static const struct {
@@ -305,12 +307,12 @@ static void test_anew(void **state)
             c.pre = table[i].precond ? precond_find(table[i].precond) : NULL;
             c.omega = table[i].omega;
             c.m = table[i].m;
-            if (solver_find(table[i].solver)->omega > 0 && d == 1) continue; /* slow there */
+            if (solver_find(table[i].solver)->omega > 0 && d == 1) continue; /* it converges slowly there */
             check_anew(table[i].solver, devices[d], c);
         }
 }
 
-/* What is refused leaves the solve as it is. */
+/* A refused change leaves the solve unchanged. */
 static void test_refusals(void **state)
 {
     (void)state;
@@ -346,7 +348,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* Any allocation may fail: the change is made or it is not, and nothing is lost either way. */
+/* Whichever allocation fails, the change is made completely or not at all, and nothing is lost. */
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -374,7 +376,8 @@ static void test_without_memory(void **state)
 
 /* ---- a solve that ended goes on ---- */
 
-/* Whatever the end was, and for every solver: the same x within what the tighter tol allows, and the history is one. */
+/* Whatever ended the solve, and for every solver: x is the same within the tighter tolerance, and there is one history.
+ */
 static void test_again(void **state)
 {
     (void)state;
@@ -449,7 +452,7 @@ static void test_again_refused(void **state)
 /* ---- the commands ---- */
 
 static const struct {
-    const char *line, *out, *err; /* part of what is said; NULL: nothing */
+    const char *line, *out, *err; /* text that the output contains; NULL: no output */
 } lines[] = {
     {"back", NULL, "no solve is paused"},
     {"change tol 1", NULL, "no solve is paused"},
@@ -540,13 +543,13 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
-/* The residuals part where tol is 0; begun anew they are together again, until they part once more. */
-static void test_parted(void **state)
+/* With tol 0 the residuals diverge; after a restart they agree, until they diverge again. */
+static void test_diverged_residuals(void **state)
 {
     (void)state;
     static const struct {
         const char *line;
-        double from, to; /* where they part; 0: they do not */
+        double from, to; /* iteration at which they diverge; 0: never */
     } table[] = {
         {"solve cg tol 0 maxit 600 force on cpu", 1, 600},
         {"change tol 1e-13 maxit 601; continue", 0, 0},
@@ -568,8 +571,8 @@ static void test_parted(void **state)
     talk_close(&t);
 }
 
-/* What was begun anew counts its iterations from 0 again: looks at the true residual must go on all the same. */
-static void test_probed_anew(void **state)
+/* A restarted solve counts its iterations from 0 again; the true residual must still be checked regularly. */
+static void test_true_residual_is_checked_after_restart(void **state)
 {
     (void)state;
     struct talk t;
@@ -616,15 +619,15 @@ int main(void)
         cmocka_unit_test(test_tighter),
         cmocka_unit_test(test_looser),
         cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_anew),
+        cmocka_unit_test(test_restart),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_without_memory),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_again_refused),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_json),
-        cmocka_unit_test(test_parted),
-        cmocka_unit_test(test_probed_anew),
+        cmocka_unit_test(test_diverged_residuals),
+        cmocka_unit_test(test_true_residual_is_checked_after_restart),
         cmocka_unit_test(test_completion),
     };
     return cmocka_run_group_tests_name("change", tests, NULL, NULL);

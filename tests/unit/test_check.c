@@ -1,4 +1,4 @@
-/* The reference product against long doubles, its bounds, and the verdicts passed on results. */
+/* The reference SpMV compared with long doubles, its error bounds, and the verdicts on results. */
 #include "kits/shapes.h"
 #include "base/base.h"
 #include "matrix/csr.h"
@@ -23,7 +23,7 @@ static const struct {
     double alpha, beta;
 } factors[] = {{1, 0}, {1, 1}, {-0.3, 0}, {0, 2}, {1.7, -0.9}, {0, 0}};
 
-/* One row of alpha A x + beta y in long double, and the bound's sum. */
+/* One row of alpha A x + beta y in long double, and the sum for the error bound. */
 static long double naive(const struct csr *A, int64_t r, double alpha, const double *x, double beta, double y,
                          double *sizes)
 {
@@ -61,7 +61,7 @@ static void agrees_with_long_double(void **state)
     }
 }
 
-/* What a plain sum loses: 1e16 + 1 - 1e16, and a product's own rounding error. */
+/* Cases in which a plain sum loses everything: 1e16 + 1 - 1e16, and a product's rounding error. */
 static void cancellation_is_exact(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void beta_zero_does_not_read_y(void **state)
     csr_free(&A);
 }
 
-static void infinities_and_nan_come_through(void **state)
+static void infinities_and_nan_are_kept(void **state)
 {
     (void)state;
     static const struct {
@@ -119,8 +119,8 @@ static void infinities_and_nan_come_through(void **state)
     }
 }
 
-/* A value, vector or product that single precision can only flush stays within the bound. */
-static void underflow_is_excused(void **state)
+/* A value, vector or product that underflows in single precision stays within the bound. */
+static void underflow_is_within_the_bound(void **state)
 {
     (void)state;
     static const struct {
@@ -189,9 +189,9 @@ static void the_worst_row_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_long_double),   cmocka_unit_test(cancellation_is_exact),
-        cmocka_unit_test(beta_zero_does_not_read_y), cmocka_unit_test(infinities_and_nan_come_through),
-        cmocka_unit_test(underflow_is_excused),      cmocka_unit_test(verdicts),
+        cmocka_unit_test(agrees_with_long_double),       cmocka_unit_test(cancellation_is_exact),
+        cmocka_unit_test(beta_zero_does_not_read_y),     cmocka_unit_test(infinities_and_nan_are_kept),
+        cmocka_unit_test(underflow_is_within_the_bound), cmocka_unit_test(verdicts),
         cmocka_unit_test(the_worst_row_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Lines, grammars, errors, completion and output: what is understood, and what is said. */
+/* Lines, grammars, errors, completion and output: what is parsed, and what is printed. */
 #include "kits/talk.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -15,7 +15,7 @@
 /* ---- words ---- */
 
 static const struct {
-    const char *line, *words, *rest; /* words joined by |, a * behind one that was quoted */
+    const char *line, *words, *rest; /* words joined by |; * follows a quoted word */
     const char *error;
 } splits[] = {
     {"", "", "", NULL},
@@ -45,7 +45,7 @@ static void show_words(const struct words *w, char *out, size_t size)
         n += (size_t)snprintf(out + n, size - n, "%s%s%s", i ? "|" : "", w->w[i].text, w->w[i].quoted ? "*" : "");
 }
 
-static void lines_are_cut_into_words(void **state)
+static void lines_are_split_into_words(void **state)
 {
     static struct words w;
     char shown[256];
@@ -109,7 +109,7 @@ static void every_command_is_well_formed(void **state)
     }
 }
 
-static void malformed_grammars_are_told(void **state)
+static void malformed_grammars_are_reported(void **state)
 {
     static const char *const bad[] = {"[MATRIX", "NOKIND", "[on NOKIND]", "averyveryverylongword"};
     struct grammar g;
@@ -125,7 +125,7 @@ static struct talk *with_matrices(struct talk *t)
 }
 
 static const struct {
-    const char *grammar, *line, *args; /* args: key=value in the order they were matched */
+    const char *grammar, *line, *args; /* args: key=value in matching order */
 } parses[] = {
     {"", "x", ""},
     {"[MATRIX] [on DEVICE]", "x", ""},
@@ -217,7 +217,7 @@ static const struct {
     {"use '\033]0;x\007'", "use: `\\x1b]0;x\\x07` after `use` is not a matrix; one of A, Bus\n"},
 };
 
-static void errors_say_what_was_expected(void **state)
+static void errors_name_fault_and_cure(void **state)
 {
     struct talk t;
     (void)state;
@@ -234,7 +234,7 @@ static void errors_say_what_was_expected(void **state)
     talk_close(&t);
 }
 
-static void without_a_matrix_the_way_to_one_is_said(void **state)
+static void without_a_matrix_the_error_suggests_load(void **state)
 {
     struct talk t;
     (void)state;
@@ -264,7 +264,7 @@ static void a_line_stops_at_its_first_failure(void **state)
     talk_close(&t);
 }
 
-/* Run text as a script; what it said, to be compared. */
+/* Run text as a script; returns its output for comparison. */
 static bool script(struct talk *t, const char *text, size_t n, bool stop)
 {
     FILE *f = tmpfile();
@@ -278,7 +278,7 @@ static bool script(struct talk *t, const char *text, size_t n, bool stop)
     return ok;
 }
 
-static void scripts_say_where_they_failed(void **state)
+static void scripts_report_where_they_failed(void **state)
 {
     static const char text[] = "\xef\xbb\xbfgen poisson2d 2 as A\r\n\r\n# remark\nfoo\nuse Z\ndrop A";
     struct talk t;
@@ -296,7 +296,7 @@ static void scripts_say_where_they_failed(void **state)
     talk_close(&t);
 }
 
-static void lines_are_bounded(void **state)
+static void long_lines_are_refused(void **state)
 {
     static char text[LINE_LIMIT + 20];
     struct talk t;
@@ -318,7 +318,7 @@ static void lines_are_bounded(void **state)
     talk_close(&t);
 }
 
-static void scripts_do_not_nest_for_ever(void **state)
+static void nested_scripts_are_limited(void **state)
 {
     char path[] = "/tmp/warpspy-test-XXXXXX", line[64];
     struct talk t;
@@ -461,7 +461,7 @@ static const char *filled(struct talk *t, enum out_mode mode)
     struct err e = {0};
     talk_open(t, mode);
     out_begin(t->s.out, "cmd");
-    fill_row(t->s.out, "\xe8\xa1\x8c", 1234567, 0.5); /* one character, two columns */
+    fill_row(t->s.out, "\xe8\xa1\x8c", 1234567, 0.5); /* one character, two columns wide */
     fill_row(t->s.out, "a,\"b\"\033", 0, 0.0 / 0.0);
     assert_true(out_end(t->s.out, &e));
     talk_heard(t);
@@ -478,7 +478,7 @@ static void tables_are_aligned(void **state)
     talk_close(&t);
 }
 
-/* Print by `print` in so many columns; to be freed. */
+/* Print with `print` in the given number of columns; the caller frees the text. */
 static char *printed(const struct table *t, void (*print)(const struct table *, FILE *, int), int width)
 {
     char *text = NULL;
@@ -518,8 +518,8 @@ static void tables_fit_a_terminal(void **state)
     table_clear(&t);
 }
 
-/* The column that the table is for stays, cut to what is left; those before it go. */
-static void a_column_is_kept(void **state)
+/* The table's main column stays, cut to the remaining width; the columns before it are hidden. */
+static void the_main_column_is_kept(void **state)
 {
     struct table t = {.kept = "source"};
     (void)state;
@@ -586,7 +586,7 @@ static void csv_is_quoted(void **state)
     talk_close(&t);
 }
 
-static void json_is_one_object_a_line(void **state)
+static void json_is_one_object_per_line(void **state)
 {
     struct talk t;
     (void)state;
@@ -599,8 +599,8 @@ static void json_is_one_object_a_line(void **state)
     talk_close(&t);
 }
 
-/* Text of several lines keeps them where the format can say so. */
-static void lines_stay_lines(void **state)
+/* Line breaks within text are kept if the output format can express them. */
+static void line_breaks_in_text_are_kept(void **state)
 {
     struct talk t;
     (void)state;
@@ -616,7 +616,7 @@ static void lines_stay_lines(void **state)
     talk_close(&t);
 }
 
-static void a_failed_write_is_told_once_and_ends_the_session(void **state)
+static void a_failed_write_is_reported_once_and_ends_the_session(void **state)
 {
     struct talk t;
     (void)state;
@@ -636,29 +636,29 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_cut_into_words),
+        cmocka_unit_test(lines_are_split_into_words),
         cmocka_unit_test(too_many_words_are_refused),
         cmocka_unit_test(the_nearest_word_is_suggested),
         cmocka_unit_test(every_command_is_well_formed),
-        cmocka_unit_test(malformed_grammars_are_told),
+        cmocka_unit_test(malformed_grammars_are_reported),
         cmocka_unit_test(words_become_arguments),
-        cmocka_unit_test(errors_say_what_was_expected),
-        cmocka_unit_test(without_a_matrix_the_way_to_one_is_said),
+        cmocka_unit_test(errors_name_fault_and_cure),
+        cmocka_unit_test(without_a_matrix_the_error_suggests_load),
         cmocka_unit_test(a_line_stops_at_its_first_failure),
-        cmocka_unit_test(scripts_say_where_they_failed),
-        cmocka_unit_test(lines_are_bounded),
-        cmocka_unit_test(scripts_do_not_nest_for_ever),
+        cmocka_unit_test(scripts_report_where_they_failed),
+        cmocka_unit_test(long_lines_are_refused),
+        cmocka_unit_test(nested_scripts_are_limited),
         cmocka_unit_test(completion_follows_the_grammar),
         cmocka_unit_test(files_complete_with_escapes),
         cmocka_unit_test(tables_are_aligned),
         cmocka_unit_test(tables_fit_a_terminal),
-        cmocka_unit_test(a_column_is_kept),
+        cmocka_unit_test(the_main_column_is_kept),
         cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(csv_is_quoted),
-        cmocka_unit_test(json_is_one_object_a_line),
-        cmocka_unit_test(lines_stay_lines),
-        cmocka_unit_test(a_failed_write_is_told_once_and_ends_the_session),
+        cmocka_unit_test(json_is_one_object_per_line),
+        cmocka_unit_test(line_breaks_in_text_are_kept),
+        cmocka_unit_test(a_failed_write_is_reported_once_and_ends_the_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

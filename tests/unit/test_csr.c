@@ -1,4 +1,4 @@
-/* The interchange form: built from triplets as a naive sum would, its limits, invariants, transpose and look-up. */
+/* CSR: built from triplets like a naive sum, its limits, invariants, transpose and look-up. */
 #include <stdio.h>
 
 #include "kits/shapes.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The sum of the triplets at (row, col) in input order, from a dense picture of the matrix. */
+/* The sum of the triplets at (row, col) in input order, computed in a dense array. */
 static void assert_naive(const struct shape *s, const struct triplets *t, const struct csr *A, int64_t duplicates)
 {
     int64_t places = s->rows * s->cols, filled = 0;
@@ -39,7 +39,7 @@ static void assert_naive(const struct shape *s, const struct triplets *t, const 
     mem_free(there);
 }
 
-static void triplets_become_their_sums(void **state)
+static void triplets_are_summed(void **state)
 {
     (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
@@ -55,7 +55,7 @@ static void triplets_become_their_sums(void **state)
     }
 }
 
-/* 1e16 + 1 is 1e16: the sum tells the order. */
+/* 1e16 + 1 is 1e16: the sum depends on the order. */
 static void duplicates_are_summed_in_input_order(void **state)
 {
     (void)state;
@@ -74,8 +74,8 @@ static void duplicates_are_summed_in_input_order(void **state)
     }
 }
 
-/* Uneven values, so that another order of sums shows in the bits. */
-static void threads_change_nothing(void **state)
+/* Values whose sum depends on the order in its last bits. */
+static void threads_do_not_change_the_result(void **state)
 {
     (void)state;
     const struct shape s = {.rows = 3000, .cols = 200, .entries = 400000, .long_row = 5, .complex_values = true};
@@ -97,7 +97,7 @@ static void threads_change_nothing(void **state)
     triplets_free(&t);
 }
 
-static void places_outside_are_named(void **state)
+static void entries_outside_are_named(void **state)
 {
     (void)state;
     static const struct {
@@ -190,7 +190,7 @@ static void transposing_mirrors_every_entry(void **state)
     }
 }
 
-static void every_place_is_found_or_not(void **state)
+static void find_agrees_with_the_dense_array(void **state)
 {
     (void)state;
     struct csr A = shape_csr(&shapes[6], 2);
@@ -247,14 +247,14 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triplets_become_their_sums),
+        cmocka_unit_test(triplets_are_summed),
         cmocka_unit_test(duplicates_are_summed_in_input_order),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(places_outside_are_named),
+        cmocka_unit_test(threads_do_not_change_the_result),
+        cmocka_unit_test(entries_outside_are_named),
         cmocka_unit_test(limits_are_checked_first),
         cmocka_unit_test(the_first_broken_invariant_is_named),
         cmocka_unit_test(transposing_mirrors_every_entry),
-        cmocka_unit_test(every_place_is_found_or_not),
+        cmocka_unit_test(find_agrees_with_the_dense_array),
         cmocka_unit_test(copies_are_equal_until_a_bit_changes),
         cmocka_unit_test(every_allocation_may_fail),
     };

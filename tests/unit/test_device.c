@@ -1,5 +1,5 @@
-/* Devices by name, their memory and clocks, the ceilings, the bench; and that every failing call ends in a clear error
-   with nothing left behind. */
+/* Devices by name, their memory and clocks, the ceilings and the bench; every failing call ends in a clear error and
+   releases everything. */
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "gpu/dev.h"
@@ -69,7 +69,7 @@ static const struct {
     {"cuda:1x", "no device is called 'cuda:1x'"},
     {"cuda:-1", "no device is called 'cuda:-1'"},
     {"\033[2J", "no device is called '\\x1b[2J'"},
-    {"cuda:99999999999999999999", "cpu"}, /* beyond what there is, or no CUDA at all */
+    {"cuda:99999999999999999999", "cpu"}, /* more than there are, or no CUDA at all */
 #ifndef HAVE_CUDA
     {"cuda", "this build has no CUDA; build with the toolkit"},
     {"cuda:3", "this build has no CUDA; build with the toolkit"},
@@ -122,7 +122,7 @@ static void test_ceilings(void **state)
     assert_non_null(strstr(e.text, "models accesses, not time"));
 }
 
-/* The kernels that measure a GPU, on the emulator: every element is read as often as is said. */
+/* The kernels that measure a GPU, run on the emulator: every element is read as often as stated. */
 static void test_ceiling_kernels(void **state)
 {
     enum { N = 2048, LANES = 768, PASSES = 3 };
@@ -157,7 +157,7 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
-/* The simplest kernel of a format: whatever else is added, it stays the first. */
+/* The simplest kernel of a format; it stays the first when others are added. */
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)
@@ -165,7 +165,7 @@ static const struct kernel *simplest(const struct format *f, const struct device
     return NULL;
 }
 
-/* Pack, put and bench; nothing is left behind, whatever happens. */
+/* Pack, copy and bench; releases everything, whatever happens. */
 static bool bench_once(const char *format, int reps, struct watch *w, struct run *r, struct err *e)
 {
     struct csr A = shape_csr(&grid, 4);
@@ -199,7 +199,7 @@ static void test_bench(void **state)
     csr_free(&A);
 }
 
-/* The arrays, x and y once each; y twice when it is read as well. ELL's padding is not read, BSR's is. */
+/* Bytes: the arrays, x and y once each; y twice if it is also read. ELL's padding is skipped, BSR's is read. */
 static void test_bytes(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void test_wrong_result(void **state)
     }
 }
 
-/* The 1st, 2nd, ... call of each kind fails until none does. */
+/* Make the 1st, 2nd, ... call of each kind fail, until none fails. */
 static void test_each_call_fails(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The emulator: what it computes, and that each broken rule is a finding which names the line. */
+/* The emulator: its results, and that each broken rule is reported with its line. */
 #include <stdio.h>
 
 #include "kits/emu_kernels.h"
@@ -58,7 +58,7 @@ static void test_grids(void **state)
     run_clean("empty_grid");
 }
 
-static void test_race_comes_out(void **state)
+static void test_order_changes_a_race(void **state)
 {
     (void)state;
     bool differs = false;
@@ -112,7 +112,7 @@ static void test_findings(void **state)
         int line = findings[k].line ? emu_test_line(findings[k].line) : 0;
         snprintf(where, sizeof where, "emu_kernels.cc:%d", line);
         if (line) assert_string_equal(e.where, where);
-        run_clean("sum_warp"); /* a finding is reported once; the next launch runs */
+        run_clean("sum_warp"); /* a finding is reported once; the next launch runs normally */
     }
 }
 
@@ -131,7 +131,7 @@ static void test_first_finding_stays(void **state)
     (void)state;
     struct err e = {0};
     emu_test_run("read_outside", y);
-    emu_test_run("shared_outside", y); /* not run: the device is stopped until someone asks why */
+    emu_test_run("shared_outside", y); /* does not run: the device is stopped until its finding has been read */
     assert_false(emu_sync(&e));
     assert_non_null(strstr(e.text, "read_outside"));
     assert_int_equal(y[0], 0);
@@ -159,7 +159,7 @@ int main(void)
         cmocka_unit_test(test_barrier_and_shared),
         cmocka_unit_test(test_shuffles),
         cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_race_comes_out),
+        cmocka_unit_test(test_order_changes_a_race),
         cmocka_unit_test(test_shared_is_poisoned),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_finding_in_header),

@@ -1,4 +1,5 @@
-/* export and report: every view in every kind of file, pictures that decode, pages that parse, failures of one line. */
+/* export and report: every view in every kind of file, pictures that decode, pages that parse, and errors of one line.
+ */
 #include "kits/talk.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
@@ -35,7 +36,7 @@ static int remove_folder(void **state)
     return system(command);
 }
 
-/* "export WHAT" with %s for the folder; it must succeed. */
+/* Run "export WHAT", with %s replaced by the folder; it must succeed. */
 static void do_export(struct talk *t, const char *fmt)
 {
     char line[512];
@@ -43,7 +44,7 @@ static void do_export(struct talk *t, const char *fmt)
     if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
 }
 
-/* A file as text; its size. To be freed. */
+/* Read a file as text, with its size; the caller frees it. */
 static char *content(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
@@ -90,7 +91,7 @@ static bool entity_at(const char *p)
     return false;
 }
 
-/* Past the attributes of a tag, each NAME="VALUE"; NULL: they are not so. */
+/* Skip the attributes of a tag, each NAME="VALUE"; returns NULL if they are malformed. */
 static const char *attributes(const char *p)
 {
     while (*p == ' ') {
@@ -103,7 +104,8 @@ static const char *attributes(const char *p)
     return p;
 }
 
-/* Tags nest, attributes are quoted, marks are entities, no control bytes; else where not. */
+/* Check that tags nest, attributes are quoted, special characters are entities, and there are no control bytes;
+   otherwise returns where. */
 static const char *not_xml(const char *text)
 {
     char open[32][16];
@@ -176,7 +178,7 @@ static void unfilter(struct image *m)
     }
 }
 
-/* 8 bits of red, green and blue, as cairo writes pictures without transparency. */
+/* 8 bits each of red, green and blue: cairo's format for pictures without transparency. */
 static struct image decoded(const uint8_t *p, size_t n)
 {
     struct image m = {0};
@@ -216,7 +218,7 @@ static bool has_cairo(void)
     return false;
 }
 
-/* The identity of two rows at 400 x 200 pixels: squares of 55, of which the frame begins at (145, 50). */
+/* The 2 x 2 identity at 400 x 200 pixels: squares of 55 pixels; the frame begins at (145, 50). */
 static void check_squares(bool light)
 {
     struct talk t;
@@ -255,7 +257,7 @@ static void test_png_pixels(void **state)
     check_squares(true);
 }
 
-/* One entry among 10^10 elements is seen, and a full matrix is one colour. */
+/* One entry among 10^10 elements is visible, and a full matrix has one colour. */
 static void test_png_extremes(void **state)
 {
     struct talk t;
@@ -329,7 +331,7 @@ static void test_golden(void **state)
     talk_close_screen(&t);
 }
 
-/* What was zoomed on the screen is what the picture shows. */
+/* The picture shows the part of the matrix that was zoomed on the screen. */
 static void test_place(void **state)
 {
     struct talk t;
@@ -407,7 +409,7 @@ static double number(const cJSON *row, const char *key)
     return v->valuedouble;
 }
 
-/* The grid of 12 x 12: 4 rows of 3, 40 of 4 and 100 of 5; 5 warps. */
+/* The 12 x 12 grid: 4 rows of 3 entries, 40 of 4 and 100 of 5; 5 warps. */
 static void check_rows(const cJSON *j)
 {
     const cJSON *row;
@@ -506,7 +508,7 @@ static void test_report(void **state)
     talk_close_screen(&t);
 }
 
-/* A script is its commands in the list, a lesson its name; one that is typed in a view counts, what failed does not. */
+/* The list contains a script's commands, a lesson's name, and commands typed in a view, but no failed commands. */
 static void test_command_list(void **state)
 {
     struct talk t;
@@ -528,7 +530,7 @@ static void test_command_list(void **state)
     talk_close_screen(&t);
 }
 
-/* Marks and control bytes in a file's name are shown, never meant. */
+/* Special characters and control bytes in a file's name are escaped. */
 static void test_report_escapes(void **state)
 {
     struct talk t;
@@ -569,7 +571,7 @@ static void test_many_commands(void **state)
 
 /* ---- failures ---- */
 
-/* Refused in one line with that part, and no file is there that was not. */
+/* Check that the command is refused in one line that contains `part`, and leaves no new file. */
 static void refuses(struct talk *t, const char *fmt, const char *part)
 {
     char line[512];
@@ -615,7 +617,7 @@ static void test_failures(void **state)
     talk_close_screen(&t);
 }
 
-/* A disk that is full in the middle of the file. */
+/* A disk that becomes full in the middle of the file. */
 static void test_full_disk(void **state)
 {
     struct talk t;
@@ -633,7 +635,7 @@ static void test_full_disk(void **state)
     talk_close_screen(&t);
 }
 
-/* Whichever allocation fails: one line, no file, and the session goes on. */
+/* Whichever allocation fails: one line of error, no file, and the session continues. */
 static void test_no_memory(void **state)
 {
     static const char *const lines[] = {"export spy %s/a.txt force",  "export spy %s/a.svg force",
@@ -654,7 +656,7 @@ static void test_no_memory(void **state)
             const char *end = strchr(t.err, '\n');
             if (!ok && (!end || end[1])) fail_msg("%s, %lld: one line expected: %s", line, (long long)n, t.err);
             if (!ok) assert_non_null(strstr(t.err, "memory"));
-            assert_true(files_there() <= 1); /* one that could not be told of any more is whole all the same */
+            assert_true(files_there() <= 1); /* a complete file may remain if only its message failed */
             if (!ok) clean();
         }
         assert_true(ok);

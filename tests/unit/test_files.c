@@ -1,8 +1,8 @@
-/* Every kind of matrix file: round trips to the bit, files of other programs, hostile ones, memory that runs out.
-   tests/files holds small files that other programs wrote:
-     *.npz       scipy.sparse.save_npz of SciPy 1.10.1, the same 5 x 4 matrix in each format, and other types
-     *.mat       scipy.io.savemat (level5 compressed, plain5 not, none without a sparse variable); level73 by libmatio
-     *.rb        RBwrite of SuiteSparse's RBio 5.12; scipy.hb by scipy.io.hb_write */
+/* Every kind of matrix file: bit-identical round trips, files of other programs, damaged files, failing allocations.
+   tests/files holds small files written by other programs: *.npz by scipy.sparse.save_npz of SciPy 1.10.1 (the same 5 x
+   4 matrix in each format, and other types); *.mat by scipy.io.savemat (level5 compressed, plain5 uncompressed, none
+   without a sparse variable), level73 by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb by
+   scipy.io.hb_write. */
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/shapes.h"
@@ -78,7 +78,7 @@ static void assert_returns(const struct csr *A, const char *name, bool payload)
     csr_free(&B);
 }
 
-static void every_shape_comes_back_to_the_bit(void **state)
+static void every_shape_round_trips(void **state)
 {
     (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
@@ -88,8 +88,8 @@ static void every_shape_comes_back_to_the_bit(void **state)
     }
 }
 
-/* The binary kinds keep every bit of a double, those of a NaN too. */
-static void every_value_comes_back_to_the_bit(void **state)
+/* Binary files keep every bit of a double, including those of a NaN. */
+static void every_value_round_trips(void **state)
 {
     static const uint64_t bits[] = {
         0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000000, 0xfff0000000000000, 0x8000000000000000, 0, 1,
@@ -106,13 +106,13 @@ static void every_value_comes_back_to_the_bit(void **state)
         }
         assert_returns(&A, "bits.wsb", true);
         assert_returns(&A, "bits.npz", true);
-        assert_returns(&A, "bits.mtx", false); /* a text has one nan */
+        assert_returns(&A, "bits.mtx", false); /* text has only one nan */
         csr_free(&A);
     }
 }
 
-/* More than one piece and one turn of the reader, so that threads share it. */
-static void large_files_come_back(void **state)
+/* More than one chunk of the reader, so that threads share the work. */
+static void large_files_round_trip(void **state)
 {
     struct csr A;
     (void)state;
@@ -128,7 +128,7 @@ static void large_files_come_back(void **state)
     scratch_remove();
 }
 
-static void what_was_known_of_a_matrix_is_kept_in_wsb(void **state)
+static void wsb_keeps_what_load_found(void **state)
 {
     struct csr A, B;
     struct load_info info, again;
@@ -151,7 +151,7 @@ static void what_was_known_of_a_matrix_is_kept_in_wsb(void **state)
     csr_free(&B);
 }
 
-static void the_whole_collection_comes_back(void **state)
+static void the_whole_collection_round_trips(void **state)
 {
     const char *dir;
     char path[1024], line[4096];
@@ -204,7 +204,7 @@ static void files_of_other_programs_load(void **state)
     for (int i = 0; i < COUNT(table); i++) assert_shown(table[i].path, table[i].part, table[i].shown);
 }
 
-static void fields_and_parts_are_told(void **state)
+static void fields_and_variables_are_reported(void **state)
 {
     static const struct {
         const char *path, *field, *symmetry, *note;
@@ -225,7 +225,8 @@ static void fields_and_parts_are_told(void **state)
         load_well(table[i].path, &A, &info);
         assert_string_equal(info.field, table[i].field);
         assert_string_equal(info.symmetry, table[i].symmetry);
-        assert_int_equal(info.nwarnings, table[i].note ? 2 : 0); /* A holds inf and NaN: that is told as well */
+        assert_int_equal(info.nwarnings,
+                         table[i].note ? 2 : 0); /* A holds inf and NaN, which causes a second warning */
         if (table[i].note) assert_string_equal(info.warning[0], table[i].note);
         csr_free(&A);
     }
@@ -246,7 +247,7 @@ static const char *copy_of(const char *sample, const char *name)
     return path;
 }
 
-static void the_kind_is_told_by_content(void **state)
+static void the_kind_is_detected_from_content(void **state)
 {
     size_t n;
     (void)state;
@@ -282,8 +283,8 @@ static bool same_or_refused(const char *path, const struct csr *right, bool exac
     return same || !exact;
 }
 
-/* Cut at every `step`th length and one bit turned in every `step`th byte: a message, or the right matrix; kinds without
-   checksums (exact false) may give another one, in order. */
+/* Truncate the file at every `step`th length and flip one bit in every `step`th byte: the result is a message, or the
+   right matrix. Kinds without checksums (exact == false) may give another valid matrix. */
 static void harm(const char *path, const char *name, int64_t step, bool exact)
 {
     struct csr right;
@@ -324,7 +325,7 @@ static void damage_never_crashes(void **state)
     }
 }
 
-/* Where things lie in the head of a .wsb. */
+/* Offsets in the header of a .wsb file. */
 enum {
     AT_ORDER = 8,
     AT_VERSION = 12,
@@ -337,8 +338,8 @@ enum {
     AT_HEAD_SUM = 640
 };
 
-/* Our own files do not let one bit pass, save in what fills a page. */
-static void damage_of_our_own_is_found(void **state)
+/* Our own files detect every flipped bit, except in the padding of a page. */
+static void damage_of_our_own_files_is_found(void **state)
 {
     struct csr A, B;
     struct load_info info;
@@ -374,7 +375,7 @@ static uint64_t stir(uint64_t h, uint64_t word)
     return h << 29 | h >> 35;
 }
 
-/* The checksum as the format's description has it, in its slow form: n bytes, a multiple of 8 of them. */
+/* The checksum in its slow form, as the format's description defines it: n bytes, a multiple of 8. */
 static uint64_t described_sum(const char *p, size_t n)
 {
     uint64_t h[4] = {1, 2, 3, 4};
@@ -386,7 +387,7 @@ static uint64_t described_sum(const char *p, size_t n)
     return stir(stir(stir(stir(h[0], h[1]), h[2]), h[3]), n);
 }
 
-static void lying_heads_are_refused(void **state)
+static void false_headers_are_refused(void **state)
 {
     static const struct {
         int at, bytes;
@@ -423,7 +424,8 @@ static void lying_heads_are_refused(void **state)
         memcpy(bad + AT_HEAD_SUM, &sum, sizeof sum);
         int64_t before = mem_count();
         assert_refused(write_file("lie.wsb", bad, n), table[i].code, table[i].says);
-        if (strstr(table[i].says, "truncated")) assert_true(mem_count() - before < 4); /* the stream only */
+        if (strstr(table[i].says, "truncated"))
+            assert_true(mem_count() - before < 4); /* only the stream was allocated */
     }
     memcpy(bad, good, n);
     bad[AT_ROWS] ^= 1;
@@ -537,7 +539,7 @@ static void hostile_npz_is_refused(void **state)
         assert_refused(zip_of("hostile.npz", table[i].m), table[i].code, table[i].says);
 }
 
-static void disorder_is_mended(void **state)
+static void unsorted_entries_are_sorted(void **state)
 {
     static const int32_t ptr[] = {0, 3, 3}, idx[] = {2, 0, 2};
     static const int64_t row[] = {1, 1, 0}, col[] = {2, 2, 0};
@@ -567,7 +569,7 @@ static void disorder_is_mended(void **state)
 static void lines_of_fortran_are_read(void **state)
 {
     static const struct {
-        const char *text, *shown, *says; /* says NULL: it loads */
+        const char *text, *shown, *says; /* says NULL: the file loads */
     } table[] = {
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n  150  -25\n"), "2x2: 1 2 -0.25; 2 1 1.5", NULL},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (1P,2E7.1)", " 1 2 3\n 2 1\n1.5D+01 2.5   \n"), "2x2: 1 2 0.25; 2 1 15",
@@ -626,7 +628,7 @@ static bool go(const void *user, struct err *e)
     return ok;
 }
 
-static void every_shortage_of_memory_is_survived(void **state)
+static void every_failing_allocation_is_reported(void **state)
 {
     static const char *const samples[] = {"csr.npz",     "csc.npz", "coo.npz",    "bsr.npz",     "dia.npz",
                                           "complex.npz", "real.rb", "level5.mat", "symmetric.rb"};
@@ -641,7 +643,7 @@ static void every_shortage_of_memory_is_survived(void **state)
             t = (struct trip){t.to, NULL};
             assert_true(fail_each(go, &t) > 2);
         }
-    assert_int_equal(scratch_files(), 3); /* nothing half-written stays */
+    assert_int_equal(scratch_files(), 3); /* no partly written file remains */
 }
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -651,7 +653,7 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return --*(int *)w->user > 0;
 }
 
-static void all_can_be_cancelled(void **state)
+static void every_load_and_save_can_be_cancelled(void **state)
 {
     static const char *const names[] = {"c.wsb", "c.npz", "level73.mat", "symmetric.rb", "coo.npz"};
     struct csr A = shape_csr(&shapes[12], 1), B;
@@ -709,7 +711,7 @@ static void a_file_may_shrink_while_it_is_read(void **state)
     csr_free(&A);
 }
 
-static void names_choose_what_is_written(void **state)
+static void the_ending_chooses_the_kind(void **state)
 {
     struct csr A = shape_csr(&shapes[4], 1);
     struct err e = {0};
@@ -725,7 +727,7 @@ static void names_choose_what_is_written(void **state)
     csr_free(&A);
 }
 
-static void inf_and_nan_are_told_of_every_kind(void **state)
+static void inf_and_nan_are_reported_for_every_kind(void **state)
 {
     static const char *const names[] = {"wild.npz", "wild.wsb", "wild.mtx"};
     struct csr A, B;
@@ -760,7 +762,7 @@ static void help_names_every_kind(void **state)
     }
 }
 
-static void commands_load_and_save_them(void **state)
+static void commands_load_and_save_every_kind(void **state)
 {
     struct talk t;
     char line[512];
@@ -779,27 +781,27 @@ static void commands_load_and_save_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_comes_back_to_the_bit),
-        cmocka_unit_test(every_value_comes_back_to_the_bit),
-        cmocka_unit_test(large_files_come_back),
-        cmocka_unit_test(what_was_known_of_a_matrix_is_kept_in_wsb),
-        cmocka_unit_test(the_whole_collection_comes_back),
+        cmocka_unit_test(every_shape_round_trips),
+        cmocka_unit_test(every_value_round_trips),
+        cmocka_unit_test(large_files_round_trip),
+        cmocka_unit_test(wsb_keeps_what_load_found),
+        cmocka_unit_test(the_whole_collection_round_trips),
         cmocka_unit_test(files_of_other_programs_load),
-        cmocka_unit_test(fields_and_parts_are_told),
-        cmocka_unit_test(the_kind_is_told_by_content),
+        cmocka_unit_test(fields_and_variables_are_reported),
+        cmocka_unit_test(the_kind_is_detected_from_content),
         cmocka_unit_test(damage_never_crashes),
-        cmocka_unit_test(damage_of_our_own_is_found),
-        cmocka_unit_test(lying_heads_are_refused),
+        cmocka_unit_test(damage_of_our_own_files_is_found),
+        cmocka_unit_test(false_headers_are_refused),
         cmocka_unit_test(hostile_npz_is_refused),
-        cmocka_unit_test(disorder_is_mended),
+        cmocka_unit_test(unsorted_entries_are_sorted),
         cmocka_unit_test(lines_of_fortran_are_read),
-        cmocka_unit_test(every_shortage_of_memory_is_survived),
-        cmocka_unit_test(all_can_be_cancelled),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+        cmocka_unit_test(every_load_and_save_can_be_cancelled),
         cmocka_unit_test(a_file_may_shrink_while_it_is_read),
-        cmocka_unit_test(names_choose_what_is_written),
-        cmocka_unit_test(inf_and_nan_are_told_of_every_kind),
+        cmocka_unit_test(the_ending_chooses_the_kind),
+        cmocka_unit_test(inf_and_nan_are_reported_for_every_kind),
         cmocka_unit_test(help_names_every_kind),
-        cmocka_unit_test(commands_load_and_save_them),
+        cmocka_unit_test(commands_load_and_save_every_kind),
     };
     return cmocka_run_group_tests_name("files", tests, NULL, tidy);
 }

@@ -1,4 +1,4 @@
-/* Every format of the registry over every shape, both precisions and several parameters: exact round trips, exact
+/* Every format of the registry with every shape, both precisions and several parameters: exact round trips, exact
    sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
 #include "kits/collection.h"
 #include "kits/stored_kit.h"
@@ -68,7 +68,7 @@ static bool last_corner(int64_t i, int64_t j)
     return i == 32 && j == 64;
 }
 
-/* Thirds, so that fp32 rounds; never 0. */
+/* Multiples of 1/3, so that fp32 rounds; never 0. */
 static double thirds(int64_t i, int64_t j)
 {
     return (double)((i * 31 + j * 7) % 97 + 1) / ((i + j) % 2 ? 3 : -3);
@@ -174,7 +174,7 @@ static double as_stored(double v, enum type real)
     return real == T_F32 ? (double)(float)v : v;
 }
 
-/* What unpack should give: values rounded, and zeros gone where they fade. */
+/* The expected result of unpack: rounded values, without zeros if the format drops them. */
 static struct csr expected(const struct csr *A, const struct format *f, enum type real)
 {
     struct csr B;
@@ -235,7 +235,8 @@ static void expect_place(const struct csr *A, const struct stored *S, int k, int
     assert_memory_equal(&v, &was, sizeof v);
 }
 
-/* Every entry of A is at exactly one slot, with its value; only zeros may be missing, where they fade. */
+/* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, if the format drops
+   them. */
 static void expect_places(const struct csr *A, const struct stored *S)
 {
     char *seen = mem_zero(A->nnz, 1, "seen", NULL);
@@ -380,7 +381,7 @@ static void test_figures(void **state)
     csr_free(&A);
 }
 
-/* What slots that hold no entry stand for, on the same example. */
+/* The row of each padding slot, on the same example. */
 static const struct {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -479,7 +480,7 @@ static void test_complex_is_refused(void **state)
     csr_free(&A);
 }
 
-/* 20000 rows of one entry each, but row 0 is full: ELL needs 20000 slots a row. */
+/* 20000 rows of one entry each, except that row 0 is full: ELL needs 20000 slots per row. */
 static struct csr arrow(void)
 {
     struct csr A;
@@ -546,7 +547,7 @@ static void test_estimate_saturates(void **state)
     assert_int_equal(e.code, E_LIMIT);
 }
 
-/* One full row of 2^21 entries makes a slice of 1024 rows 2^31 slots: one more than its pointers can say. */
+/* One full row of 2^21 entries makes a slice of 1024 rows with 2^31 slots: one more than its pointers can represent. */
 static void test_slice_pointers_overflow(void **state)
 {
     (void)state;
@@ -564,7 +565,7 @@ static void test_slice_pointers_overflow(void **state)
 
 /* ---- failing allocations ---- */
 
-/* Pack and unpack with the nth allocation failing; true when nothing failed any more. */
+/* Pack and unpack with the nth allocation failing; returns true when no allocation failed. */
 static bool survives(const struct csr *A, const struct format *f, int64_t nth)
 {
     struct stored S;

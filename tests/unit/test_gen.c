@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* nnz -1: depends on the seed. Dominant: in every row. */
+/* nnz -1: depends on the seed. dominant: every row is diagonally dominant. */
 static const struct {
     const char *name;
     int64_t p[PARAMS_MAX], rows, cols, nnz;
@@ -87,7 +87,7 @@ static void sizes_symmetry_and_dominance(void **state)
     }
 }
 
-static void every_generator_is_tried_and_has_good_defaults(void **state)
+static void every_generator_is_tested_and_has_valid_defaults(void **state)
 {
     (void)state;
     for (int i = 0; generators[i]; i++) {
@@ -107,7 +107,7 @@ static void every_generator_is_tried_and_has_good_defaults(void **state)
     assert_null(generator_find("no such"));
 }
 
-static void seeds_decide_the_bits(void **state)
+static void seeds_determine_the_bits(void **state)
 {
     (void)state;
     int threads = omp_get_max_threads();
@@ -132,7 +132,7 @@ static uint64_t hash(uint64_t h, const void *data, size_t n)
     return h;
 }
 
-/* FNV-1a over all arrays: what a seed gave once it gives for ever and on every machine. */
+/* FNV-1a over all arrays: the matrix of a seed never changes, on any machine. */
 static void the_bits_are_the_same_on_every_machine(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void poisson_has_its_stencil(void **state)
     csr_free(&B);
 }
 
-/* A Cholesky factor with a positive diagonal exists. */
+/* Positive definite: a Cholesky factor with a positive diagonal exists. */
 static void fem_is_positive_definite(void **state)
 {
     (void)state;
@@ -211,7 +211,7 @@ static void fem_is_positive_definite(void **state)
     csr_free(&A);
 }
 
-static void shapes_are_what_their_names_say(void **state)
+static void shapes_match_their_names(void **state)
 {
     (void)state;
     static const int64_t rmat[PARAMS_MAX] = {12, 8}, circuit[PARAMS_MAX] = {4000, 4}, broken[PARAMS_MAX] = {4000, 9},
@@ -233,8 +233,8 @@ static void shapes_are_what_their_names_say(void **state)
     csr_free(&A);
 }
 
-/* Refused before anything is allocated. */
-static void what_cannot_be_is_refused(void **state)
+/* Is refused before anything is allocated. */
+static void invalid_parameters_are_refused(void **state)
 {
     (void)state;
     const int64_t most = INT32_MAX;
@@ -322,14 +322,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_symmetry_and_dominance),
-        cmocka_unit_test(every_generator_is_tried_and_has_good_defaults),
-        cmocka_unit_test(seeds_decide_the_bits),
+        cmocka_unit_test(every_generator_is_tested_and_has_valid_defaults),
+        cmocka_unit_test(seeds_determine_the_bits),
         cmocka_unit_test(the_bits_are_the_same_on_every_machine),
         cmocka_unit_test(random_numbers_are_splitmix64),
         cmocka_unit_test(poisson_has_its_stencil),
         cmocka_unit_test(fem_is_positive_definite),
-        cmocka_unit_test(shapes_are_what_their_names_say),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(shapes_match_their_names),
+        cmocka_unit_test(invalid_parameters_are_refused),
         cmocka_unit_test(every_generator_can_be_cancelled),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -1,5 +1,6 @@
-/* Golden screens of many cases: scripts through the real command table and keys through the real views, on 80x24 cells
-   or fewer, against tests/golden/NAME.txt. Every view in every size, charset and palette is in test_screens.c. */
+/* Golden screens of many cases: scripts run through the real command table, and keys through the real views, on 80x24
+   cells or fewer, compared with tests/golden/NAME.txt. test_screens.c tests every view in every size, charset and
+   palette. */
 #include "kits/golden_kit.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -17,15 +18,15 @@ enum { WIDTH = 80, HEIGHT = 24 };
 
 struct screen_case {
     const char *name;
-    const char *setup;                         /* commands whose output is not looked at */
-    const char *script;                        /* commands that print the screen, or */
-    const char *view, *keys;                   /* the full screen of a view after keys, as in key_of */
-    enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* with made-up measurements, or ones without times */
-    int w, h;                                  /* of the screen, where it is not the usual one */
+    const char *setup;                         /* commands whose output is ignored */
+    const char *script;                        /* commands whose output is the screen, or */
+    const char *view, *keys;                   /* the full screen of a view after these keys (see key_of) */
+    enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* made-up measurements, with or without times */
+    int w, h;                                  /* size of the screen; 0: the default */
     bool ascii, plain;
-    bool explore; /* with what the explorer puts around a view */
+    bool explore; /* with the explorer's lines around the view */
     enum colours colours;
-    void (*fix)(struct solve *v); /* makes up what measuring or rounding decides */
+    void (*fix)(struct solve *v); /* replaces values that depend on timing or rounding */
 };
 
 static const struct screen_case cases[] = {
@@ -288,7 +289,7 @@ static int key_of(char letter)
     return letter;
 }
 
-/* Keys go through the explorer; a line takes them as bytes. */
+/* Send keys to the explorer; at its command line they are bytes. */
 static void explore_full(struct session *s, const struct screen_case *k, const struct view *v, struct canvas *c)
 {
     struct explorer *x = screen_explorer(s);
@@ -332,7 +333,7 @@ static void draw_full(struct session *s, const struct screen_case *k, FILE *f)
     canvas_free(&c);
 }
 
-/* What the case shows; to be freed. */
+/* The screen of the case; the caller frees it. */
 static char *drawn(const struct screen_case *k)
 {
     struct session s;

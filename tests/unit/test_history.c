@@ -1,4 +1,4 @@
-/* undo, record and replay: what the session remembers of its commands. */
+/* undo, record and replay: how the session remembers its commands. */
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "session/matrix.h"
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Under ASan too an allocation may fail, as one here does. */
+/* Let allocations fail under ASan too; one does here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -18,7 +18,7 @@ const char *__asan_default_options(void)
 
 /* ---- undo ---- */
 
-/* The matrices in their order, the current one in brackets, and the device. */
+/* The matrices in order, with the current one in brackets, and the device. */
 static const char *state_of(const struct session *s)
 {
     static char text[512];
@@ -30,7 +30,7 @@ static const char *state_of(const struct session *s)
     return text;
 }
 
-static void each_change_is_taken_back(void **state)
+static void each_change_can_be_undone(void **state)
 {
     static const char *const changes[] = {
         "gen poisson2d 4 as D",
@@ -70,7 +70,7 @@ static void each_change_is_taken_back(void **state)
     talk_close(&t);
 }
 
-static void a_dropped_matrix_comes_back_whole(void **state)
+static void a_dropped_matrix_is_restored(void **state)
 {
     struct talk t;
     struct csr copy;
@@ -90,7 +90,7 @@ static void a_dropped_matrix_comes_back_whole(void **state)
     talk_close(&t);
 }
 
-static void what_changes_nothing_is_no_level(void **state)
+static void commands_without_changes_are_not_recorded(void **state)
 {
     struct talk t;
     (void)state;
@@ -103,7 +103,7 @@ static void what_changes_nothing_is_no_level(void **state)
     talk_close(&t);
 }
 
-static void half_of_a_command_is_taken_back(void **state)
+static void a_failed_command_can_be_undone(void **state)
 {
     struct talk t;
     (void)state;
@@ -115,7 +115,7 @@ static void half_of_a_command_is_taken_back(void **state)
     talk_close(&t);
 }
 
-static void as_many_levels_as_there_are(void **state)
+static void the_number_of_levels_is_limited(void **state)
 {
     struct talk t;
     (void)state;
@@ -126,7 +126,7 @@ static void as_many_levels_as_there_are(void **state)
     talk_close(&t);
 }
 
-static void a_script_is_taken_back_step_by_step(void **state)
+static void a_script_is_undone_step_by_step(void **state)
 {
     struct talk t;
     FILE *f = fopen("/tmp/warpspy-test-undo.wsp", "w");
@@ -142,8 +142,8 @@ static void a_script_is_taken_back_step_by_step(void **state)
     unlink("/tmp/warpspy-test-undo.wsp");
 }
 
-/* What is kept is given up, and said so; what needs none of it can still be taken back. */
-static void kept_memory_is_given_up(void **state)
+/* Kept matrices are released with a message; a change that needs none of them can still be undone. */
+static void kept_memory_is_released(void **state)
 {
     struct talk t;
     (void)state;
@@ -160,8 +160,8 @@ static void kept_memory_is_given_up(void **state)
     assert_false(mem_take_spare());
 }
 
-/* A large request finds what was dropped before it is refused. */
-static void a_refused_allocation_frees_what_is_kept(void **state)
+/* A large request finds the memory of dropped matrices before it is refused. */
+static void a_refused_allocation_frees_kept_matrices(void **state)
 {
     struct talk t;
     struct err e = {0};
@@ -179,8 +179,8 @@ static void count_call(void *user)
     ++*(int *)user;
 }
 
-/* Half of what can be had may be kept: beyond that it goes as soon as somebody asks how much there is. */
-static void short_memory_frees_what_is_kept(void **state)
+/* Up to half of the available memory may be kept; beyond that the oldest is released at the next check of memory. */
+static void low_memory_frees_kept_matrices(void **state)
 {
     int calls = 0;
     (void)state;
@@ -265,7 +265,7 @@ static void a_replay_stops_where_a_command_fails(void **state)
     unlink(file);
 }
 
-static void what_cannot_be_recorded_is_refused(void **state)
+static void unrecordable_commands_are_refused(void **state)
 {
     struct talk t;
     (void)state;
@@ -286,8 +286,8 @@ static void what_cannot_be_recorded_is_refused(void **state)
     unlink(file);
 }
 
-/* Inside a script what follows in it is recorded, but not what runs within other commands. */
-static void a_recording_begun_in_a_script(void **state)
+/* Inside a script the commands after `record` are recorded, but not commands run by other commands. */
+static void a_recording_started_in_a_script(void **state)
 {
     static const char script[] = "/tmp/warpspy-test-outer.wsp";
     struct talk t;
@@ -310,8 +310,8 @@ static void a_recording_begun_in_a_script(void **state)
     unlink(script);
 }
 
-/* What is written of words reads back as the same words. */
-static void words_are_joined_as_they_were(void **state)
+/* Recorded words read back as the same words. */
+static void recorded_words_read_back_unchanged(void **state)
 {
     static const char *const lines[] = {
         "a b c",  "a 'b c' d", "a \"b\\\"c\" \\;x", "a '' 'it\"s'",   "a b\\\\c ~x",   "a '#no' x#y",
@@ -336,21 +336,21 @@ static void words_are_joined_as_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_change_is_taken_back),
-        cmocka_unit_test(a_dropped_matrix_comes_back_whole),
-        cmocka_unit_test(what_changes_nothing_is_no_level),
-        cmocka_unit_test(half_of_a_command_is_taken_back),
-        cmocka_unit_test(as_many_levels_as_there_are),
-        cmocka_unit_test(a_script_is_taken_back_step_by_step),
-        cmocka_unit_test(kept_memory_is_given_up),
-        cmocka_unit_test(a_refused_allocation_frees_what_is_kept),
-        cmocka_unit_test(short_memory_frees_what_is_kept),
+        cmocka_unit_test(each_change_can_be_undone),
+        cmocka_unit_test(a_dropped_matrix_is_restored),
+        cmocka_unit_test(commands_without_changes_are_not_recorded),
+        cmocka_unit_test(a_failed_command_can_be_undone),
+        cmocka_unit_test(the_number_of_levels_is_limited),
+        cmocka_unit_test(a_script_is_undone_step_by_step),
+        cmocka_unit_test(kept_memory_is_released),
+        cmocka_unit_test(a_refused_allocation_frees_kept_matrices),
+        cmocka_unit_test(low_memory_frees_kept_matrices),
         cmocka_unit_test(undo_in_json),
         cmocka_unit_test(a_session_is_recorded_and_replayed),
         cmocka_unit_test(a_replay_stops_where_a_command_fails),
-        cmocka_unit_test(what_cannot_be_recorded_is_refused),
-        cmocka_unit_test(a_recording_begun_in_a_script),
-        cmocka_unit_test(words_are_joined_as_they_were),
+        cmocka_unit_test(unrecordable_commands_are_refused),
+        cmocka_unit_test(a_recording_started_in_a_script),
+        cmocka_unit_test(recorded_words_read_back_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Every kernel on the cpu and on the emulator, and what the registry of kernels promises. */
+/* Every kernel on the cpu and on the emulator, and the invariants of the registry of kernels. */
 #include "kits/kernel_loops.h"
 #include "gpu/emu/emu.h"
 #include "base/err.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Slots of the largest product that is multiplied: a padding explosion is no test of a kernel. Nonzeros of a file. */
+/* Most slots of a matrix to multiply: excessive padding does not test a kernel. Most nonzeros of a file. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 
@@ -58,7 +58,7 @@ static bool said(const char *text)
     return text && *text;
 }
 
-/* Lines of at most 100 columns, each ended by \n. */
+/* Check that lines have at most 100 columns and end with \n. */
 static int lesson_lines(const struct kernel *k)
 {
     int lines = 0;
@@ -107,7 +107,7 @@ static void test_default(void **state)
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
 }
 
-/* Rows of like length, short and long, and one row of all columns. */
+/* Rows of similar length, short and long, and one full row. */
 static void test_default_for_rows(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static char *content(const char *path)
     return text;
 }
 
-/* The keys, in the pane that was left last, and what is on the screen then. */
+/* Keys go to the pane that was used last; screendump shows the resulting screen. */
 static void shows(struct talk *t, const char *line, const char *part)
 {
     if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
@@ -53,7 +53,7 @@ static void keys_are_pressed(void **state)
     talk_close_screen(&t);
 }
 
-static void what_is_no_key_is_refused(void **state)
+static void unknown_keys_are_refused(void **state)
 {
     struct talk t;
     (void)state;
@@ -86,7 +86,7 @@ static void the_session_goes_on(void **state)
     assert_int_equal(t.s.solve->iterations, 2);
     assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j f\" view solve"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
-    /* Wait: what follows does not stop the solve; without it x does. */
+    /* Wait: the next key does not stop the solve; without Wait the key x does. */
     assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));
     assert_int_not_equal(t.s.solve->reason, STOPPED);
     assert_true(talk_line(&t, "gen poisson2d 100; keys \"':solve jacobi tol 0 maxit 100000000 force' Enter x\""));
@@ -135,11 +135,11 @@ static void screens_become_files(void **state)
     if (cairo) talk_says(&t, "screendump a.png", "a.png");
     if (cairo) assert_memory_equal(content("a.png"), "\x89PNG", 4);
     if (cairo) dlclose(cairo);
-    /* In the explorer: the pane, not the line that asks for it. */
+    /* In the explorer: the dump shows the pane, not the command line. */
     talk_line(&t, "keys \"':screendump b.txt' Enter\" view spy");
     assert_non_null(strstr(content("b.txt"), "[1 spy]"));
     assert_null(strstr(content("b.txt"), "screendump"));
-    /* A command before it took away what the pane showed. */
+    /* An earlier command removed what the pane showed. */
     assert_true(talk_line(&t, "keys \"3 ':drop all; screendump c.txt' Enter\" view layout"));
     assert_non_null(strstr(content("c.txt"), "there is no matrix to show"));
     talk_close_screen(&t);
@@ -176,8 +176,8 @@ static void a_view_is_drawn_again(void **state)
     talk_close_screen(&t);
 }
 
-/* Without a matrix there are no cells to make a picture of. */
-static void nothing_is_exported_as_a_picture(void **state)
+/* Without a matrix there is nothing to draw. */
+static void no_picture_without_a_matrix(void **state)
 {
     struct talk t;
     (void)state;
@@ -195,11 +195,11 @@ struct storm {
     struct session *s;
     uint64_t random;
     int sizes;
-    bool key; /* comes next, at the new size */
+    bool key; /* the next frame has the new size */
     const char *typed;
 };
 
-/* Lines are left again: nothing typed here may run, but for stats. */
+/* Leave each line again, so that nothing typed here runs, except stats. */
 static const char *const storm_keys[] = {
     "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
 static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};
@@ -253,7 +253,7 @@ static void on_death(int sig)
     raise(sig);
 }
 
-static void random_keys_do_no_harm(void **state)
+static void random_keys_break_nothing(void **state)
 {
     (void)state;
     signal(SIGALRM, on_death);
@@ -263,8 +263,8 @@ static void random_keys_do_no_harm(void **state)
     alarm(0);
 }
 
-/* A run is its seed's alone: the same keys twice. */
-static void a_seed_repeats_its_run(void **state)
+/* A run depends only on its seed: two runs press the same keys. */
+static void a_seed_reproduces_its_run(void **state)
 {
     (void)state;
     random_keys(77, 200);
@@ -277,15 +277,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_are_pressed),
-        cmocka_unit_test(what_is_no_key_is_refused),
+        cmocka_unit_test(unknown_keys_are_refused),
         cmocka_unit_test(the_session_goes_on),
         cmocka_unit_test(typed_lines_are_not_in_the_history),
         cmocka_unit_test(screens_become_files),
         cmocka_unit_test(a_view_is_drawn_again),
-        cmocka_unit_test(nothing_is_exported_as_a_picture),
+        cmocka_unit_test(no_picture_without_a_matrix),
         cmocka_unit_test(a_storm_of_sizes),
-        cmocka_unit_test(a_seed_repeats_its_run),
-        cmocka_unit_test(random_keys_do_no_harm),
+        cmocka_unit_test(a_seed_reproduces_its_run),
+        cmocka_unit_test(random_keys_break_nothing),
     };
     random_keys_begin();
     int failed = cmocka_run_group_tests_name("keys", tests, NULL, NULL);

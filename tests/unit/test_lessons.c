@@ -1,5 +1,5 @@
-/* Lessons: those that come with the program, what they may hold, the questions they ask, what is said of a mistake in
-   one; and the measures that their tables are made of, as other commands show them. */
+/* Lessons: those that come with the program, the syntax of lessons, their questions, the messages for mistakes in them;
+   and the measures in their tables, compared with other commands. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "machine/bench.h"
@@ -35,7 +35,7 @@ static void write_file(const char *name, const char *text, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Read a lesson of this text with one repetition. */
+/* Run this text as a lesson, with one repetition. */
 static bool lesson(struct talk *t, const char *text)
 {
     char line[160];
@@ -44,7 +44,7 @@ static bool lesson(struct talk *t, const char *text)
     return talk_line(t, line);
 }
 
-/* With the screen's front, so that lessons may hold pictures. */
+/* With a screen, so that lessons may contain pictures. */
 static void open_on_cpu(struct talk *t, enum out_mode mode)
 {
     struct err e = {0};
@@ -59,7 +59,7 @@ static void shut(struct talk *t)
     talk_close(t);
 }
 
-/* The nth object of what was said whose `command` is this one; to be deleted. */
+/* The nth JSON object of the output whose `command` is this one; the caller deletes it. */
 static cJSON *object(const struct talk *t, const char *command, int nth)
 {
     for (const char *at = t->out; *at; at += strcspn(at, "\n") + 1) {
@@ -101,7 +101,7 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
 {
     char line[300];
     struct talk t;
-    /* races and benches name the whole device in a line, and a large sell is told at length */
+    /* races and benches print the full device name; a refusal of a large sell is long */
     bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
                 strstr(path, "dense-row");
     open_on_cpu(&t, mode);
@@ -113,7 +113,7 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
     shut(&t);
 }
 
-static void those_that_come_with_the_program_run(void **state)
+static void the_lessons_of_the_program_run(void **state)
 {
     glob_t found;
     (void)state;
@@ -125,7 +125,7 @@ static void those_that_come_with_the_program_run(void **state)
 }
 
 /* Those of formats alone check every kernel there, which takes long. */
-static void solvers_are_taught_on_the_emulator(void **state)
+static void solver_lessons_run_on_the_emulator(void **state)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
                                         "transfer",  "microscope", "coalescing"};
@@ -137,7 +137,7 @@ static void solvers_are_taught_on_the_emulator(void **state)
     }
 }
 
-/* What does not depend on the machine: add32 of the DRM paper. */
+/* Results that do not depend on the machine: add32 of the DRM paper. */
 static void add32_pads_as_the_paper_says(void **state)
 {
     struct talk t;
@@ -152,7 +152,7 @@ static void add32_pads_as_the_paper_says(void **state)
 
 /* ---- what a lesson may hold ---- */
 
-static void prose_is_filled_and_the_rest_stands(void **state)
+static void prose_is_wrapped_and_indented_lines_are_kept(void **state)
 {
     static const char text[] = "% not shown\n# A title\none two\nthree\r\n\n  as   it stands\n"
                                "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
@@ -196,7 +196,7 @@ static void same(double a, double b)
     if (!(isnan(b) ? isnan(a) : fabs(a - b) <= 1e-12)) fail_msg("expected %g, found %g", b, a);
 }
 
-static void rows_are_answered(void **state)
+static void tables_are_filled(void **state)
 {
     char text[2048];
     struct talk t;
@@ -220,7 +220,7 @@ static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX
                             "| P | drm | padded GFLOP/s | 8 |\n| P | drm | GFLOP/s | 7 |\n"
                             "| P | drm | packing ms | 0.1 |\n| P | cusparse-csr1 | us | 1 |\n";
 
-static void times_need_a_device_that_has_some(void **state)
+static void times_need_a_device_that_measures(void **state)
 {
     struct talk t;
     (void)state;
@@ -281,8 +281,8 @@ static void solvers_and_lu_are_timed(void **state)
     shut(&t);
 }
 
-/* What a solver or LU does not take is said of its row; the rest is answered. */
-static void a_refusing_solver_spoils_its_row_alone(void **state)
+/* A case that a solver or LU refuses is reported in its row; the others are run. */
+static void a_refusing_solver_affects_only_its_row(void **state)
 {
     static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"
                                "| R | jacobi | speed-up | 1 |\n| R | gmres 3 | one thread us | 1 |\n"
@@ -298,8 +298,8 @@ static void a_refusing_solver_spoils_its_row_alone(void **state)
     shut(&t);
 }
 
-/* The heading of the paper's column was lost where nothing was timed. */
-static void headings_stay(void **state)
+/* The heading of the paper's column used to be missing when nothing was timed. */
+static void headings_are_kept(void **state)
 {
     struct talk t;
     (void)state;
@@ -309,7 +309,7 @@ static void headings_stay(void **state)
     shut(&t);
 }
 
-static void files_are_named_from_the_lesson(void **state)
+static void paths_are_relative_to_the_lesson(void **state)
 {
     static const char tiny[] = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n", script[] = "stats\n";
     struct talk t;
@@ -319,7 +319,7 @@ static void files_are_named_from_the_lesson(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
     assert_non_null(session_matrix(&t.s, "tiny", NULL));
-    assert_false(talk_line(&t, "load tiny.mtx")); /* no longer */
+    assert_false(talk_line(&t, "load tiny.mtx")); /* it is not loaded afterwards */
     shut(&t);
 }
 
@@ -332,7 +332,7 @@ static void matrices_stay_until_the_next_lesson(void **state)
     assert_true(lesson(&t, three));
     assert_true(session_matrix(&t.s, "P", NULL) && session_matrix(&t.s, "mine", NULL));
     assert_true(lesson(&t, "> gen poisson2d 3 as S\n| matrix | of | what | p |\n| mean | - | rows | 9 |\n"));
-    assert_says(t.out, "1\n"); /* the mean is over the lesson's own */
+    assert_says(t.out, "1\n"); /* the mean covers the lesson's own rows */
     assert_null(session_matrix(&t.s, "P", NULL));
     assert_non_null(session_matrix(&t.s, "mine", NULL));
     assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
@@ -422,8 +422,8 @@ static void mistakes_name_their_line(void **state)
     shut(&t);
 }
 
-/* One that is longer than a question may be, one with more choices. */
-static void questions_have_limits(void **state)
+/* A question that is too long, and one with too many choices. */
+static void long_questions_are_refused(void **state)
 {
     static char text[8192];
     struct talk t;
@@ -451,7 +451,7 @@ static const char asking[] =
     "> race cg of grid\n@ *cg*converged*\n! About twice\n! sixteen.\n"
     "The end.\n";
 
-static void questions_are_told_where_nobody_is_asked(void **state)
+static void questions_are_printed_without_a_terminal(void **state)
 {
     struct talk t;
     (void)state;
@@ -491,7 +491,7 @@ static void questions_are_rows_of_json(void **state)
     shut(&t);
 }
 
-/* What a reader types, a line for each time that something is asked; after the last the input ends. */
+/* The lines that a reader types, one per prompt; then the input ends. */
 static const char *const *typed;
 static char prompts[256];
 
@@ -502,7 +502,7 @@ static char *type_next(struct session *s, const char *prompt)
     return *typed ? mem_str(*typed++, NULL) : NULL;
 }
 
-/* The lesson with these answers. */
+/* Run the lesson with these answers. */
 static bool answered(struct talk *t, const char *text, const char *const *lines)
 {
     open_on_cpu(t, OUT_TEXT);
@@ -538,8 +538,8 @@ static void questions_are_asked(void **state)
     shut(&t);
 }
 
-/* The third time there is no line: matrices stay, what was answered counts, and what follows does not run. */
-static void a_lesson_can_be_left(void **state)
+/* The third prompt gets no line: matrices stay, answered questions count, and the rest does not run. */
+static void a_lesson_can_be_quit(void **state)
 {
     struct talk t;
     (void)state;
@@ -558,7 +558,7 @@ static void a_lesson_can_be_left(void **state)
     shut(&t);
 }
 
-/* What is typed, and whether it is right. */
+/* Typed answers, and whether they are right. */
 static const struct {
     const char *answer, *typed;
     bool right;
@@ -616,8 +616,8 @@ static void answers_are_judged(void **state)
     }
 }
 
-/* No time on the emulator: such a question has no answer, and that is no mistake. */
-static void what_nobody_knows_is_not_asked_for(void **state)
+/* The emulator has no times: such a question has no answer, and that is not a mistake. */
+static void questions_without_an_answer_are_skipped(void **state)
 {
     static const char text[] =
         "> gen poisson2d 4 as P\n? How long?\n= time_us of it\n> spmv P kernel csr-scalar on emu\n";
@@ -642,7 +642,7 @@ static void a_refusal_can_be_expected(void **state)
     }
 }
 
-/* What depends on the machine is left out; pictures are text like any other. */
+/* Machine-dependent results are left out; pictures are ordinary text. */
 static void pictures_and_lines_are_expected(void **state)
 {
     static const char text[] = "> gen poisson2d 4 as P\n@ P poisson2d 16 16 64 1 *\n> spy P\n@ spy P 16 x 16*\n"
@@ -655,12 +655,12 @@ static void pictures_and_lines_are_expected(void **state)
     assert_says(t.out, " ell  P  16 x 16");
     assert_says(t.out, " rows  P  16 x 16");
     shut(&t);
-    open_on_cpu(&t, OUT_JSON); /* there they are rows */
+    open_on_cpu(&t, OUT_JSON); /* in JSON they are rows */
     assert_true(lesson(&t, text));
     shut(&t);
 }
 
-static void a_refused_row_says_why(void **state)
+static void a_refused_row_gives_the_reason(void **state)
 {
     struct talk t;
     (void)state;
@@ -671,7 +671,7 @@ static void a_refused_row_says_why(void **state)
     shut(&t);
 }
 
-/* Either all is well, or memory was what failed; and the session goes on. */
+/* Either the lesson succeeds, or the error is about memory; the session continues. */
 static void allocations_fail(const char *text)
 {
     bool ok = false;
@@ -725,7 +725,7 @@ static void measures_are_shown(void **state)
     shut(&t);
 }
 
-static void totals_hold_the_preparation(void **state)
+static void totals_include_the_preparation(void **state)
 {
     struct talk t;
     (void)state;
@@ -748,7 +748,7 @@ static void totals_hold_the_preparation(void **state)
 }
 
 /* 0.5 * multiprocessors * 8 blocks * 8 warps. */
-static void segments_suit_the_gpu(void **state)
+static void segments_depend_on_the_gpu(void **state)
 {
     struct talk t;
     static struct fake fake;
@@ -784,32 +784,32 @@ static int without_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_that_come_with_the_program_run),
-        cmocka_unit_test(solvers_are_taught_on_the_emulator),
+        cmocka_unit_test(the_lessons_of_the_program_run),
+        cmocka_unit_test(solver_lessons_run_on_the_emulator),
         cmocka_unit_test(solvers_and_lu_are_timed),
-        cmocka_unit_test(a_refusing_solver_spoils_its_row_alone),
-        cmocka_unit_test(headings_stay),
+        cmocka_unit_test(a_refusing_solver_affects_only_its_row),
+        cmocka_unit_test(headings_are_kept),
         cmocka_unit_test(add32_pads_as_the_paper_says),
-        cmocka_unit_test(prose_is_filled_and_the_rest_stands),
-        cmocka_unit_test(rows_are_answered),
-        cmocka_unit_test(times_need_a_device_that_has_some),
-        cmocka_unit_test(files_are_named_from_the_lesson),
+        cmocka_unit_test(prose_is_wrapped_and_indented_lines_are_kept),
+        cmocka_unit_test(tables_are_filled),
+        cmocka_unit_test(times_need_a_device_that_measures),
+        cmocka_unit_test(paths_are_relative_to_the_lesson),
         cmocka_unit_test(matrices_stay_until_the_next_lesson),
         cmocka_unit_test(mistakes_name_their_line),
-        cmocka_unit_test(questions_have_limits),
-        cmocka_unit_test(questions_are_told_where_nobody_is_asked),
+        cmocka_unit_test(long_questions_are_refused),
+        cmocka_unit_test(questions_are_printed_without_a_terminal),
         cmocka_unit_test(questions_are_rows_of_json),
         cmocka_unit_test(questions_are_asked),
-        cmocka_unit_test(a_lesson_can_be_left),
+        cmocka_unit_test(a_lesson_can_be_quit),
         cmocka_unit_test(answers_are_judged),
-        cmocka_unit_test(what_nobody_knows_is_not_asked_for),
+        cmocka_unit_test(questions_without_an_answer_are_skipped),
         cmocka_unit_test(a_refusal_can_be_expected),
         cmocka_unit_test(pictures_and_lines_are_expected),
-        cmocka_unit_test(a_refused_row_says_why),
+        cmocka_unit_test(a_refused_row_gives_the_reason),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(measures_are_shown),
-        cmocka_unit_test(totals_hold_the_preparation),
-        cmocka_unit_test(segments_suit_the_gpu),
+        cmocka_unit_test(totals_include_the_preparation),
+        cmocka_unit_test(segments_depend_on_the_gpu),
     };
     return cmocka_run_group_tests(tests, in_a_folder, without_it);
 }

@@ -1,4 +1,4 @@
-/* Dense LU on cpu and emu: every method and size, every path of the blocked one, what is refused, failing calls; the
+/* Dense LU on cpu and emu: every method and size, every path of the blocked method, refusals, failing calls; the
    command, and the steps. */
 #include "kits/dev_fake.h"
 #include "kits/lu_kit.h"
@@ -55,7 +55,7 @@ static void test_solutions(void **state)
     everywhere(lu_check_solutions);
 }
 
-/* Narrow panels, few threads, columns one by one, looking ahead: what only large matrices would reach. */
+/* Narrow panels, few threads, single columns and look-ahead: paths that otherwise only large matrices reach. */
 static void test_levels(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void test_levels(void **state)
     lu_hook = (struct lu_hook){0};
 }
 
-/* Whose turn it is within a block changes nothing: there are no races. */
+/* The order of threads within a block does not change the result: there are no races. */
 static void test_orders(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ static void test_orders(void **state)
     lu_hook = (struct lu_hook){0};
 }
 
-/* Each method takes every b that it says it takes, and no other. */
+/* Each method accepts exactly the values of b that it lists. */
 static void test_widths(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void test_widths(void **state)
     csr_free(&A);
 }
 
-/* Two methods agree on the pivots of a matrix in which no two candidates are alike. */
+/* Two methods agree on the pivots of a matrix without ties. */
 static void test_pivots(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_failing_allocations(void **state)
     csr_free(&f.A);
 }
 
-/* Every call of a device fails in its turn; nothing of the device's memory stays taken. */
+/* Every call of a device fails in turn; all memory of the device is released. */
 static void test_failing_calls(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void test_failing_calls(void **state)
     csr_free(&f.A);
 }
 
-/* A device that is too small refuses with the estimate, and with one byte less than is needed. */
+/* A device that is too small refuses and prints the estimate, even if only one byte is missing. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* Steps belong to a matrix: dropping it, or beginning with another, forgets them. */
+/* Steps belong to one matrix: dropping it, or starting with another one, discards them. */
 static void test_command_steps(void **state)
 {
     (void)state;
@@ -398,7 +398,7 @@ static bool stops(struct watch *w, const char *what, int64_t done, int64_t total
     return --ticks_left > 0;
 }
 
-/* Ctrl-C in any column ends it, and nothing stays behind. */
+/* Ctrl-C ends the factorization in any column and releases everything. */
 static void test_cancelled(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The microscope: counts held to what was counted by hand and by other code, and what must be true of all kernels. */
+/* The microscope: counts compared with counts by hand and by other code, and invariants of all kernels. */
 #include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
 #include "kits/shapes.h"
@@ -24,7 +24,7 @@ enum { SLOTS = 1 << 14 };
 static struct device *emu;
 static struct counts counted, again;
 
-/* A matrix stored and put on the emulator. */
+/* A stored matrix on the emulator. */
 struct subject {
     struct csr A;
     struct stored S;
@@ -73,7 +73,7 @@ struct by_hand {
 
 /* thesis4: rows of 2, 2, 3 and 2 entries in columns 0 1 | 1 2 | 0 2 3 | 1 3. */
 static const struct by_hand of_thesis4[] = {
-    /* Two reads of ptr, each by 4 lanes. The entries in the steps 0 2 4 7, 1 3 5 8 and 6. */
+    /* Two requests for ptr, each by 4 lanes. The steps read entries 0 2 4 7, then 1 3 5 8, then 6. */
     {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 9, 6, 0},
     {"csr-scalar", "col", ACCESS_LOAD, T_F64, 3, 9, 4, 0},
@@ -82,14 +82,15 @@ static const struct by_hand of_thesis4[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
     {"csr-scalar", "col", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
     {"csr-scalar", "y", ACCESS_STORE, T_F32, 1, 4, 1, 0},
-    /* A warp for each row, all of whose lanes read ptr; entries 7 and 8 lie in two sectors. */
+    /* One row per warp, and all its lanes read ptr; entries 7 and 8 lie in two sectors. */
     {"csr-vector", "ptr", ACCESS_LOAD, T_F64, 8, 256, 8, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
     {"csr-vector", "col", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
     {"csr-vector", "x", ACCESS_LOAD, T_F64, 4, 9, 4, 0},
     {"csr-vector", "y", ACCESS_STORE, T_F64, 4, 4, 4, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 4, 9, 5, 0},
-    /* 3 slots a row, read side by side up to the first padding: 4, 4 and 4 of col, of which one is an entry. */
+    /* 3 slots per row, coalesced, up to the first padding: requests of 4, 4 and 4 slots of col; in the last, one is an
+       entry. */
     {"ell", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
     {"ell", "val", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
     {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
@@ -100,16 +101,16 @@ static const struct by_hand of_thesis4[] = {
     {"coo-atomic", "val", ACCESS_LOAD, T_F64, 1, 9, 3, 0},
     {"coo-atomic", "val", ACCESS_LOAD, T_F32, 1, 9, 2, 0},
     {"coo-atomic", "x", ACCESS_LOAD, T_F64, 1, 9, 1, 0},
-    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* row 2 is added to in 3 turns */
+    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* 3 atomics to row 2 are serialized */
     {"coo-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
 };
 
 /* A full 40 x 40 matrix: rows of 320 bytes in fp64, which begin at full sectors. */
 static const struct by_hand of_dense[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane in a sector of its own */
-    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes at the same column */
-    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* 32 lanes, 8 sectors, then 8 lanes, 2 */
-    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* 4 and 1 */
+    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same column */
+    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* 32 lanes read 8 sectors, then 8 lanes read 2 */
+    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* 4 sectors, then 1 */
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 80, 1600, 200, 0},
     {"ell", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},
     {"ell", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},
@@ -117,7 +118,7 @@ static const struct by_hand of_dense[] = {
 
 /* Rows 0, 40 and 41 of 64 have an entry, in columns 0, 0 and 1 of ragged(). */
 static const struct by_hand of_empty_rows[] = {
-    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes, 4 or, one further on, 5 sectors */
+    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes: 4 sectors, or 5 from the next element on */
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", ACCESS_STORE, T_F64, 2, 64, 16, 0},
     {"csr-scalar", "y", ACCESS_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", ACCESS_STORE, T_F64, 64, 64, 64, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},
@@ -188,7 +189,7 @@ enum { BITS = 1 << 21 };
 struct coverage {
     const struct subject *s;
     const char *kernel;
-    unsigned char *slot[ARRAYS_MAX], *row; /* 1: was read; was written */
+    unsigned char *slot[ARRAYS_MAX], *row; /* slot: 1 if it was read; row: 1 if it was written */
     int64_t requests;
     int bad;
 };
@@ -216,11 +217,11 @@ static void look(void *user, const struct scope *sc, int64_t block, int warp, co
     }
 }
 
-/* Each entry of the matrix is in a slot that was read, each row was written. */
+/* Each entry of the matrix is in a slot that was read, and each row was written. */
 static void check_coverage(const struct coverage *v, const struct kernel *k, const char *name)
 {
     const struct stored *S = &v->s->S;
-    bool by_host = !strcmp(k->name, "sc-csr-host-order"); /* it puts y in order there */
+    bool by_host = !strcmp(k->name, "sc-csr-host-order"); /* the host restores the order of y */
     for (int64_t i = 0; i < S->rows && !by_host; i++)
         if (!v->row[i]) fail_msg("%s of %s: row %lld was not written", k->name, name, (long long)i);
     for (int a = 0; a < S->narrays; a++)
@@ -229,7 +230,7 @@ static void check_coverage(const struct coverage *v, const struct kernel *k, con
                 fail_msg("%s of %s: %s[%lld] was not read", k->name, name, S->a[a].name, (long long)i);
 }
 
-/* `order`: the sectors of one place that were asked for before depend on who came first. */
+/* `order`: how often a sector was refetched depends on the order of the blocks. */
 static void same_counts(const struct counts *a, const struct counts *b, const char *kernel, const char *what)
 {
     if (a->scope.nsites != b->scope.nsites || a->scope.nlaunches != b->scope.nlaunches)
@@ -319,7 +320,7 @@ static void test_threads(void **state)
 
 /* ---- long lanes, parted ways ---- */
 
-/* Sectors of what up to 32 lanes ask for, by a way of its own: all of them in a list. */
+/* Sectors of the accesses of up to 32 lanes, counted independently: all of them in a list. */
 static int64_t sectors_at(int n, const int64_t *at, int size)
 {
     int64_t list[LANES];
@@ -340,7 +341,7 @@ static struct tally loads_of(const char *array)
     return (struct tally){0};
 }
 
-/* A thread a row: in step j go the lanes whose rows are longer than j. */
+/* One row per thread: step j is executed by lanes whose rows are longer than j. */
 static void test_long_rows(void **state)
 {
     (void)state;
@@ -369,8 +370,8 @@ static void test_long_rows(void **state)
     subject_free(&s);
 }
 
-/* Two loops, whose inner one has another length in each lane and round: the lanes of a round are together in all of it
-   and part for the odd ones alone. */
+/* Two nested loops; the inner length differs by lane and round. The lanes of a round stay together, and diverge only at
+   odd columns. */
 static void test_nested_loops(void **state)
 {
     (void)state;
@@ -412,9 +413,9 @@ static void test_nested_loops(void **state)
     subject_free(&s);
 }
 
-/* Three loops one behind the other, in a function that stands above its caller: going there is no new round of a loop.
-   Lanes of another number of rounds are together in each of the loops. */
-static void test_called_from_below(void **state)
+/* Three consecutive loops, in a function defined above its caller: jumping there does not start a new round of a loop.
+   Lanes with different numbers of rounds are together in each of the loops. */
+static void test_function_above_its_caller(void **state)
 {
     (void)state;
     struct subject s;
@@ -487,7 +488,7 @@ static void test_findings(void **state)
     subject_free(&s);
 }
 
-/* Rows and columns go by the roles of arrays, not by their names. */
+/* Rows and columns are found by the roles of arrays, not by their names. */
 static void test_roles(void **state)
 {
     (void)state;
@@ -544,7 +545,7 @@ static bool note_progress(struct watch *w, const char *what, int64_t done, int64
     return true;
 }
 
-/* Its first block takes all rows: how far it is does not stay at nothing until the end. */
+/* Its first block processes all rows: the progress must not stay at 0 until the end. */
 static void test_progress_of_shared_work(void **state)
 {
     (void)state;
@@ -581,8 +582,8 @@ static void test_command(void **state)
     talk_says(&t, "gen poisson2d 100", "poisson2d");
     talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
     talk_says(&t, "count coo-atomic all", "are serialised; each one requests its sectors");
-    talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands alike */
-    talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all or nothing */
+    talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands of equal blocks */
+    talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all the work */
     talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
     talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
     talk_refuses(&t, "count csr-serial", "csr-serial does not run on the emulator");
@@ -592,7 +593,7 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-/* Whatever cannot be had is said in one line, and the next count works. */
+/* Whichever allocation fails, one line reports it, and the next count works. */
 static void test_command_without_memory(void **state)
 {
     (void)state;
@@ -630,7 +631,7 @@ int main(void)
         cmocka_unit_test(test_steps_by_hand),
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_nested_loops),
-        cmocka_unit_test(test_called_from_below),
+        cmocka_unit_test(test_function_above_its_caller),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_findings),

@@ -1,5 +1,5 @@
-/* The cost model: what it counts by hand, which way it moves, the cause it finds where one was planted, and the
-   commands that explain and advise. */
+/* The cost model: counts checked by hand, the direction of its changes, the causes it finds when they are planted, and
+   the commands that explain and advise. */
 #include "kits/talk.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
@@ -26,7 +26,7 @@ static int close_talk(void **state)
     return 0;
 }
 
-/* What the model says of a kernel on what the line makes; to be freed. */
+/* The model's result for a kernel on the matrix that `line` generates; the caller frees it. */
 static struct modeled *model_of(const char *line, const char *kernel, enum type real)
 {
     struct err e = {0};
@@ -40,8 +40,7 @@ static struct modeled *model_of(const char *line, const char *kernel, enum type 
 
 /* ---- counted by hand ---- */
 
-/* A diagonal of 256: a warp asks for ptr twice, col, val, x, y; each value is in a sector of its own with three others.
- */
+/* A 256 x 256 diagonal matrix: a warp requests ptr twice, col, val, x and y; three other values share each sector. */
 static void test_exact(void **state)
 {
     struct modeled *k = model_of("gen band 256 0", "csr-scalar", T_F64);
@@ -55,13 +54,13 @@ static void test_exact(void **state)
     assert_int_equal((int)w->atomics, 0);
     assert_int_equal((int)k->work.footprint, (33 + 32 + 64 + 64 + 64) * 32); /* ptr, col, val, x, y */
     assert_int_equal(k->bytes, 257 * 4 + 256 * 4 + 3 * 256 * 8);
-    /* pointers, then column and value, then x: three waits in a row, and none for more */
+    /* pointer, then column and value, then x: a chain of three dependent loads */
     assert_true(fabs(w->longest[WAIT_FIRST] + w->longest[WAIT_L2] + w->longest[WAIT_L1] - 3) < 1e-9);
     assert_int_equal((int)w->longest[WAIT_STEP], 6);
     mem_free(k);
 }
 
-/* One row of n entries by one thread: the chain is 2 n waits and those for the pointers. */
+/* One row of n entries in one thread: a chain of 2 n dependent loads, plus those of the pointers. */
 static void test_chain(void **state)
 {
     struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", T_F64);
@@ -95,7 +94,7 @@ static void test_monotone(void **state)
     mem_free(k);
 }
 
-/* Entries far from the diagonals that are there make more of them: padding, and never less time. */
+/* Entries far from existing diagonals add diagonals: more padding, and never less time. */
 static void test_padding_is_not_faster(void **state)
 {
     struct modeled *few = model_of("gen band 20000 2", "dia", T_F64);
@@ -118,7 +117,7 @@ static void test_single_is_not_slower(void **state)
     mem_free(f32);
 }
 
-/* The longest row is found though its block is in no sample. */
+/* The longest row is found although no sample contains its block. */
 static void test_longest_row_is_found(void **state)
 {
     struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", T_F64);
@@ -139,7 +138,7 @@ static void test_longest_row_is_found(void **state)
 
 static const struct {
     const char *line, *kernel, *cause;
-    int within; /* the first so many findings */
+    int within; /* the cause must be among the first `within` findings */
     const char *part;
 } planted[] = {
     {"gen circuit 50000 2", "csr-scalar", "long row", 1, "the mean is"},
@@ -213,7 +212,7 @@ static void test_ranking(void **state)
     assert_true(rank_of(&a, "csr-merge") < rank_of(&a, "csr-scalar"));
     assert_true(rank_of(&a, "coo-segmented") < rank_of(&a, "coo-atomic"));
     assert_true(rank_of(&a, "csr-vector") < rank_of(&a, "csr-scalar"));
-    assert_true(a.nno > 0); /* what pads too much */
+    assert_true(a.nno > 0); /* formats with too much padding */
     advice_free(&a);
     a = advice_for("gen poisson2d 500");
     assert_true(rank_of(&a, "csr-stream") < rank_of(&a, "csr-vector"));
@@ -236,7 +235,7 @@ static void test_commands(void **state)
     talk_says(&t, "gen poisson2d 30 as P; whatif format ell", "Nothing was kept.");
     talk_says(&t, "whatif format bsr 4 f32 reorder rcm", "rcm");
     talk_says(&t, "whatif reorder rcm", "csr-vector");
-    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* nothing was kept */
+    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* no packed matrix was kept */
 }
 
 static void test_json(void **state)
@@ -251,7 +250,7 @@ static void test_json(void **state)
     talk_says(&t, "whatif format sell 16", "\"params\":\"C 16");
 }
 
-/* What packing takes is its own: the packing of csr, which is there, is nothing that others are spared. */
+/* The time to pack csr, which is already there, is not subtracted from the others' packing time. */
 static void test_conversion_cost(void **state)
 {
     int zero = 0;
@@ -270,7 +269,7 @@ static void test_conversion_cost(void **state)
     assert_true(zero > 3);
 }
 
-/* A kernel is named once where it is refused, and `force` as the word of the command that has it. */
+/* A refusal names its kernel once, and `force` as a word of the command that accepts it. */
 static void test_reasons(void **state)
 {
     (void)state;
@@ -285,7 +284,7 @@ static void test_reasons(void **state)
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
 }
 
-/* Remedies name kernels that the model finds faster, and never the kernel itself. */
+/* Suggestions name only kernels that the model finds faster, never the kernel itself. */
 static void test_remedies(void **state)
 {
     char *end;
@@ -306,7 +305,7 @@ static void test_remedies(void **state)
     assert_null(strstr(t.out, "as good as it gets"));
 }
 
-/* What was sampled is scaled up, and is told no larger than it can be. */
+/* Sampled counts are scaled up, and never exceed their maximum. */
 static void test_atomics_are_bounded(void **state)
 {
     struct matrix *m;
@@ -386,7 +385,7 @@ static void test_cancelled(void **state)
     }
 }
 
-/* Every allocation that fails is an error in one line, with nothing left behind. */
+/* Every failing allocation gives an error of one line and releases everything. */
 static void test_out_of_memory(void **state)
 {
     bool ok = false;

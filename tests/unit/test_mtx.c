@@ -1,5 +1,5 @@
-/* What the Matrix Market reader takes, warns of and refuses: each rule as a text and what must come of it, the same
-   for every number of threads and size of blocks. */
+/* The rules of the Matrix Market reader: what it accepts, warns about and refuses, each as a text and its result, equal
+   for every number of threads and block size. */
 #include <stdio.h>
 
 #include "kits/mtx_kit.h"
@@ -25,7 +25,7 @@
 struct text {
     const char *name, *text;
     size_t n;
-    const char *result; /* of show_load, in full */
+    const char *result; /* the full text of show_load */
 };
 
 static const struct text taken[] = {
@@ -161,7 +161,7 @@ static const struct text warned[] = {
      "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
 };
 
-/* Refused: result is "CODE LINE: ..." of which the text must hold what follows the first colon. */
+/* A refusal: the text contains the part of result, "CODE LINE: ...", after the first colon. */
 static const struct {
     const char *name, *text;
     size_t n;
@@ -345,14 +345,14 @@ static const struct {
 };
 
 static const int thread_counts[] = {1, 2, 7, 64};
-/* With blocks of so many bytes, 0 the default. 64 threads take long, so they go without the sizes in between. */
+/* Block sizes in bytes; 0 is the default. Runs with 64 threads are slow, so they skip the middle sizes. */
 static const struct {
     int threads;
     int64_t block;
 } ways[] = {{1, 1}, {1, 16}, {1, 61}, {1, 0},  {2, 1}, {2, 16}, {2, 61},
             {2, 0}, {7, 1},  {7, 16}, {7, 61}, {7, 0}, {64, 1}, {64, 0}};
 
-/* The slow reader says the same. */
+/* Compare with the slow reader. */
 static void compare_with_slow(const char *name, const char *path)
 {
     size_t n;
@@ -370,7 +370,7 @@ static void compare_with_slow(const char *name, const char *path)
 
 enum { SHOWN = 4096 };
 
-/* One of `ways` must come to what is expected. */
+/* The result must be one of `ways`. */
 static void load_a_way(int way, const char *name, const char *path, const char *expected)
 {
     char out[SHOWN];
@@ -382,7 +382,7 @@ static void load_a_way(int way, const char *name, const char *path, const char *
                  (int)ways[way].block, expected, out);
 }
 
-/* Load with every number of threads and size of blocks; all must come to the same, which is put into `out`. */
+/* Load with every number of threads and block size; all results must be equal. `out` receives the result. */
 static void load_all_ways(const char *name, const char *path, char *out, size_t size)
 {
     mtx_hooks(0, 1);
@@ -391,7 +391,7 @@ static void load_all_ways(const char *name, const char *path, char *out, size_t 
     compare_with_slow(name, path);
 }
 
-/* All texts in one way before the next, since making 64 threads takes longer than the texts. */
+/* Test all texts in one way before the next way, because starting 64 threads takes longer than the texts. */
 static void check_texts(const struct text *t, int n)
 {
     for (int way = 0; way < COUNT(ways); way++)
@@ -399,13 +399,13 @@ static void check_texts(const struct text *t, int n)
     for (int i = 0; i < n; i++) compare_with_slow(t[i].name, write_file("case.mtx", t[i].text, t[i].n));
 }
 
-static void certain_meaning_is_taken_silently(void **state)
+static void unambiguous_text_is_accepted_silently(void **state)
 {
     (void)state;
     check_texts(taken, COUNT(taken));
 }
 
-static void liberties_are_taken_with_a_warning(void **state)
+static void deviations_are_accepted_with_a_warning(void **state)
 {
     (void)state;
     check_texts(warned, COUNT(warned));
@@ -416,7 +416,7 @@ static const char *refused_file(int i)
     return write_file("case.mtx", refused[i].text, refused[i].n);
 }
 
-static void the_rest_is_refused_by_line(void **state)
+static void everything_else_is_refused_with_its_line(void **state)
 {
     static char said[COUNT(refused)][SHOWN];
     char start[32];
@@ -470,7 +470,7 @@ static void long_lines_cost_little(void **state)
     mtx_hooks(0, 0);
 }
 
-/* 20,000 entries; two of them damaged where told, 0 = none. */
+/* 20,000 entries; the entries with two given numbers are damaged (0: none). */
 static const char *write_many(int first, int second, const char *eol)
 {
     enum { LINES = 20000, ROOM = LINES * 25 };
@@ -483,7 +483,7 @@ static const char *write_many(int first, int second, const char *eol)
     return path;
 }
 
-static void the_earliest_fault_wins(void **state)
+static void the_first_fault_is_reported(void **state)
 {
     static const int faults[][2] = {{15000, 9001}, {9001, 9002}, {1, 20000}, {19999, 20000}};
     static const char *const eols[] = {"\n", "\r\n", "\r", "\r\n"};
@@ -542,7 +542,7 @@ static void numbers_are_rounded_as_strtod_rounds(void **state)
     }
 }
 
-/* Every place of every line at the end of a block, CRLF and numbers cut in two, with two threads at work. */
+/* Let blocks end at every position of every line, also within CRLF and numbers, with two threads. */
 static void blocks_may_end_anywhere(void **state)
 {
     static const char text[] = "\xef\xbb\xbf" COO(
@@ -561,7 +561,7 @@ static void blocks_may_end_anywhere(void **state)
     mtx_hooks(0, 0);
 }
 
-/* A comment as long as needed for the line end behind it to begin so far from the end of a page, or of a block. */
+/* A comment whose length puts its line end at this distance from the end of a page or block. */
 static void line_ends_may_lie_across_a_page(void **state)
 {
     static const int64_t pages[] = {4096, 1 << 16, 1 << 18, 1 << 20};
@@ -585,7 +585,7 @@ static void line_ends_may_lie_across_a_page(void **state)
     mtx_hooks(0, 0);
 }
 
-static void what_was_met_is_counted(void **state)
+static void entries_are_counted(void **state)
 {
     static const char text[] = COO("real general") "3 2 6\n1 1 0\n2 2 1\n2 2 -1\n3 1 4\n3 2 -0\n1 1 0\n";
     struct csr A;
@@ -600,8 +600,8 @@ static void what_was_met_is_counted(void **state)
     csr_free(&A);
 }
 
-/* Each of 3000 lines is lenient in several ways; each way is said once. */
-static void many_liberties_make_few_warnings(void **state)
+/* Each of 3000 lines deviates in several tolerated ways; each way is reported once. */
+static void many_deviations_make_few_warnings(void **state)
 {
     enum { LINES = 3000, ROOM = LINES * 40 };
     char *text = mem_new(ROOM, 1, "text", NULL), out[4096];
@@ -618,7 +618,7 @@ static void many_liberties_make_few_warnings(void **state)
     mem_free(text);
 }
 
-/* The shape of everything above once more where a number is written with a comma. */
+/* Repeat everything above in a locale with a decimal comma. */
 static int german(void **state)
 {
     (void)state;
@@ -634,17 +634,17 @@ static int back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(certain_meaning_is_taken_silently),
-        cmocka_unit_test(liberties_are_taken_with_a_warning),
-        cmocka_unit_test(the_rest_is_refused_by_line),
+        cmocka_unit_test(unambiguous_text_is_accepted_silently),
+        cmocka_unit_test(deviations_are_accepted_with_a_warning),
+        cmocka_unit_test(everything_else_is_refused_with_its_line),
         cmocka_unit_test(blocks_may_end_anywhere),
         cmocka_unit_test(long_lines_cost_little),
-        cmocka_unit_test(what_was_met_is_counted),
-        cmocka_unit_test(many_liberties_make_few_warnings),
+        cmocka_unit_test(entries_are_counted),
+        cmocka_unit_test(many_deviations_make_few_warnings),
     };
     const struct CMUnitTest once[] = {
         cmocka_unit_test(line_ends_may_lie_across_a_page),
-        cmocka_unit_test(the_earliest_fault_wins),
+        cmocka_unit_test(the_first_fault_is_reported),
         cmocka_unit_test(order_does_not_depend_on_threads),
         cmocka_unit_test(numbers_are_rounded_as_strtod_rounds),
     };

@@ -1,4 +1,4 @@
-/* Files as they come: packed, archived, missing, damaged; the whole collection; saving; memory that runs out. */
+/* Real-world files: compressed, archived, missing, damaged; the whole collection; saving; failing allocations. */
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "matrix/csr.h"
@@ -43,7 +43,7 @@ static void assert_refused(const char *path, enum code code, const char *says)
         fail_msg("%s: expected \"%s...%s\", got \"%s\"", path, start, says, out);
 }
 
-static void packing_is_told_by_content(void **state)
+static void compression_is_detected_from_content(void **state)
 {
     static const struct {
         const char *name;
@@ -65,7 +65,7 @@ static void packing_is_told_by_content(void **state)
     mtx_hooks(0, 0);
 }
 
-static void an_archive_gives_its_one_matrix(void **state)
+static void an_archive_yields_its_only_matrix(void **state)
 {
     static const char other[] = HEAD "1 1 1\n1 1 7\n";
     const struct member one[] = {{"x/README", "hello", 5}, {"x/any.mtx", small, sizeof small - 1}};
@@ -80,7 +80,7 @@ static void an_archive_gives_its_one_matrix(void **state)
     assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "found none");
 }
 
-static void twice_packed_is_refused(void **state)
+static void double_compression_is_refused(void **state)
 {
     size_t n;
     (void)state;
@@ -91,7 +91,7 @@ static void twice_packed_is_refused(void **state)
     mem_free(data);
 }
 
-/* 3,000 entries, so that a gzip of it has something to damage. */
+/* 3,000 entries, so that their gzip file is large enough to damage. */
 static struct member many_entries(void)
 {
     enum { LINES = 3000, ROOM = LINES * 40 };
@@ -140,7 +140,7 @@ static void garbage_after_gzip_is_a_warning(void **state)
     mem_free((char *)m.data);
 }
 
-static void members_of_gzip_follow_each_other(void **state)
+static void gzip_members_are_concatenated(void **state)
 {
     const struct member halves[] = {{"a", small, 60}, {"b", small + 60, sizeof small - 61}};
     char both[1024];
@@ -171,9 +171,9 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
-/* What came before the damage is read, so a fault in it is found first: line 3, where the text is far longer than what
-   is unpacked at a time. An archive is read without a look at its end where the first name is its own. */
-static void what_precedes_damage_is_read(void **state)
+/* Text before the damage is read, so an error in it is found first: in line 3, if the text is much longer than one
+   unpacked chunk. An archive whose first name is a matrix is not read to its end. */
+static void text_before_damage_is_read(void **state)
 {
     static const struct {
         int filter;
@@ -199,8 +199,8 @@ static void what_precedes_damage_is_read(void **state)
     mem_free((char *)m.data);
 }
 
-/* A bit turned in every byte, and every end cut off: a message, or the right matrix where the byte meant nothing. Not
-   so where no sum guards what is in the file. */
+/* Flip a bit in every byte, and truncate at every length: the result is a message, or the right matrix if the byte has
+   no meaning. Files without a checksum are exempt. */
 static void assert_guarded(const char *name, const char *path, bool sums)
 {
     char out[4096];
@@ -236,10 +236,11 @@ static void damage_of_archives_is_found(void **state)
     for (int i = 0; i < COUNT(table); i++)
         assert_guarded(table[i].name, pack_file("good", table[i].filter, table[i].tar, &alone, 1), table[i].sums);
     assert_loads("tests/fuzz/corpus/plain.mtx.zst", small_shown);
-    assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst", true); /* by zstd, which writes one */
+    assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst",
+                   true); /* written by zstd, which adds a checksum */
 }
 
-/* A tar of entries of any type; a link has no data. */
+/* A tar with entries of any type; links have no data. */
 static const char *tar_of(const char *name, const struct member *m, const unsigned *types, int n)
 {
     const char *path = scratch_path(name);
@@ -275,7 +276,7 @@ static void only_files_of_an_archive_count(void **state)
     assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "found 2: \\x1b[2J.mtx, b.mtx");
 }
 
-static void what_cannot_be_read_is_named(void **state)
+static void unreadable_files_are_named(void **state)
 {
     (void)state;
     assert_refused(scratch_path("missing.mtx"), E_IO, "No such file");
@@ -317,7 +318,7 @@ static void loading_can_be_cancelled(void **state)
     const char *path = write_file("many.mtx", m.data, m.n);
     (void)state;
     for (int left = 1; left < 40; left += 13) {
-        mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads asks, and may come late */
+        mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads checks for Ctrl-C, and possibly late */
         int calls = left;
         struct csr A;
         struct err e = {0};
@@ -330,7 +331,7 @@ static void loading_can_be_cancelled(void **state)
     mem_free((char *)m.data);
 }
 
-static void every_shortage_of_memory_is_survived(void **state)
+static void every_failing_allocation_is_reported(void **state)
 {
     static const char *const texts[] = {
         small,
@@ -371,13 +372,13 @@ static void a_declared_size_allocates_nothing(void **state)
     path = write_file("case.mtx", small_file, sizeof small_file - 1);
     before = mem_count();
     assert_true(mtx_load(path, NULL, &A, NULL, NULL));
-    assert_true(made < mem_count() - before); /* it stopped before the body */
+    assert_true(made < mem_count() - before); /* it stopped before reading the body */
     csr_free(&A);
 }
 
-/* Where the file does not show how much it holds, the count is found wrong at its end, and no memory was taken by it.
- */
-static void a_count_in_a_packed_file_is_not_believed(void **state)
+/* If the file's size does not reveal its number of entries, a wrong count is found at its end, and no memory was
+   allocated for it. */
+static void a_count_in_a_compressed_file_is_not_trusted(void **state)
 {
     static const char few[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
     static const char array[] = "%%MatrixMarket matrix array real symmetric\n65535 65535\n1\n2\n3\n";
@@ -391,8 +392,8 @@ static void a_count_in_a_packed_file_is_not_believed(void **state)
         assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
 }
 
-/* Entries that a 32-bit index cannot count are refused by that limit's own message, before memory is taken. */
-static void what_is_beyond_32_bits_takes_no_memory(void **state)
+/* More entries than a 32-bit index can count are refused with that message, before memory is allocated. */
+static void more_than_32_bits_of_entries_allocate_nothing(void **state)
 {
     static const char *const texts[] = {
         HEAD "2147483647 2147483647 2147483648\n1 1 1\n",
@@ -418,7 +419,7 @@ static void what_is_beyond_32_bits_takes_no_memory(void **state)
     }
 }
 
-/* The most memory that was in use since the last call, in MiB. */
+/* The peak of allocated memory since the last call, in MiB. */
 static int peak(void)
 {
     char line[128];
@@ -445,13 +446,13 @@ static const char *write_bomb(const char *head, char fill, const char *tail)
     return path;
 }
 
-/* 256 MiB that take up one on the disk. */
-static void a_bomb_takes_no_memory(void **state)
+/* 256 MiB that occupy 1 MiB on the disk. */
+static void a_compression_bomb_allocates_little(void **state)
 {
     static const struct {
         const char *head, *tail, *shown;
         char fill;
-        int most; /* MiB */
+        int most; /* limit in MiB */
     } table[] = {
         {HEAD "%", "\n1 1 1\n1 1 2\n", "1x1: 1 1 2", 'x', 40},
         {HEAD "1 1 1\n1 1 2\n%", "\n", "1x1: 1 1 2 |", 'x', 40},
@@ -479,7 +480,7 @@ static void a_bomb_takes_no_memory(void **state)
 struct shrinking {
     const char *path;
     int64_t to;
-    int calls; /* until then */
+    int calls; /* calls until the cancellation */
 };
 
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -490,7 +491,7 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
     return true;
 }
 
-/* Whatever was read before, the matrix is not whole: it is refused, or whole where all was read before. */
+/* However much was read before, an incomplete matrix is refused; it loads if everything had been read. */
 static void a_file_may_shrink_while_it_is_read(void **state)
 {
     static const int64_t to[] = {0, 10, 60, 5000, 30000};
@@ -516,8 +517,8 @@ static void a_file_may_shrink_while_it_is_read(void **state)
     mem_free((char *)m.data);
 }
 
-/* A megabyte of entries beyond the declared two: reading must stop soon after them. */
-static void a_surplus_is_not_read_to_its_end(void **state)
+/* A megabyte of entries after the two declared ones: reading must stop soon after these. */
+static void surplus_entries_are_not_read_to_the_end(void **state)
 {
     enum { LINES = 1 << 18, LINE = 6, AT = sizeof small - 1 };
     char *text = mem_new(AT + LINES * LINE, 1, "text", NULL);
@@ -551,7 +552,7 @@ static bool random_csr(struct csr *A, bool complex_values, int64_t rows, int64_t
     return csr_check(A, e);
 }
 
-static void what_is_saved_loads_to_the_bit(void **state)
+static void saved_matrices_round_trip(void **state)
 {
     static const char *const names[] = {"saved.mtx", "saved.mtx.gz"};
     static const int64_t shapes[][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 1}, {70, 300, 20500}, {300, 7, 2100}};
@@ -597,10 +598,10 @@ static void a_failed_save_leaves_the_old_file(void **state)
     csr_free(&A);
 }
 
-static void vectors_come_in_two_forms(void **state)
+static void vectors_have_two_forms(void **state)
 {
     static const struct {
-        const char *text, *where, *says; /* says NULL: 1, 0, -2.5 */
+        const char *text, *where, *says; /* says NULL: the vector is 1, 0, -2.5 */
     } table[] = {
         {"1\n0\n-2.5\n", NULL, NULL},
         {"# three\n\n1 0 -2.5d0", NULL, NULL},
@@ -666,29 +667,29 @@ static void the_whole_collection_loads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packing_is_told_by_content),
-        cmocka_unit_test(an_archive_gives_its_one_matrix),
-        cmocka_unit_test(twice_packed_is_refused),
+        cmocka_unit_test(compression_is_detected_from_content),
+        cmocka_unit_test(an_archive_yields_its_only_matrix),
+        cmocka_unit_test(double_compression_is_refused),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(garbage_after_gzip_is_a_warning),
-        cmocka_unit_test(members_of_gzip_follow_each_other),
+        cmocka_unit_test(gzip_members_are_concatenated),
         cmocka_unit_test(truncated_tar_and_xz_are_found),
-        cmocka_unit_test(what_precedes_damage_is_read),
+        cmocka_unit_test(text_before_damage_is_read),
         cmocka_unit_test(damage_of_archives_is_found),
         cmocka_unit_test(only_files_of_an_archive_count),
-        cmocka_unit_test(what_cannot_be_read_is_named),
+        cmocka_unit_test(unreadable_files_are_named),
         cmocka_unit_test(a_hostile_name_is_escaped),
         cmocka_unit_test(loading_can_be_cancelled),
-        cmocka_unit_test(every_shortage_of_memory_is_survived),
+        cmocka_unit_test(every_failing_allocation_is_reported),
         cmocka_unit_test(a_declared_size_allocates_nothing),
-        cmocka_unit_test(a_count_in_a_packed_file_is_not_believed),
-        cmocka_unit_test(what_is_beyond_32_bits_takes_no_memory),
-        cmocka_unit_test(a_bomb_takes_no_memory),
+        cmocka_unit_test(a_count_in_a_compressed_file_is_not_trusted),
+        cmocka_unit_test(more_than_32_bits_of_entries_allocate_nothing),
+        cmocka_unit_test(a_compression_bomb_allocates_little),
         cmocka_unit_test(a_file_may_shrink_while_it_is_read),
-        cmocka_unit_test(a_surplus_is_not_read_to_its_end),
-        cmocka_unit_test(what_is_saved_loads_to_the_bit),
+        cmocka_unit_test(surplus_entries_are_not_read_to_the_end),
+        cmocka_unit_test(saved_matrices_round_trip),
         cmocka_unit_test(a_failed_save_leaves_the_old_file),
-        cmocka_unit_test(vectors_come_in_two_forms),
+        cmocka_unit_test(vectors_have_two_forms),
         cmocka_unit_test(the_whole_collection_loads),
     };
     return cmocka_run_group_tests(tests, NULL, tidy);

@@ -1,4 +1,5 @@
-/* Matrix Market entries in any order, of any kind, with any number of threads: the rows that sorting triplets gives. */
+/* Matrix Market entries in any order, of any kind, with any number of threads give the rows that sorting the triplets
+   gives. */
 #include "kits/mtx_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -23,7 +24,7 @@ static const int block_sizes[] = {7000, 0};
 static const struct kind {
     const char *words;
     int values;
-    int mirror, mirror_imag; /* signs of the mirror image; 0: there is none */
+    int mirror, mirror_imag; /* signs of the mirrored entry; 0: not mirrored */
 } kinds[] = {
     {"real general", 1, 0, 0},       {"pattern general", 0, 0, 0},       {"integer general", 1, 0, 0},
     {"complex general", 2, 0, 0},    {"real symmetric", 1, 1, 1},        {"pattern symmetric", 0, 1, 1},
@@ -40,7 +41,8 @@ struct given {
     char *at, text[(ENTRIES + 1) * LINE];
 };
 
-/* A band by rows, with repeats or without, or by columns; or anywhere, mostly in a few long rows, with repeats. */
+/* A band sorted by rows, with or without duplicates, or sorted by columns; or random entries, mostly in a few long
+   rows, with duplicates. */
 static void place_at(enum order order, int64_t i, uint64_t *seed, int *row, int *col)
 {
     int a = (int)(i / 9) % SIDE, b = a + (int)(i % 9) / (order == REPEATED ? 2 : 1) * 7 - 50;
@@ -78,7 +80,7 @@ static void add_entry(struct given *g, const struct kind *k, int64_t i, int row,
     if (k->mirror && row != col) put(g, col, row, k->mirror * re, k->mirror_imag * im);
 }
 
-/* What the symmetry allows: the lower triangle, and a diagonal where it may have any value. */
+/* Keep what the symmetry allows: the lower triangle, and the diagonal if it may have any value. */
 static bool allowed(const struct kind *k, int row, int col)
 {
     return row >= 0 && col >= 0 && row < SIDE && col < SIDE &&
@@ -142,8 +144,8 @@ static void rows_are_those_of_sorted_triplets(void **state)
     }
 }
 
-/* The length of a packed file does not vouch for its size line, so memory grows with the entries. */
-static void packed_files_grow(void **state)
+/* A compressed file's length does not confirm its size line, so memory grows with the entries. */
+static void memory_grows_with_the_entries_of_compressed_files(void **state)
 {
     struct csr A;
     struct given *g = &given;
@@ -157,8 +159,9 @@ static void packed_files_grow(void **state)
     }
 }
 
-/* As many entries as there can be are declared where there is one, in a file that may be longer than it seems. */
-static void a_packed_size_line_takes_no_memory(void **state)
+/* The file declares the largest possible number of entries and contains one; its compressed length does not rule that
+   out. */
+static void a_compressed_size_line_allocates_nothing(void **state)
 {
     static const char *const texts[] = {
         "%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 2147483647\n1 1 1\n",
@@ -179,8 +182,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_those_of_sorted_triplets),
-        cmocka_unit_test(packed_files_grow),
-        cmocka_unit_test(a_packed_size_line_takes_no_memory),
+        cmocka_unit_test(memory_grows_with_the_entries_of_compressed_files),
+        cmocka_unit_test(a_compressed_size_line_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, tidy);
 }

@@ -1,5 +1,5 @@
-/* The reader of Matrix Market files held against others: NIST's mmio and the slow reader, on the collection and on the
-   files that the fuzzers begin with. WARPSPY_ALL=1 takes the large files too. */
+/* Compare the Matrix Market reader with NIST's mmio and the slow reader, on the collection and on the fuzzers' corpus.
+   WARPSPY_ALL=1 includes the large files. */
 #include "kits/collection.h"
 #include "fuzz/fuzz_load.h"
 #include "kits/mtx_kit.h"
@@ -20,17 +20,17 @@
 
 enum { BYTES_MOST = 8000000 };
 
-/* In the library, but not in its header: 1-based indices, and values that are NULL for a pattern and pairs for complex
-   numbers; of integers it reads the size only. */
+/* A function that the library's header does not declare. It uses 1-based indices; values are NULL for a pattern and
+   pairs for complex numbers. For integers it reads the size only. */
 int mm_read_mtx_crd(char *path, int *rows, int *cols, int *n, int **row, int **col, double **val, MM_typecode *code);
 
 /* ---- the files of the collection, unpacked ---- */
 
 struct unpacked {
-    const char *path; /* of the plain text */
+    const char *path; /* the uncompressed text */
     char *text;
     size_t n;
-    struct csr A; /* as read from the packed file */
+    struct csr A; /* the matrix loaded from the compressed file */
 };
 typedef void check(const struct unpacked *u);
 
@@ -117,8 +117,8 @@ static void the_slow_reader_agrees_on_the_collection(void **state)
     check_collection(compare_with_slow);
 }
 
-/* It can find a difference: each kind of change to a matrix, and to a refusal. */
-static void the_slow_reader_can_disagree(void **state)
+/* The comparison can fail: test each kind of change to a matrix, and to a refusal. */
+static void the_comparison_can_fail(void **state)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0\n1 3 2\n2 3 4\n";
     static const char bad[] = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0\n1 3 2\n2 4 4\n";
@@ -162,7 +162,7 @@ struct mmio {
     MM_typecode code;
 };
 
-/* A file of integers is given to it as one of reals. */
+/* mmio reads a file of integers as reals. */
 static void read_by_mmio(const struct unpacked *u, struct mmio *m)
 {
     static const char integer[] = " integer ", real[] = " real    ";
@@ -234,7 +234,7 @@ static void fuzz_folder(const char *dir)
     assert_true(files > 10);
 }
 
-static void what_fuzzers_begin_with_is_sound(void **state)
+static void the_corpus_of_the_fuzzers_is_read_alike(void **state)
 {
     (void)state;
     fuzz_folder("tests/fuzz/corpus");
@@ -244,10 +244,10 @@ static void what_fuzzers_begin_with_is_sound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slow_reader_can_disagree),
+        cmocka_unit_test(the_comparison_can_fail),
         cmocka_unit_test(the_slow_reader_agrees_on_the_collection),
         cmocka_unit_test(mmio_agrees_on_the_collection),
-        cmocka_unit_test(what_fuzzers_begin_with_is_sound),
+        cmocka_unit_test(the_corpus_of_the_fuzzers_is_read_alike),
     };
     return cmocka_run_group_tests_name("mtx peers", tests, NULL, tidy);
 }

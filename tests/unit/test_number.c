@@ -1,4 +1,5 @@
-/* Numbers, read plainly and with all care, against the C library's strtod: millions of them, and the hard ones. */
+/* Both readers of numbers, the fast plain one and the careful one, compared with the C library's strtod: millions of
+   numbers, and the hard ones. */
 #include <stdio.h>
 
 #include "base/base.h"
@@ -27,7 +28,7 @@ static bool same(double a, double b)
     return !memcmp(&a, &b, sizeof a);
 }
 
-/* Text with a byte behind it, in memory that ends where number_plain may read no further. */
+/* Text followed by one byte, at the end of the memory that number_plain may read. */
 static const char *plain(const char *text, char behind, double *v)
 {
     size_t n = strlen(text);
@@ -41,7 +42,7 @@ static const char *plain(const char *text, char behind, double *v)
     return end ? whole ? text + n : text : NULL;
 }
 
-/* Both readers say what strtod says, to the bit; whether the plain one took it. */
+/* Both readers give strtod's bits. Returns whether the plain reader accepted the text. */
 static bool agrees(const char *text)
 {
     static const char ends[] = " \t\n\r";
@@ -56,7 +57,7 @@ static bool agrees(const char *text)
 
 static double any_double(void)
 {
-    uint64_t bits = next() & ~(1ULL << 62); /* below 2 */
+    uint64_t bits = next() & ~(1ULL << 62); /* the value is below 2 */
     double v;
     if (next() % 2) bits |= (next() & 1) << 62;
     memcpy(&v, &bits, sizeof v);
@@ -80,7 +81,7 @@ static void doubles_of_any_size(void **state)
     assert_true(taken > RANDOM * 2 * 0.95);
 }
 
-/* Digits with a point somewhere, leading zeros now and then, an exponent now and then. */
+/* Digits with a decimal point, sometimes with leading zeros or an exponent. */
 static void random_text(char *to)
 {
     int digits = 1 + (int)(next() % 22), point = (int)(next() % 40);
@@ -105,13 +106,13 @@ static void digits_of_any_number(void **state)
     assert_true(taken > RANDOM);
 }
 
-/* The decimal of a point between two doubles, cut to 19 digits or less, and its neighbours in the last digit. */
-static void halves_and_what_is_near(void **state)
+/* The decimal number halfway between two doubles, cut to 19 digits or fewer, and its neighbours in the last digit. */
+static void halfway_cases_and_neighbours(void **state)
 {
     char text[TEXT];
     (void)state;
     for (int i = 0; i < RANDOM / 4; i++) {
-        uint64_t odd = 1ULL << 53 | (next() >> 11) | 1; /* 54 bits, the last of them the half */
+        uint64_t odd = 1ULL << 53 | (next() >> 11) | 1; /* 54 bits; the last bit is the half */
         int shift = (int)(next() % 140) - 90;
         long double half = (long double)odd;
         for (int k = 0; k < shift; k++) half *= 2;
@@ -128,7 +129,7 @@ static void halves_and_what_is_near(void **state)
     }
 }
 
-static void hard_ones(void **state)
+static void hard_numbers(void **state)
 {
     static const char *const hard[] = {
         "0",
@@ -181,7 +182,7 @@ static void hard_ones(void **state)
     for (int i = 0; i < COUNT(hard); i++) agrees(hard[i]);
 }
 
-static void what_is_not_plain_is_left(void **state)
+static void other_numbers_are_left_to_the_careful_reader(void **state)
 {
     static const char *const odd[] = {
         "",
@@ -227,7 +228,7 @@ static void what_is_not_plain_is_left(void **state)
     assert_null(plain("1", 0, &v));
 }
 
-/* The same text with D for e. */
+/* The same text with D instead of e. */
 static void fortran_agrees(char *text)
 {
     double want = strtod(text, NULL), v;
@@ -240,7 +241,7 @@ static void fortran_agrees(char *text)
     assert_true(how & NUMBER_FORTRAN);
 }
 
-static void fortran_is_rounded_as_well(void **state)
+static void fortran_exponents_are_rounded_correctly(void **state)
 {
     static char text[4 * LONG];
     (void)state;
@@ -249,7 +250,8 @@ static void fortran_is_rounded_as_well(void **state)
         if (!strpbrk(text, "eE")) strcat(text, "e+0");
         fortran_agrees(text);
     }
-    for (int i = 0; i < 2000; i++) { /* a half between doubles, then zeros, then perhaps a digit; zeros before it */
+    for (int i = 0; i < 2000;
+         i++) { /* halfway between doubles, then zeros, then possibly a digit; with leading zeros */
         char digit = (char)('0' + i % 2), *to = text;
         uint64_t odd = 1ULL << 53 | (next() >> 11) | 1;
         int before = (int)(next() % LONG), zeros = (int)(next() % LONG);
@@ -273,7 +275,7 @@ static void digits_are_counted(void **state)
         if (v != (i < 17 ? strtoull(text + i, NULL, 10) : 0))
             fail_msg("%s became %llu", text + i, (unsigned long long)v);
     }
-    for (int c = 0; c < 256; c++) { /* any byte ends them */
+    for (int c = 0; c < 256; c++) { /* any other byte ends a number */
         char any[16] = "12a45678";
         any[2] = (char)c;
         if (c < '0' || c > '9') assert_int_equal(digits_read(any, &v), 2);
@@ -283,10 +285,13 @@ static void digits_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_counted),        cmocka_unit_test(hard_ones),
-        cmocka_unit_test(doubles_of_any_size),       cmocka_unit_test(digits_of_any_number),
-        cmocka_unit_test(halves_and_what_is_near),   cmocka_unit_test(fortran_is_rounded_as_well),
-        cmocka_unit_test(what_is_not_plain_is_left),
+        cmocka_unit_test(digits_are_counted),
+        cmocka_unit_test(hard_numbers),
+        cmocka_unit_test(doubles_of_any_size),
+        cmocka_unit_test(digits_of_any_number),
+        cmocka_unit_test(halfway_cases_and_neighbours),
+        cmocka_unit_test(fortran_exponents_are_rounded_correctly),
+        cmocka_unit_test(other_numbers_are_left_to_the_careful_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* set: options that are kept in a file, which may be broken, and what they change. */
+/* set: options kept in a file, which may be damaged, and their effects. */
 #include "kits/talk.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -53,7 +53,7 @@ static const char *config(void)
     return text;
 }
 
-/* A new session with what is kept; what was said of it. */
+/* A new session with the kept options; returns its messages. */
 static const char *begin(struct talk *t)
 {
     static char warned[1024];
@@ -62,7 +62,7 @@ static const char *begin(struct talk *t)
     return warned;
 }
 
-static void what_is_set_is_kept(void **state)
+static void options_are_kept(void **state)
 {
     struct talk t;
     (void)state;
@@ -83,7 +83,7 @@ static void what_is_set_is_kept(void **state)
     talk_close(&t);
 }
 
-static void precision_is_what_commands_use(void **state)
+static void commands_use_the_precision(void **state)
 {
     struct talk t;
     (void)state;
@@ -97,7 +97,7 @@ static void precision_is_what_commands_use(void **state)
     talk_close(&t);
 }
 
-static void unknown_names_and_values_tell_what_there_is(void **state)
+static void errors_list_the_valid_names_and_values(void **state)
 {
     struct talk t;
     (void)state;
@@ -112,7 +112,7 @@ static void unknown_names_and_values_tell_what_there_is(void **state)
     talk_close(&t);
 }
 
-/* Every line that is right counts, and one warning names the first that is not. */
+/* Every correct line counts, and one warning names the first incorrect line. */
 static void a_broken_file_is_one_warning(void **state)
 {
     static const struct {
@@ -163,12 +163,12 @@ static void an_unreadable_file_is_one_warning(void **state)
     talk_close(&t);
     rmdir(file);
     assert_int_equal(mkfifo(file, 0600), 0);
-    assert_non_null(strstr(begin(&t), "not a regular file")); /* and waits for nobody */
+    assert_non_null(strstr(begin(&t), "not a regular file")); /* and does not block on a pipe */
     talk_close(&t);
 }
 
-/* Comments, blank lines and what a later version keeps stay; an option given twice becomes one line. */
-static void other_lines_stay(void **state)
+/* Comments, blank lines and unknown options are kept; an option that appears twice becomes one line. */
+static void other_lines_are_kept(void **state)
 {
     static const char text[] = "# mine\ncolours 16\n\nfuture thing\ncolours 8\nascii on";
     struct talk t;
@@ -180,7 +180,7 @@ static void other_lines_stay(void **state)
     talk_close(&t);
 }
 
-static void what_cannot_be_kept_holds_for_the_session(void **state)
+static void unsaved_options_hold_for_the_session(void **state)
 {
     struct talk t;
     (void)state;
@@ -193,7 +193,7 @@ static void what_cannot_be_kept_holds_for_the_session(void **state)
     talk_close(&t);
 }
 
-static void no_home_is_no_failure(void **state)
+static void a_missing_home_is_not_an_error(void **state)
 {
     struct talk t;
     char *home = getenv("HOME"), kept[512];
@@ -231,14 +231,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_home)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_set_is_kept),
-        TEST(precision_is_what_commands_use),
-        TEST(unknown_names_and_values_tell_what_there_is),
+        TEST(options_are_kept),
+        TEST(commands_use_the_precision),
+        TEST(errors_list_the_valid_names_and_values),
         TEST(a_broken_file_is_one_warning),
         TEST(an_unreadable_file_is_one_warning),
-        TEST(other_lines_stay),
-        TEST(what_cannot_be_kept_holds_for_the_session),
-        TEST(no_home_is_no_failure),
+        TEST(other_lines_are_kept),
+        TEST(unsaved_options_hold_for_the_session),
+        TEST(a_missing_home_is_not_an_error),
         TEST(values_are_completed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Conversions on the emulator: every packer over every shape, precision and several parameters against the host's
-   arrays, to the bit, in several orders of the threads; what is refused; failing allocations and calls. */
+/* Conversions on the emulator: every packer with every shape, precision and several parameters, compared with the
+   host's arrays bit for bit, with several orders of the threads; refusals; failing allocations and calls. */
 #include "kits/dev_fake.h"
 #include "kits/pack_kit.h"
 #include "kits/shapes.h"
@@ -25,7 +25,7 @@ static void test_tiles(void **state)
     pack_check_tiles("emu");
 }
 
-/* Nothing depends on the order of the threads between two barriers. */
+/* The result does not depend on the order of the threads between two barriers. */
 static void test_order(void **state)
 {
     (void)state;
@@ -42,7 +42,7 @@ static void test_refused(void **state)
     pack_check_refused("emu");
 }
 
-/* Padding beyond all measure is refused before anything is allocated, and done when forced. */
+/* Excessive padding is refused before anything is allocated, and packed with force. */
 static void test_explosion(void **state)
 {
     static const struct shape arrow = {
@@ -61,7 +61,7 @@ static void test_explosion(void **state)
             continue;
         }
         assert_false(packing_begin(&p, formats[i], &c.M, NULL, false, &here));
-        if (strstr(host.text, "memory are free")) continue; /* of this machine */
+        if (strstr(host.text, "memory are free")) continue; /* this machine's memory */
         assert_int_equal(here.code, E_LIMIT);
         assert_string_equal(here.text, host.text);
     }
@@ -102,7 +102,7 @@ static void test_allocations(void **state)
 
 static struct fake fake;
 
-/* Each call to the device fails in turn: it is reported, and nothing stays allocated there. */
+/* Each call to the device fails in turn: it is reported, and all memory there is released. */
 static void test_failing_calls(void **state)
 {
     struct csr A = sym_made("random", 60, 4);
@@ -129,7 +129,7 @@ static void test_failing_calls(void **state)
     csr_free(&A);
 }
 
-/* What the device has no room for is refused with the size it would take. */
+/* A conversion that does not fit the device is refused with its size. */
 static void test_memory(void **state)
 {
     struct csr A = sym_made("random", 3000, 12);
@@ -151,7 +151,7 @@ static void test_memory(void **state)
 
 /* ---- the session and the command ---- */
 
-/* What emu packed is what is found later, whatever words it is asked for in. */
+/* A matrix packed on emu is found later, however the command names it. */
 static void test_session(void **state)
 {
     struct talk t;
@@ -177,7 +177,7 @@ static void test_session(void **state)
     talk_close(&t);
 }
 
-/* A device too small for the conversion leaves it to the host, which then says what does not fit. */
+/* If the device is too small for the conversion, the host packs, and then reports what does not fit. */
 static void test_host_instead(void **state)
 {
     struct talk t;
@@ -185,13 +185,13 @@ static void test_host_instead(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 3000 12 as A"));
-    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* csr, and not much more */
+    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* room for csr and little more */
     struct product *p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
     assert_non_null(p);
     assert_null(p->packed_on);
     assert_int_equal(p->nmats, 0);
     assert_true(talk_line(&t, "drop A; gen random 3000 12 as A"));
-    fake.budget = fake.used + 1000; /* not even csr */
+    fake.budget = fake.used + 1000; /* no room even for csr */
     p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
     assert_true(p && !p->packed_on);
     talk_close(&t);

@@ -1,5 +1,6 @@
-/* What must be told apart by colour is, in every palette and for eyes without one of the three cones: the steps of the
-   density by their lightness, good, warning and bad, the two curves of a plot, and neighbouring rows of a layout. */
+/* Colours with different meanings are distinguishable in every palette, also without one of the three kinds of cones:
+   the steps of density by their lightness; good, warning and bad; the two curves of a plot; and neighbouring rows of a
+   layout. */
 #include "ui/canvas.h"
 
 #include <math.h>
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Linear RGB as seen by a dichromat: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based model
-   for simulation of color vision deficiency, IEEE Transactions on Visualization and Computer Graphics 15 (6), 2009,
-   severity 1.0. */
+/* Linear RGB as seen by a dichromat, from G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based
+   model for simulation of color vision deficiency, IEEE Transactions on Visualization and Computer Graphics 15 (6),
+   2009, severity 1.0. */
 static const struct eye {
     const char *name;
     double m[3][3];
@@ -23,7 +24,7 @@ static const struct eye {
     {"tritanopia", {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}},
 };
 
-/* The 16 colours as xterm and as the Linux console have them; others lie between or near. */
+/* The 16 colours of xterm and of the Linux console; other terminals use similar ones. */
 static const uint32_t xterm16[] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
                                    0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
 static const uint32_t linux16[] = {0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa,
@@ -33,14 +34,14 @@ static const struct palette {
     const char *name;
     enum colours colours;
     const uint32_t *sixteen;
-    double step; /* least growth of lightness from one density to the next */
+    double step; /* least increase of lightness between two densities */
 } palettes[] = {
     {"24 bit", COLOURS_24BIT, NULL, 3},        {"256", COLOURS_256, NULL, 1},
     {"16, xterm", COLOURS_16, xterm16, -0.01}, {"16, console", COLOURS_16, linux16, -0.01},
     {"8, xterm", COLOURS_8, xterm16, -0.01},   {"8, console", COLOURS_8, linux16, -0.01},
 };
 
-/* CIE differences: 2.3 is just noticed side by side; cells are apart. */
+/* CIE colour differences: 2.3 is just noticeable side by side; cells are farther apart. */
 static const double APART = 15;
 
 /* ---- colours as sent ---- */
@@ -52,7 +53,7 @@ static uint32_t cube(int i)
     return level[i / 36] << 16 | level[i / 6 % 6] << 8 | level[i % 6];
 }
 
-/* From the bytes that go to a terminal, whose own colour is light grey here. */
+/* Parsed from the bytes sent to a terminal whose default colour is light grey. */
 static uint32_t sent(enum style st, const struct palette *p, bool *bold)
 {
     char text[80];
@@ -87,7 +88,7 @@ static double root(double t)
     return t > 216.0 / 24389 ? cbrt(t) : (24389.0 / 27 * t + 16) / 116;
 }
 
-/* sRGB, white of D65, to CIE L*a*b*. */
+/* Convert sRGB with white point D65 to CIE L*a*b*. */
 static struct lab seen(uint32_t rgb, const struct eye *eye)
 {
     static const double xyz[3][3] = {
@@ -170,7 +171,7 @@ static void denser_is_lighter(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* From end to end there is room for the eye, where steps share a colour too. */
+/* The lightest and darkest densities differ clearly, even if neighbouring steps share a colour. */
 static void the_densest_is_much_lighter(void **state)
 {
     (void)state;
@@ -183,8 +184,8 @@ static void the_densest_is_much_lighter(void **state)
         }
 }
 
-/* What is simulated is what was published: red and green of the same lightness become one for who lacks a cone. */
-static void the_simulation_confuses_what_it_must(void **state)
+/* The simulation matches the publication: red and green of equal lightness look the same to a dichromat. */
+static void the_simulation_confuses_red_and_green(void **state)
 {
     (void)state;
     struct lab red = seen(0xb06a30, &eyes[2]), green = seen(0x7c8430, &eyes[2]);
@@ -198,7 +199,7 @@ static void the_simulation_confuses_what_it_must(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_simulation_confuses_what_it_must),
+        cmocka_unit_test(the_simulation_confuses_red_and_green),
         cmocka_unit_test(good_warning_and_bad),
         cmocka_unit_test(the_curves_of_a_plot),
         cmocka_unit_test(neighbouring_rows),

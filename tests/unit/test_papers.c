@@ -1,5 +1,5 @@
-/* The papers' own formats held to their worked examples, slot by slot; DRM's merging against the paper's procedure
-   taken literally; the measures of diagonals; the choices of DIA-Adaptive. */
+/* The papers' formats compared with the papers' worked examples, slot by slot; DRM's merging compared with a literal
+   implementation of the paper's procedure; the measures of diagonals; the choices of DIA-Adaptive. */
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "kits/stored_kit.h"
@@ -33,7 +33,7 @@
 
 /* ---- small matrices ---- */
 
-/* Entry i, j is 10 times its row plus its column, counted from 1. */
+/* Entry (i, j) is 10 i + j, counted from 1. */
 static struct csr tens(int64_t size, int n, const int *row, const int *col)
 {
     struct csr A;
@@ -51,8 +51,8 @@ static struct csr diag6(void)
     return tens(6, COUNT(row), row, col);
 }
 
-/* 8 x 8 with all that the paper's section 4 says of its matrix B: 18 entries on 4 diagonals, of which segments of two
-   rows keep 4, 3, 2 and 1, and segments of four rows 4 and 2. */
+/* 8 x 8, with the properties of the paper's matrix B (section 4): 18 entries on 4 diagonals; segments of two rows have
+   4, 3, 2 and 1 diagonals, segments of four rows 4 and 2. */
 static struct csr drm8(void)
 {
     static const int row[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7};
@@ -61,7 +61,7 @@ static struct csr drm8(void)
 }
 
 struct stripe {
-    int offset, step; /* an entry in every step-th row of the diagonal */
+    int offset, step; /* one entry in every `step` rows of this diagonal */
 };
 
 static struct csr striped(int64_t rows, int64_t cols, int count, const struct stripe *stripes)
@@ -88,13 +88,13 @@ static struct csr tridiagonal130(void)
     return striped(130, 130, 3, (struct stripe[]){{-1, 1}, {0, 1}, {1, 1}});
 }
 
-/* Offset 4 ends at row 8 - 4, the width less the offset; offset -2 begins at row 2. */
+/* Offset 4 ends at row 8 - 4 (width minus offset); offset -2 begins at row 2. */
 static struct csr wide(void)
 {
     return striped(6, 8, 2, (struct stripe[]){{-2, 1}, {4, 1}});
 }
 
-/* Rows of four lengths: 64 of 1, 16 of 8, 7 of 16 and 5 of 32, the long ones first. */
+/* Rows of four lengths, long ones first: 5 of 32, 7 of 16, 16 of 8, 64 of 1. */
 static struct csr segments92(void)
 {
     static const struct {
@@ -106,7 +106,7 @@ static struct csr segments92(void)
     return ragged(n, length);
 }
 
-/* 66 pieces of VAB: two of row 0, one of each other. */
+/* 66 pieces of VAB: two of row 0, one of each other row. */
 static struct csr pieces65(void)
 {
     int length[65];
@@ -114,7 +114,7 @@ static struct csr pieces65(void)
     return ragged(65, length);
 }
 
-/* 94 segments of 32 rows, all empty but the first. */
+/* 94 segments of 32 rows; all but the first are empty. */
 static struct csr empty3000(void)
 {
     static int length[3000] = {5};
@@ -201,7 +201,7 @@ static void test_figures(void **state)
     }
 }
 
-/* What slots stand for. */
+/* The row and column of each slot. */
 static const struct {
     struct csr (*matrix)(void);
     const char *format;
@@ -264,7 +264,7 @@ static void test_places(void **state)
 
 /* ---- measures ---- */
 
-/* DRM's and DIA's of drm8 are the paper's own numbers. */
+/* DRM's and DIA's numbers for drm8 are the paper's. */
 static const struct {
     struct csr (*matrix)(void);
     const char *format;
@@ -316,7 +316,8 @@ static void test_measures_of_others(void **state)
     csr_free(&A);
 }
 
-/* As the paper says: at one size of blocks, HDIA, BRCSD-II and DRM pad alike, and the first two balance alike. */
+/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and the first two have equal
+   balance. */
 static void test_blocks_of_one_size(void **state)
 {
     (void)state;
@@ -337,7 +338,7 @@ static void test_blocks_of_one_size(void **state)
     }
 }
 
-/* As the paper counts, a stored zero is none. */
+/* As in the paper, stored zeros are not counted as entries. */
 static void drop_zeros(struct csr *A)
 {
     int64_t at = 0, k = 0;
@@ -359,8 +360,8 @@ static double padding(const struct csr *A, const char *format)
     return (double)p.padding;
 }
 
-/* Section 5.2: 3767 diagonals, padding of 940.30 times the entries in DIA, 8.30 times in DRM, a ratio of 112.80, and
-   none in HDC. The paper cuts after the first decimal. */
+/* Section 5.2: 3767 diagonals; padding is 940.30 times the entries in DIA and 8.30 times in DRM, a ratio of 112.80, and
+   none in HDC. The paper truncates after the first decimal. */
 static void test_add32(void **state)
 {
     (void)state;
@@ -395,7 +396,7 @@ static void resort(int64_t *p, int64_t n)
     if (n) qsort(p, (size_t)n, sizeof *p, descending);
 }
 
-/* Section 4.2 of the paper step by step, sorting anew after each merge. Returns how many are left. */
+/* Section 4.2 of the paper step by step, sorting again after each merge. Returns how many sub-blocks remain. */
 static int64_t merge_as_written(int64_t *p, int64_t n)
 {
     resort(p, n);
@@ -415,7 +416,7 @@ static int64_t merge_as_written(int64_t *p, int64_t n)
     return n;
 }
 
-/* With segments of one row, a row of so many entries has as many operands. */
+/* With segments of one row, each row has as many operands as entries. */
 static void expect_merged(int n, const int *length)
 {
     struct csr A = ragged(n, length);
@@ -448,7 +449,7 @@ static void test_merging(void **state)
             }
 }
 
-/* No sub-block has more rows than a thread block has threads, and each segment is in exactly one. */
+/* No sub-block has more rows than a thread block has threads, and each segment is in exactly one sub-block. */
 static void test_subblocks(void **state)
 {
     (void)state;
@@ -469,19 +470,19 @@ static void test_subblocks(void **state)
 
 /* ---- DIA-Adaptive ---- */
 
-/* Nearly all of a DIA is entries. */
+/* A DIA that is almost without padding. */
 static struct csr full(void)
 {
     return tridiagonal130();
 }
 
-/* Offsets of half the matrix: a third of a DIA is padding, but a cut in the middle takes all of it away. */
+/* Offsets of half the matrix's size: a third of a DIA is padding, and one cut in the middle removes all of it. */
 static struct csr long_offsets(void)
 {
     return striped(400, 400, 3, (struct stripe[]){{-200, 1}, {0, 1}, {200, 1}});
 }
 
-/* Diagonals of a few entries here and there, which cuts do not shorten. */
+/* Scattered diagonals of a few entries each, which cuts do not shorten. */
 static struct csr scattered(void)
 {
     return striped(400, 400, 5, (struct stripe[]){{-31, 90}, {-7, 120}, {0, 1}, {11, 70}, {50, 150}});
@@ -505,7 +506,7 @@ static const struct {
     {scattered, {7, 5, 10, 25, 3}, "brcsd2"},
 };
 
-/* The arrays are those of the choice, packed with its parameter. */
+/* The arrays equal those of the chosen format, packed with its parameter. */
 static void expect_choice(const struct stored *S, const struct csr *A, const char *choice)
 {
     static const int parameter[] = {0, 0, ADAPTIVE_MIN, ADAPTIVE_NROWS};
@@ -553,7 +554,7 @@ static void test_threads(void **state)
     csr_free(&A);
 }
 
-/* Where nearly every entry has a diagonal of its own, blocks of diagonals are refused by their plan; HDC, which keeps
+/* If nearly every entry has its own diagonal, formats of blocks of diagonals are refused when planned; HDC, which keeps
    full diagonals only, has none to keep. */
 static void test_explosion(void **state)
 {

@@ -1,5 +1,5 @@
-/* Pictures of large matrices: sums and samples held against plain counts; what spy shows before and after it has
-   counted; rows by length and warps held against naive ones; one cursor for all views. */
+/* Pictures of large matrices: sums and samples compared with plain counts; spy's picture before and after it has
+   counted; rows by length and by warp compared with naive counts; one cursor for all views. */
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
@@ -54,7 +54,7 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* ---- counts ---- */
 
-/* Held against a division for each entry: widths that are powers of two and others, more entries in one row of cells
+/* Compare with a division for each entry: widths that are powers of two and others, more entries in one row of cells
    than a thread takes at once, columns up to the largest number. */
 static void counts_agree_with_divisions(void **state)
 {
@@ -89,7 +89,7 @@ static void counts_agree_with_divisions(void **state)
 
 /* ---- sums ---- */
 
-/* Every picture whose cells fit is counted as without sums. */
+/* Every picture with a fitting number of cells is the same as without sums. */
 static void check_sums(const struct csr *A)
 {
     struct sums s;
@@ -133,7 +133,7 @@ static void sums_agree_with_counts(void **state)
     }
 }
 
-/* In slices, each of them short. */
+/* Count in slices, each of them short. */
 static void counting_goes_in_slices(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void a_sample_of_a_dense_matrix_is_exact(void **state)
     }
 }
 
-static void a_sample_is_near(void **state)
+static void a_sample_is_close(void **state)
 {
     (void)state;
     struct csr A;
@@ -178,7 +178,7 @@ static void a_sample_is_near(void **state)
     struct window all = {0, A.rows, 0, A.cols};
     uint32_t *found = calloc(20 * 20, sizeof *found);
     assert_true(density_sample(&A, all, 20, 20, found, NULL));
-    for (int i = 0; i < 400; i++) assert_true(found[i] > 18000 && found[i] < 22000); /* 20,000 but for chance */
+    for (int i = 0; i < 400; i++) assert_true(found[i] > 18000 && found[i] < 22000); /* 20,000 expected */
     free(found);
     csr_free(&A);
 }
@@ -242,7 +242,7 @@ static const struct grid *grid_of(const struct shown *x)
     return &((const struct spy_state *)x->st->own)->grid;
 }
 
-/* As the loop does while no key comes. */
+/* Work like the main loop while no key is pressed. */
 static int work_all(struct shown *x)
 {
     int slices = 0;
@@ -273,8 +273,8 @@ static bool says(const struct shown *x, const char *text)
     return found;
 }
 
-/* A guess first, then the counts; from then on moving about counts nothing where the sums know. */
-static void spy_guesses_then_counts(void **state)
+/* A sample first, then exact counts; after that, moving around counts nothing again if the sums suffice. */
+static void spy_samples_then_counts(void **state)
 {
     (void)state;
     struct csr A;
@@ -286,7 +286,7 @@ static void spy_guesses_then_counts(void **state)
     assert_counted(&x);
     assert_false(says(&x, "sampled"));
     press(&x, '+');
-    assert_counted(&x); /* from the sums, at once */
+    assert_counted(&x); /* immediately, from the sums */
     for (int i = 0; i < 20; i++) {
         static const int keys[] = {UI_DOWN, UI_RIGHT, UI_PGDN, '+', UI_RIGHT};
         press(&x, keys[i % COUNT(keys)]);
@@ -299,7 +299,7 @@ static void spy_guesses_then_counts(void **state)
 }
 
 /* A key between any two slices finds a view that can be drawn. */
-static void keys_come_between_slices(void **state)
+static void keys_are_handled_between_slices(void **state)
 {
     (void)state;
     static const int keys[] = {'+', UI_DOWN, '+', UI_PGDN, '-', 'g', UI_END, '+', '-'};
@@ -316,7 +316,7 @@ static void keys_come_between_slices(void **state)
     end(&x);
 }
 
-/* Without memory for more the guess stays, and says so. */
+/* Without memory for exact counts the sample stays, with a message. */
 static void spy_without_memory(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void spy_without_memory(void **state)
     make(&A, "random", 150000, 10, 0);
     begin(&x, &A, 80, 24);
     assert_true(grid_of(&x)->guessed);
-    mem_fail_at(1); /* the sums; then the picture counts itself */
+    mem_fail_at(1); /* the allocation of the sums fails; then the picture is counted directly */
     while (x.v->work(&x.s, x.st) == WORK_ON) mem_fail_at(0);
     draw_again(&x);
     work_all(&x);
@@ -348,8 +348,8 @@ static void assert_even(const struct shown *x)
     assert_true(seen > 200);
 }
 
-/* A full matrix of any size has one shade: guessed, counted, and part of it. */
-static void dense_is_even(void **state)
+/* A full matrix of any size has one shade: sampled, counted, and in part. */
+static void a_dense_matrix_has_one_shade(void **state)
 {
     (void)state;
     for (int64_t n = 1025; n < 2600; n += 301) {
@@ -368,7 +368,7 @@ static void dense_is_even(void **state)
     }
 }
 
-/* The cells of a symmetric matrix mirror one another, whatever the sizes. */
+/* The picture of a symmetric matrix is symmetric for any size. */
 static void symmetric_stays_symmetric(void **state)
 {
     (void)state;
@@ -387,7 +387,7 @@ static void symmetric_stays_symmetric(void **state)
     }
 }
 
-/* One entry far from a million others has its dot once all are counted. */
+/* A single entry far from a million others has its dot once all entries are counted. */
 static void a_single_entry_is_seen(void **state)
 {
     (void)state;
@@ -413,7 +413,7 @@ static void a_single_entry_is_seen(void **state)
     int marks = 0;
     for (int i = 0; i < x.c.w * (x.c.h - 4); i++)
         marks += i / x.c.w > 2 && x.c.cell[i].glyph > 0x2800 && x.c.cell[i].glyph <= 0x28ff;
-    assert_int_equal(marks, 2); /* the block's and its own */
+    assert_int_equal(marks, 2); /* the block's dot and the entry's */
     end(&x);
 }
 
@@ -462,9 +462,9 @@ static void rows_by_length(void **state)
     }
 }
 
-/* By hand: 32 rows of 3 cost what they hold; one of 64 among 31 empty ones costs 32 times that; a warp of 8 rows wastes
-   24 threads; warps without entries are told apart. */
-static void warps_cost_their_longest_row(void **state)
+/* By hand: 32 rows of 3 entries cost 96; one row of 64 among 31 empty ones costs 32 x 64; a warp with 8 rows wastes 24
+   threads; warps without entries are listed separately. */
+static void a_warp_costs_its_longest_row(void **state)
 {
     (void)state;
     int row[500], col[500], n = 0;
@@ -487,8 +487,8 @@ static void warps_cost_their_longest_row(void **state)
     csr_free(&A);
 }
 
-/* Every picture of rows, on any screen, with keys at both ends. */
-static void rows_everywhere(void **state)
+/* Every picture of rows, on screens of any size, with keys at both ends. */
+static void rows_on_all_screens(void **state)
 {
     (void)state;
     static const int keys[] = {UI_DOWN, UI_RIGHT, UI_RIGHT, UI_LEFT, UI_END, UI_LEFT,
@@ -546,7 +546,7 @@ static void views_share_a_cursor(void **state)
         own->format = format_find(formats_tried[i]);
         open_view(&x, "layout");
         assert_slot(&x, row, col);
-        press(&x, 'g'); /* another element leads the others there */
+        press(&x, 'g'); /* the cursors of other views move to another element */
         open_view(&x, "layout");
         for (int k = 0; k < 3 || !x.v->at(&x.s, x.st, &row, &col) || col < 0; k++) press(&x, UI_DOWN);
         assert_true(x.v->at(&x.s, x.st, &row, &col));
@@ -569,16 +569,16 @@ int main(void)
         cmocka_unit_test(sums_agree_with_counts),
         cmocka_unit_test(counting_goes_in_slices),
         cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
-        cmocka_unit_test(a_sample_is_near),
-        cmocka_unit_test(spy_guesses_then_counts),
-        cmocka_unit_test(keys_come_between_slices),
+        cmocka_unit_test(a_sample_is_close),
+        cmocka_unit_test(spy_samples_then_counts),
+        cmocka_unit_test(keys_are_handled_between_slices),
         cmocka_unit_test(spy_without_memory),
-        cmocka_unit_test(dense_is_even),
+        cmocka_unit_test(a_dense_matrix_has_one_shade),
         cmocka_unit_test(symmetric_stays_symmetric),
         cmocka_unit_test(a_single_entry_is_seen),
         cmocka_unit_test(rows_by_length),
-        cmocka_unit_test(warps_cost_their_longest_row),
-        cmocka_unit_test(rows_everywhere),
+        cmocka_unit_test(a_warp_costs_its_longest_row),
+        cmocka_unit_test(rows_on_all_screens),
         cmocka_unit_test(views_share_a_cursor),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

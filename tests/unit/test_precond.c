@@ -1,5 +1,5 @@
-/* The preconditioners: M^-1 r against dense computations from their definitions, on cpu and emu; what they refuse;
-   levels and launches; failing allocations and devices; fewer iterations of every solver that takes them. */
+/* The preconditioners: M^-1 r compared with dense computations from their definitions, on cpu and emu; refusals; levels
+   and launches; failing allocations and devices; fewer iterations of every preconditioned solver. */
 #include "kits/collection.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
@@ -31,7 +31,7 @@ static void test_applied(void **state)
     everywhere(check_preconds_applied);
 }
 
-/* Of a tridiagonal matrix there is no fill: M = A, and one step does. */
+/* A tridiagonal matrix has no fill: M = A, and one iteration suffices. */
 static void test_exact(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_refusals(void **state)
 static const struct problem pivoted[] = {DENSE(2, 0, 2, 3, 0), DENSE(3, 0, 0, 4, 1, 0, 0, 0, 2, 1),
                                          DENSE(2, 1e-20, 0, 0, 1), DENSE(2, 1e9, 1, 1, 1)};
 
-/* Blocks that need their rows exchanged, or whose rows differ in size without being singular. */
+/* Blocks whose rows must be exchanged, or differ in size without being singular. */
 static void test_pivoted_blocks(void **state)
 {
     (void)state;
@@ -189,8 +189,7 @@ static void test_pivoted_blocks(void **state)
 static const struct problem grid = {.generator = "poisson2d", .p = {10, 9}};
 static const struct problem kershaw = DENSE(4, 3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3);
 
-/* A positive definite matrix whose incomplete factor has a negative pivot (Kershaw 1978): the diagonal is made heavier.
- */
+/* A positive definite matrix whose incomplete factor has a negative pivot (Kershaw 1978): the diagonal is increased. */
 static void test_shift(void **state)
 {
     (void)state;
@@ -206,7 +205,7 @@ static void test_shift(void **state)
     bed_free(&bed);
 }
 
-/* No rows: nothing to make, and nothing goes wrong. */
+/* A matrix without rows causes no error. */
 static void test_empty(void **state)
 {
     (void)state;
@@ -221,7 +220,7 @@ static void test_empty(void **state)
     }
 }
 
-/* What is said of them after a solve. */
+/* What `solve` reports about preconditioners. */
 static void test_notes(void **state)
 {
     (void)state;
@@ -365,7 +364,7 @@ static int64_t longest(const struct csr *A)
     return most;
 }
 
-/* Rows that a thread takes are summed as the host sums them: bit for bit. */
+/* A row processed by one thread is summed in the host's order: equal bit for bit. */
 static void check_same(struct bed *bed, const char *precond, const char *name)
 {
     struct err e = {0};
@@ -382,7 +381,7 @@ static void check_same(struct bed *bed, const char *precond, const char *name)
     mem_free(emu);
 }
 
-/* Returns how many were made. */
+/* Returns how many preconditioners were made. */
 static int check_all(struct csr *A, const char *name)
 {
     struct bed bed;

@@ -1,4 +1,4 @@
-/* Races: turns of equal time, places, what is said of those who cannot take part, and what a failure leaves behind. */
+/* Races: equal time slices, ranks, messages about racers that cannot take part, and clean-up after a failure. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "session/command.h"
@@ -25,7 +25,7 @@ static void assert_says(const char *text, const char *part)
     if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
 }
 
-/* The nth row of what was said. */
+/* The nth row of the output. */
 static cJSON *row(const struct talk *t, int nth)
 {
     const char *at = t->out;
@@ -54,7 +54,7 @@ static void assert_word(const struct talk *t, int nth, const char *key, const ch
     cJSON_Delete(j);
 }
 
-/* A session with a race that has begun, of these solvers; nothing stops them but the limit. */
+/* A session with a race of these solvers that has begun and ends only at its limit. */
 static struct race *begun(struct talk *t, const char *const *names, int n, const char *device)
 {
     struct err e = {0};
@@ -77,8 +77,8 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
 
 /* ---- turns ---- */
 
-/* Whoever has had the least is next, so that nobody is ahead by more than the longest turn. */
-static void all_have_the_same_time(void **state)
+/* The racer with the least time runs next, so that none is ahead by more than the longest slice. */
+static void all_racers_get_equal_time(void **state)
 {
     static const char *const names[] = {"jacobi", "bicgstab", "gmres"};
     struct talk t;
@@ -135,7 +135,7 @@ static void iterations_are_known_at_any_time(void **state)
 
 /* ---- tables ---- */
 
-static void who_converged_comes_first(void **state)
+static void converged_racers_rank_first(void **state)
 {
     struct talk t;
     (void)state;
@@ -158,7 +158,7 @@ static void who_converged_comes_first(void **state)
     talk_close(&t);
 }
 
-/* A racer's answer is that of the same solve alone. */
+/* A racer's result equals that of the same solve alone. */
 static void a_race_solves_as_solve_does(void **state)
 {
     static const char *const lines[] = {"race gmres 7 cg on cpu b random seed 5",
@@ -182,7 +182,7 @@ static void a_race_solves_as_solve_does(void **state)
     talk_close(&t);
 }
 
-static void kernels_have_repetitions_in_turn(void **state)
+static void kernels_repeat_in_turn(void **state)
 {
     struct talk t;
     (void)state;
@@ -201,7 +201,7 @@ static void kernels_have_repetitions_in_turn(void **state)
     talk_close(&t);
 }
 
-static void the_table_tells_the_rest_in_words(void **state)
+static void the_table_explains_failures(void **state)
 {
     struct talk t;
     (void)state;
@@ -218,7 +218,7 @@ static void the_table_tells_the_rest_in_words(void **state)
 
 /* ---- those who cannot ---- */
 
-static void one_that_refuses_stays_out(void **state)
+static void a_refusing_solver_does_not_take_part(void **state)
 {
     struct talk t;
     (void)state;
@@ -284,7 +284,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     return ticks_left-- > 0;
 }
 
-static void stopped_it_tells_what_was_reached(void **state)
+static void a_stopped_race_reports_its_results(void **state)
 {
     struct talk t;
     (void)state;
@@ -309,7 +309,7 @@ static void keep(void *user, const char *word)
     snprintf((char *)user + n, 4096 - n, "%s ", word);
 }
 
-static void words_complete(void **state)
+static void words_are_completed(void **state)
 {
     struct talk t;
     char words[4096] = "";
@@ -337,7 +337,7 @@ static void memory_is_held_at_once(void **state)
     (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 20; device fake");
     fake.budget = fake.used;
-    do fake.budget += 20000; /* until one alone fits */
+    do fake.budget += 20000; /* until a single racer fits */
     while (!talk_line(&t, "race cg maxit 20"));
     assert_false(talk_line(&t, "race cg gmres 30 bicgstab maxit 20"));
     assert_says(t.err, "the memory of all its 3 at once");
@@ -347,7 +347,7 @@ static void memory_is_held_at_once(void **state)
     talk_close(&t);
 }
 
-/* Whatever call fails, the race is gone and the session goes on; then all passes. */
+/* Whichever call fails, the race ends and the session continues; afterwards everything works. */
 static void every_call_may_fail(void **state)
 {
     static const char *const lines[] = {"race cg gmres 3 maxit 5", "race csr-vector ell"};
@@ -411,17 +411,17 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_have_the_same_time),
+        cmocka_unit_test(all_racers_get_equal_time),
         cmocka_unit_test(the_emulator_takes_turns_by_iterations),
         cmocka_unit_test(iterations_are_known_at_any_time),
-        cmocka_unit_test(who_converged_comes_first),
+        cmocka_unit_test(converged_racers_rank_first),
         cmocka_unit_test(a_race_solves_as_solve_does),
-        cmocka_unit_test(kernels_have_repetitions_in_turn),
-        cmocka_unit_test(the_table_tells_the_rest_in_words),
-        cmocka_unit_test(one_that_refuses_stays_out),
+        cmocka_unit_test(kernels_repeat_in_turn),
+        cmocka_unit_test(the_table_explains_failures),
+        cmocka_unit_test(a_refusing_solver_does_not_take_part),
         cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(stopped_it_tells_what_was_reached),
-        cmocka_unit_test(words_complete),
+        cmocka_unit_test(a_stopped_race_reports_its_results),
+        cmocka_unit_test(words_are_completed),
         cmocka_unit_test(memory_is_held_at_once),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(every_allocation_may_fail),

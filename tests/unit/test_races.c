@@ -1,4 +1,4 @@
-/* Races: none of the kernels has one, on any shape, and those that are put in are found. */
+/* Data races: no kernel has one, with any shape, and planted races are found. */
 #include "kits/kernel_loops.h"
 #include "kits/talk.h"
 #include "gpu/emu/emu.h"
@@ -88,7 +88,7 @@ static void test_wrong_are_found(void **state)
     assert_int_equal(n, COUNT(broken));
 }
 
-/* What is said to be missing is what the right kernel has, so that whoever adds it has mended it. */
+/* The statement reported as missing is the one in the correct kernel: adding it fixes the bug. */
 static void test_what_is_missing(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void test_what_is_missing(void **state)
     emu_order(0);
 }
 
-/* Whatever the order of turns. */
+/* A race is found whatever the order of the threads. */
 static void test_right_pass(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_command(void **state)
     (void)state;
     struct talk t;
     for (const struct wrong_rule *r = wrong_rules; r->name; r++)
-        assert_in_range(strlen("all-arrive  ") + strlen(r->rule), 1, 80); /* a row of the list is not cut */
+        assert_in_range(strlen("all-arrive  ") + strlen(r->rule), 1, 80); /* no row of the list is truncated */
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "wrong", "all-arrive");
     talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
@@ -165,12 +165,12 @@ static void test_barriers_order(void **state)
     races_barrier();
     assert_int_equal(by(127, RACE_WRITE), RACE_NONE);
     assert_int_equal(by(126, RACE_WRITE), RACE_FOUND);
-    races_block(128); /* another block: all is forgotten */
+    races_block(128); /* another block: earlier accesses are discarded */
     assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
 }
 
-/* A reader of another warp is not forgotten for many of the writer's own. */
-static void test_far_reader_is_kept(void **state)
+/* A read by another warp is remembered through many accesses by the writer's own warp. */
+static void test_reads_of_other_warps_are_remembered(void **state)
 {
     (void)state;
     races_block(128);
@@ -186,19 +186,20 @@ static void test_warps_meet(void **state)
     (void)state;
     races_block(64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
-    races_meet(0, 0x3u, true); /* lanes 0 and 1, then 1 and 2: 2 knows by way of 1 */
+    races_meet(0, 0x3u,
+               true); /* lanes 0 and 1 synchronize, then 1 and 2: lane 2 is ordered after lane 0 through lane 1 */
     races_meet(0, 0x6u, true);
     assert_int_equal(by(2, RACE_READ), RACE_NONE);
     assert_int_equal(by(3, RACE_READ), RACE_FOUND);
     races_block(64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
-    races_meet(0, 0xffffffffu, false); /* a shuffle: what was written need not be seen */
+    races_meet(0, 0xffffffffu, false); /* a shuffle does not make earlier writes visible */
     assert_int_equal(by(1, RACE_READ), RACE_FOUND);
     races_block(64);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
-    races_meet(0, 0xffffffffu, false); /* what was read was read */
+    races_meet(0, 0xffffffffu, false); /* earlier reads are ordered by it */
     assert_int_equal(by(1, RACE_WRITE), RACE_NONE);
-    assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* of another warp, which was not there */
+    assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* by another warp, which did not take part */
 }
 
 static void test_atomics(void **state)
@@ -213,7 +214,7 @@ static void test_atomics(void **state)
     assert_int_equal(by(10, RACE_ATOMIC), RACE_FOUND);
 }
 
-/* Many elements: the table grows, and nothing is lost. */
+/* Many elements: the table grows and keeps all of them. */
 static void test_many_elements(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void test_many_elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barriers_order),    cmocka_unit_test(test_far_reader_is_kept),
+        cmocka_unit_test(test_barriers_order),    cmocka_unit_test(test_reads_of_other_warps_are_remembered),
         cmocka_unit_test(test_warps_meet),        cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_many_elements),     cmocka_unit_test(test_wrong_are_found),
         cmocka_unit_test(test_what_is_missing),   cmocka_unit_test(test_right_pass),

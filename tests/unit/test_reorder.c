@@ -1,5 +1,5 @@
-/* Orderings and matrices made of matrices: permutations, P A P' entry by entry, fill and bandwidth, scaled and cut
-   matrices and differences beside plain loops, what is refused, failing allocations, the commands. */
+/* Orderings and derived matrices: permutations, P A P' entry by entry, fill and bandwidth; scaled and extracted
+   matrices and differences compared with plain loops; refusals, failing allocations, the commands. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "machine/device.h"
@@ -154,7 +154,7 @@ static struct csr reordered(const struct csr *A, const char *ordering)
     return B;
 }
 
-/* Pairs at most `half` apart, in two parts of different lengths. */
+/* Entries at most `half` from the diagonal, in two separate parts of different lengths. */
 static struct csr two_bands(int n, int half)
 {
     struct csr A;
@@ -187,7 +187,7 @@ static void test_band(void **state)
     }
 }
 
-/* Entries of the L of A + A', by elimination on a full square of marks. */
+/* Entries of L for A + A', by elimination on a full matrix of flags. */
 static int64_t fill(const struct csr *A)
 {
     int64_t n = A->rows, count = 0;
@@ -205,7 +205,7 @@ static int64_t fill(const struct csr *A)
     return count + n;
 }
 
-/* A permutation that is the inverse of the one meant moves the rows as well, but fills in. */
+/* Using the inverse of the right permutation also moves rows, but causes fill. */
 static void test_fill(void **state)
 {
     static const char *const names[] = {"amd", "metis"};
@@ -235,7 +235,7 @@ static void test_degree(void **state)
     csr_free(&B);
 }
 
-/* Every pair (i, j), i != j, of which A has one place or its mirror image, and no other. */
+/* Every pair (i, j), i != j, for which A has only one of (i, j) and (j, i). */
 static void test_graph(void **state)
 {
     (void)state;
@@ -264,8 +264,8 @@ static int by_degree(const void *a, const void *b)
     return di != dj ? (di > dj) - (di < dj) : (i > j) - (i < j);
 }
 
-/* Cuthill and McKee's rule, read from the end: each row is followed by its neighbours that had no place yet, those with
-   few neighbours of their own first, then the smaller number; at the roots it is free. */
+/* Cuthill and McKee's rule, read backwards: after each row come its unnumbered neighbours, those of lowest degree
+   first, then by number. The roots are not checked. */
 static void check_rule(const char *name, const struct csr *A, const int *perm)
 {
     struct graph g;
@@ -306,7 +306,8 @@ static void test_rule(void **state)
     csr_free(&A);
 }
 
-/* A path 1 - 2 - .. - 99 and row 0, as lonely as its ends, beside its middle: the search for an end must leave it. */
+/* A path 1 - 2 - .. - 99 with row 0 attached to its middle, whose degree equals that of the path's ends: the search for
+   a root must move away from row 0. */
 static void test_end(void **state)
 {
     int row[99], col[99], perm[100];
@@ -380,7 +381,7 @@ static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t 
     return --*(int *)w->user > 0;
 }
 
-/* At each look at the watch. */
+/* Cancel at each check of the watch. */
 static void test_cancelled(void **state)
 {
     struct csr A = made("poisson2d", 400, 400);
@@ -416,7 +417,7 @@ static bool still_ours(struct watch *w, const char *what, int64_t done, int64_t 
     return true;
 }
 
-/* METIS takes signals for itself while it works. */
+/* METIS installs its own signal handlers while it works. */
 static void test_signal(void **state)
 {
     struct csr A = made("poisson2d", 200, 200);
@@ -494,7 +495,7 @@ static double size(const struct csr *A, int64_t k)
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* The largest |a| of a row, or of a column. */
+/* The largest |a| in a row or column. */
 static double most(const struct csr *A, int64_t row, int64_t col)
 {
     double m = 0;
@@ -514,7 +515,7 @@ static void near_one(const char *name, const struct csr *A, const struct csr *B,
             fail_msg("%s: column %ld: %g", name, (long)j, most(B, -1, j));
 }
 
-/* What each side divides by must be the same for all of its entries. */
+/* All entries of a row, or of a column, must be divided by the same number. */
 static void check_by_rows(const char *name, const struct csr *A, const struct csr *B)
 {
     for (int64_t i = 0; i < A->rows; i++) {
@@ -546,7 +547,7 @@ static void test_scaled(void **state)
     }
 }
 
-/* By both sides, to the bit. */
+/* Scaling both sides keeps symmetry bit for bit. */
 static void test_scaled_symmetric(void **state)
 {
     struct csr A = {0}, B, T;
@@ -564,7 +565,7 @@ static void test_scaled_symmetric(void **state)
     csr_free(&T);
 }
 
-/* Sizes from the least to the largest numbers; a row of zeros, and one with inf and NaN, stay. */
+/* Values from the smallest to the largest numbers; a row of zeros and one with inf and NaN are unchanged. */
 static void test_scaled_extremes(void **state)
 {
     const int row[] = {0, 0, 1, 1, 2, 3, 3, 3, 4}, col[] = {0, 1, 1, 2, 3, 0, 3, 4, 4};
@@ -823,7 +824,7 @@ static void test_diff_allocations(void **state)
         if (ok) break;
         failed++;
         if (!strstr(t.err, "memory")) fail_msg("allocation %d: %s", n, t.err);
-        /* Where only the report did not fit, the matrix is there. */
+        /* If only the report's allocation failed, the matrix exists. */
         if (session_matrix(&t.s, "D", NULL)) session_drop(&t.s, session_matrix(&t.s, "D", NULL));
     }
     assert_true(failed >= 5);
@@ -833,7 +834,7 @@ static void test_diff_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* before those that leave work of libraries behind */
+        /* before the tests after which libraries keep memory */
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_band),

@@ -1,5 +1,5 @@
-/* Ritz values: of tridiagonals and Hessenberg matrices whose eigenvalues are known, and of solves whose matrix has
-   known ones. */
+/* Ritz values of tridiagonal and Hessenberg matrices with known eigenvalues, and of solves with matrices of known
+   eigenvalues. */
 #include "kits/solve_kit.h"
 #include "machine/device.h"
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static void assert_near(double found, double expected, double relative)
 
 enum { ROWS = 300 };
 
-/* cg on diag(lambda) with a right side of ones, its coefficients and how many there are. */
+/* cg on diag(lambda) with a right-hand side of ones: its coefficients and their number. */
 static int64_t run_cg(int n, const double *lambda, int64_t most, double *alpha, double *beta)
 {
     double r[ROWS], p[ROWS], rr = n;
@@ -64,7 +64,7 @@ static void test_spectra(void **state)
     }
 }
 
-/* T of n rows with 2 on the diagonal and -1 beside it, by its coefficients: L D L' with D_j = (j + 1) / j. Its
+/* The n x n matrix T with 2 on the diagonal and -1 next to it, by its coefficients: L D L' with D_j = (j + 1) / j. Its
    eigenvalues are 2 - 2 cos(j pi / (n + 1)). */
 static void second_difference(int64_t n, double *alpha, double *beta)
 {
@@ -80,7 +80,7 @@ static double lowest(int64_t n)
     return 4 * half * half;
 }
 
-/* Row by row, with any budget, the end is the same as at once; and at every row both values are what they should be. */
+/* Computed row by row with any budget, the result is the same as at once; after every row both values are correct. */
 static void test_growing(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_growing(void **state)
     }
 }
 
-/* A budget is kept to: rows looked at are at most that, and the rows that are new. */
+/* The budget is respected: at most that many rows are examined, plus the new rows. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -124,8 +124,8 @@ static void test_budget(void **state)
     free(beta);
 }
 
-/* A solve that went back, or another one, has other coefficients. */
-static void test_begins_anew(void **state)
+/* A solve that went back, or another solve, has other coefficients. */
+static void test_coefficients_restart(void **state)
 {
     (void)state;
     static const double alpha[] = {1, 0.5, 0.25}, other[] = {2, 0.5, 0.25}, beta[] = {0, 0, 0};
@@ -143,7 +143,7 @@ static void test_begins_anew(void **state)
     assert_true(isnan(r.low) && isnan(r.high));
 }
 
-static void test_unsound(void **state)
+static void test_invalid_coefficients(void **state)
 {
     (void)state;
     static const struct {
@@ -178,7 +178,7 @@ static double *entry(struct hessenberg *h, int64_t i, int64_t j)
     return &h->H[j * (h->k + 1) + i];
 }
 
-/* Each expected value is found once. */
+/* Check that each expected value is found exactly once. */
 static void assert_values(struct hessenberg *h, double tolerance)
 {
     double re[MOST], im[MOST];
@@ -195,7 +195,7 @@ static void assert_values(struct hessenberg *h, double tolerance)
     }
 }
 
-/* Roots of x^k = 1: a circle, on which plain shifts stand still. */
+/* Roots of x^k = 1: on this circle plain shifts make no progress. */
 static void test_companion(void **state)
 {
     (void)state;
@@ -209,7 +209,7 @@ static void test_companion(void **state)
     }
 }
 
-/* (x - 1)(x - 2)...(x - 8), whose roots are sensitive. */
+/* (x - 1)(x - 2)...(x - 8): its roots are sensitive. */
 static void test_roots(void **state)
 {
     (void)state;
@@ -226,7 +226,8 @@ static void test_roots(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    struct hessenberg h = {.k = 5}; /* a rotation, a double real, and one alone, under an upper triangle */
+    struct hessenberg h = {
+        .k = 5}; /* a rotation, a double real eigenvalue and a simple one, in a block upper triangular matrix */
     static const double a[5][5] = {
         {0.6, -0.8, 1, 2, 3}, {0.8, 0.6, 4, 5, 6}, {0, 0, 2, 7, 8}, {0, 0, 0, 2, 9}, {0, 0, 0, 0, -1}};
     static const double re[] = {0.6, 0.6, 2, 2, -1}, im[] = {0.8, -0.8, 0, 0, 0};
@@ -239,7 +240,7 @@ static void test_blocks(void **state)
     assert_values(&h, 1e-14);
 }
 
-/* The second difference, scaled, and twisted by a diagonal so that it is not symmetric. */
+/* The second difference, with a diagonal similarity that makes it unsymmetric. */
 static void test_tridiagonal(void **state)
 {
     (void)state;
@@ -280,7 +281,7 @@ static void test_not_finite(void **state)
     (void)state;
     struct err e = {0};
     double H[] = {1, NAN}, re, im, c;
-    assert_true(ritz_hessenberg(H, 2, 1, &re, &im, &e)); /* the entry below is not of the square part */
+    assert_true(ritz_hessenberg(H, 2, 1, &re, &im, &e)); /* the entry below the square part is ignored */
     assert_true(re == 1 && im == 0);
     assert_false(ritz_condition(H, 2, 1, &c, &e));
     assert_int_equal(e.code, E_NUMERIC);
@@ -304,7 +305,7 @@ static void test_condition(void **state)
     *entry(&h, 0, 0) = 2, *entry(&h, 1, 1) = -8, *entry(&h, 2, 2) = 0.5;
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 16, 1e-4);
-    *entry(&h, 3, 2) = 1.2; /* below: 0.5 becomes 1.3 */
+    *entry(&h, 3, 2) = 1.2; /* the entry below, 0.5, becomes 1.3 */
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 8 / 1.3, 1e-4);
     *entry(&h, 3, 2) = 0, *entry(&h, 1, 1) = 0;
@@ -316,7 +317,7 @@ static void test_condition(void **state)
 
 enum { NX = 20, NY = 13 };
 
-/* A random right side has a part in every eigenvector. */
+/* A random right-hand side has a component in every eigenvector. */
 static struct solve_options options_of(const char *solver, const char *precond, double *b)
 {
     uint64_t seed = 3;
@@ -371,7 +372,7 @@ static void test_other_solvers_have_none(void **state)
     }
 }
 
-/* Steepest descent, x += alpha r: right for symmetric matrices alone, but its alpha gives no Ritz values. */
+/* Steepest descent, x += alpha r: valid for symmetric matrices only, but its alpha gives no Ritz values. */
 enum { TOY_R = VEC_OWN, TOY_Q };
 
 static bool toy_residual(struct solve *v, struct err *e)
@@ -440,7 +441,8 @@ static void test_symmetric_is_not_lanczos(void **state)
     bed_free(&bed);
 }
 
-/* After 80 iterations of gmres the extreme eigenvalues are there, and all are real and within. */
+/* After 80 iterations of gmres the extreme eigenvalues have converged, and all Ritz values are real and between them.
+ */
 static void check_gmres(const char *device)
 {
     enum { M = 90, STEPS = 80 };
@@ -484,8 +486,8 @@ int main(void)
         cmocka_unit_test(test_spectra),
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_begins_anew),
-        cmocka_unit_test(test_unsound),
+        cmocka_unit_test(test_coefficients_restart),
+        cmocka_unit_test(test_invalid_coefficients),
         cmocka_unit_test(test_companion),
         cmocka_unit_test(test_roots),
         cmocka_unit_test(test_blocks),

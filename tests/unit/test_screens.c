@@ -1,7 +1,7 @@
-/* The full screen as it is seen: every view in three sizes, in UTF-8 and ASCII, in 256 and 8 colours and without, its
-   keys played, against tests/golden/screens/STATE.SIZE.txt. Such a file holds each layer of letters, and each of
-   styles, once, under the names of all screens that share it; tests/golden/screens/palettes.txt tells the letters of
-   styles and what each palette makes of them, which what is sent to a terminal is held against. */
+/* The full screen: every view in three sizes, in UTF-8 and ASCII, in 256 colours, 8 colours and none, after its keys,
+   compared with tests/golden/screens/STATE.SIZE.txt. Such a file holds each layer of characters, and each layer of
+   styles, once, under the names of all screens that share it. tests/golden/screens/palettes.txt lists the letters of
+   styles and their escape sequences in each palette, with which the output to a terminal is compared. */
 #include "kits/golden_kit.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -14,9 +14,9 @@
 #include "ui/stage.h"
 #include "ui/view.h"
 
-/* What a view is shown in: a view without a line here is shown on a small matrix. */
+/* The session in which a view is shown; a view without a line here is shown with a small matrix. */
 struct state {
-    const char *name; /* of the view, perhaps with _MORE */
+    const char *name; /* name of the view, optionally followed by _MORE */
     const char *setup, *keys;
     enum { NO_RUNS, RUNS } runs;
     void (*fix)(struct solve *v);
@@ -68,7 +68,7 @@ static const struct {
 } palettes[] = {{"256", COLOURS_256}, {"8", COLOURS_8}, {"mono", COLOURS_NONE}};
 enum { CHARSETS = 2, PALETTES = 3, SCREENS = CHARSETS * PALETTES };
 
-/* By enum style. */
+/* Indexed by enum style. */
 static const char letters[] = " .*T+~!p#-=AB01234567abcdefgh";
 _Static_assert(sizeof letters == ST_COUNT + 1, "each style has a letter");
 
@@ -79,13 +79,13 @@ static void escape_of(enum style st, enum colours colours, char out[40])
     style_escape(st, colours, out, 40);
 }
 
-/* What is on in a terminal; colour: the parameters that turned it on. */
+/* The terminal's current attributes; colour: the parameters that set it. */
 struct on {
     bool bold, reverse;
     char colour[20];
 };
 
-/* Take a sequence ESC [ ... m; returns what follows it. */
+/* Apply a sequence ESC [ ... m; returns the text after it. */
 static const char *turn(struct on *on, const char *t)
 {
     for (t += 2; t[-1] != 'm'; t += strcspn(t, ";m") + 1) {
@@ -94,14 +94,14 @@ static const char *turn(struct on *on, const char *t)
         if (n == 1 && *t == '1') on->bold = true;
         if (n == 1 && *t == '7') on->reverse = true;
         if (n < 2) continue;
-        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* comes last */
+        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* this parameter is the last one */
         snprintf(on->colour, sizeof on->colour, "%.*s", (int)n, t);
         if (t[2] == ';') t += n - strcspn(t, ";m");
     }
     return t;
 }
 
-/* The text with its colours puts each glyph where the canvas has it, in the look of its style. */
+/* Check that the coloured text has each glyph at its place on the canvas, with the attributes of its style. */
 static void check_ansi(const struct canvas *c)
 {
     char *text = NULL, escape[40], glyph[5];
@@ -150,7 +150,7 @@ static char *glyphs_of(const struct canvas *c)
     return text;
 }
 
-/* The same picture with letters of styles; a blank has none, unless it is the cursor. */
+/* The same picture with a letter for each style; a blank has no style unless it is the cursor. */
 static char *styles_of(const struct canvas *c)
 {
     struct canvas s;
@@ -211,7 +211,8 @@ static int lines_of(const char *text)
     return n;
 }
 
-/* The lines of text that are not those of the same number in `like`, which has as many; with f NULL, how many. */
+/* Print the lines of text that differ from the same lines of `like`, which has the same number; if f is NULL, only
+   count them. */
 static int put_unlike(FILE *f, const char *text, const char *like)
 {
     int n = 0;
@@ -226,8 +227,8 @@ static int put_unlike(FILE *f, const char *text, const char *like)
     return n;
 }
 
-/* Each layer once, with the names of the screens that have it. Of one much like the first of its charset only the lines
-   that are not, by their numbers. */
+/* Print each layer once, with the names of its screens. Of a layer similar to the first of its charset, print only the
+   differing lines, with their numbers. */
 static void put_layers(FILE *f, const char *what, char *const layer[SCREENS])
 {
     for (int i = 0; i < SCREENS; i++) {
@@ -315,7 +316,7 @@ static void the_palettes(void **arg)
     assert_true(same);
 }
 
-/* The view that the name of a state begins with; the longest, should one be the beginning of another. */
+/* The view whose name is the longest prefix of the state's name. */
 static const char *view_of(const char *name)
 {
     const char *best = NULL;

@@ -1,4 +1,4 @@
-/* The session: names, products, devices that fill up or get lost, and every allocation failing in turn. */
+/* The session: names, stored matrices, devices that are full or lost, and every allocation failing in turn. */
 #include "kits/talk.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -22,7 +22,7 @@ static void add_empty(struct session *s, const char *name, const char *file)
     snprintf(info.file, sizeof info.file, "%s", file);
     assert_true(csr_new(&A, 1, 1, 0, false, &e));
     assert_true(session_add(s, name, &A, &info, &e));
-    assert_null(A.rowptr); /* it was taken over */
+    assert_null(A.rowptr); /* the session has taken it over */
 }
 
 static void names_come_from_files(void **state)
@@ -91,7 +91,7 @@ static void the_current_matrix_follows(void **state)
 
 /* ---- products ---- */
 
-static void products_are_made_once(void **state)
+static void matrices_are_packed_once(void **state)
 {
     struct talk t;
     struct err e = {0};
@@ -153,7 +153,7 @@ static void a_complex_matrix_is_refused_by_name(void **state)
 
 struct fake {
     struct device d;
-    int64_t room; /* bytes */
+    int64_t room; /* bytes free */
     bool resets;
     int held; /* blocks not freed */
 };
@@ -206,7 +206,7 @@ static const struct device_ops fake_ops = {.alloc = fake_alloc,
                                            .memory = fake_memory,
                                            .reset = fake_reset};
 
-/* Registered devices stay until the program ends. */
+/* Registered devices exist until the program ends. */
 static struct fake fakes[6];
 
 static int register_fakes(void **state)
@@ -221,7 +221,7 @@ static int register_fakes(void **state)
     return 0;
 }
 
-static void old_copies_make_room(void **state)
+static void unused_copies_are_evicted(void **state)
 {
     struct talk t;
     struct err e = {0};
@@ -232,7 +232,7 @@ static void old_copies_make_room(void **state)
     struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
     struct product *q = session_product(&t.s, t.s.current, format_find("ell"), NULL, T_F64, false, &e);
     assert_non_null(session_mat(&t.s, p, &f->d, &e));
-    assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* the fake is full with one */
+    assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* the device is full with one matrix */
     assert_int_equal(p->nmats, 0);
     assert_int_equal(q->nmats, 1);
     f->room = 10;
@@ -244,7 +244,7 @@ static void old_copies_make_room(void **state)
     assert_int_equal(f->held, 0);
 }
 
-static void more_devices_than_places_take_turns(void **state)
+static void devices_share_the_places(void **state)
 {
     struct talk t;
     struct err e = {0};
@@ -287,7 +287,7 @@ static void a_lost_device_is_reset_or_left(void **state)
     talk_close(&t);
 }
 
-/* A command that finds the device lost reports it, and the next one goes on. */
+/* A command that finds the device lost reports it, and the next one runs. */
 static void losing_a_device_in_a_command_is_survived(void **state)
 {
     struct talk t;
@@ -317,7 +317,7 @@ static void an_interrupt_cancels_the_command(void **state)
     assert_non_null(strstr(t.err, "cancelled"));
     assert_true(t.s.quit && session_take_interrupt() && !session_take_interrupt());
     t.s.quit = t.s.batch = false;
-    raise(SIGINT); /* at the prompt: none of the next command's business */
+    raise(SIGINT); /* Ctrl-C at the prompt must not affect the next command */
     assert_true(talk_line(&t, "formats"));
     assert_false(t.s.quit);
     talk_close(&t);
@@ -326,7 +326,7 @@ static void an_interrupt_cancels_the_command(void **state)
 
 /* ---- hostile names ---- */
 
-static void no_control_byte_is_printed(void **state)
+static void control_bytes_are_escaped(void **state)
 {
     static const enum out_mode modes[] = {OUT_TEXT, OUT_JSON, OUT_CSV};
     static const char *const lines[] = {"load '%s'",
@@ -360,7 +360,7 @@ static void no_control_byte_is_printed(void **state)
 
 /* ---- allocations that fail ---- */
 
-/* Each line on its own, so that later ones run after an earlier one failed. */
+/* Run each line separately, so that later ones run after an earlier one failed. */
 static const char *const life[] = {"gen poisson2d 4 as A",
                                    "gen random n 20 3 seed 2",
                                    "save /tmp/warpspy-life.mtx A",
@@ -372,7 +372,7 @@ static const char *const life[] = {"gen poisson2d 4 as A",
                                    "help ell; help gen; devices; device cpu; version",
                                    "drop A"};
 
-/* Live through it with the nth allocation failing; how many there were, and whether all went well. */
+/* Run all lines with the nth allocation failing; returns the number of allocations, and whether all lines succeeded. */
 static int64_t live(enum out_mode mode, int64_t nth, bool *all)
 {
     struct talk t;
@@ -400,7 +400,7 @@ static void every_allocation_may_fail(void **state)
             live(modes[m], i, &all);
             failed += !all;
         }
-        assert_true(failed > n / 2); /* some are done without: a completion, a remark */
+        assert_true(failed > n / 2); /* some failures cause no error: a missing completion or remark */
     }
     unlink("/tmp/warpspy-life.mtx");
 }
@@ -433,7 +433,7 @@ static void nan_and_inf_have_no_relative_error(void **state)
     talk_close(&t);
 }
 
-static void complex_values_are_called_moduli(void **state)
+static void complex_matrices_report_moduli(void **state)
 {
     struct talk t;
     struct csr A = {0};
@@ -467,7 +467,7 @@ static void a_cancelled_bench_shows_what_it_measured(void **state)
     talk_close(&t);
 }
 
-static void bench_takes_a_format_and_the_fastest(void **state)
+static void bench_accepts_a_format_and_top(void **state)
 {
     struct talk t;
     (void)state;
@@ -483,26 +483,26 @@ static void bench_takes_a_format_and_the_fastest(void **state)
 
 int main(void)
 {
-    omp_set_num_threads(1); /* thousands of tiny multiplications */
+    omp_set_num_threads(1); /* thousands of tiny SpMVs follow */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_come_from_files),
         cmocka_unit_test(a_taken_name_is_refused),
         cmocka_unit_test(the_current_matrix_follows),
-        cmocka_unit_test(products_are_made_once),
+        cmocka_unit_test(matrices_are_packed_once),
         cmocka_unit_test(dropping_forgets_the_runs),
         cmocka_unit_test(a_complex_matrix_is_refused_by_name),
-        cmocka_unit_test(old_copies_make_room),
-        cmocka_unit_test(more_devices_than_places_take_turns),
+        cmocka_unit_test(unused_copies_are_evicted),
+        cmocka_unit_test(devices_share_the_places),
         cmocka_unit_test(a_lost_device_is_reset_or_left),
         cmocka_unit_test(losing_a_device_in_a_command_is_survived),
         cmocka_unit_test(an_interrupt_cancels_the_command),
-        cmocka_unit_test(no_control_byte_is_printed),
+        cmocka_unit_test(control_bytes_are_escaped),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(one_repetition_has_no_spread),
         cmocka_unit_test(nan_and_inf_have_no_relative_error),
-        cmocka_unit_test(complex_values_are_called_moduli),
+        cmocka_unit_test(complex_matrices_report_moduli),
         cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),
-        cmocka_unit_test(bench_takes_a_format_and_the_fastest),
+        cmocka_unit_test(bench_accepts_a_format_and_top),
     };
     return cmocka_run_group_tests(tests, register_fakes, NULL);
 }

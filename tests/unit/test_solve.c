@@ -1,4 +1,4 @@
-/* The solvers on cpu and emu: known ends, freezing, stepping, cancelling, failing allocations; their commands. */
+/* The solvers on cpu and emu: known results, freezing, stepping, cancelling, failing allocations; their commands. */
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
@@ -56,7 +56,7 @@ static void test_agreement(void **state)
 
 static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
 
-/* The sums do not depend on how many threads share them. */
+/* The sums do not depend on the number of threads. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -74,7 +74,7 @@ static void test_threads(void **state)
     bed_free(&bed);
 }
 
-/* A step does so many iterations and pauses; stopping keeps x and its residual. */
+/* `step N` does N iterations and pauses; `stop` keeps x and its residual. */
 static void test_steps(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_steps(void **state)
     }
 }
 
-/* A solve of which the nth allocation fails; true when it did not have so many. */
+/* A solve with its nth allocation failing; returns true if there were fewer allocations. */
 static bool solve_failing(const struct solver *solver, int64_t nth)
 {
     struct bed bed;
@@ -121,7 +121,7 @@ static bool solve_failing(const struct solver *solver, int64_t nth)
     return done;
 }
 
-/* Each allocation of a solve fails in its turn, and each failure is reported and leaks nothing. */
+/* Each allocation of a solve fails in turn; each failure is reported, and nothing leaks. */
 static void test_failing_allocations(void **state)
 {
     (void)state;
@@ -132,7 +132,8 @@ static void test_failing_allocations(void **state)
     }
 }
 
-/* The nth call of a kind fails on the device: said, nothing left behind there, and the session can go on. */
+/* The nth call of a kind fails on the device: it is reported, device memory is released, and the session can continue.
+ */
 static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call call, int64_t nth, struct err *e)
 {
     struct bed bed;
@@ -177,7 +178,7 @@ static void test_failing_device(void **state)
     }
 }
 
-/* What a solver says it needs to move is what the page on solvers says. */
+/* A solver's reported bytes equal those in its documentation. */
 static void test_bytes(void **state)
 {
     (void)state;
@@ -190,9 +191,9 @@ static void test_bytes(void **state)
     assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
-/* In f32 the rotations of gmres promise more than its x holds: each promise is looked at, none is believed, and that
-   comes to an end. */
-static void test_promises(void **state)
+/* In f32 the estimate of gmres becomes smaller than the residual of its x: each estimate is checked and rejected, and
+   the solve ends. */
+static void test_estimates_of_gmres_are_checked(void **state)
 {
     (void)state;
     static const struct problem poisson = {.generator = "poisson2d", .p = {30, 30}};
@@ -213,7 +214,7 @@ static void test_promises(void **state)
 
 static char said[1 << 16];
 
-/* Run a line, and give back all that it printed. */
+/* Run a line; returns all that it printed. */
 static const char *say(struct bed *bed, const char *line, bool ok)
 {
     rewind(bed->data);
@@ -275,7 +276,7 @@ static void test_commands(void **state)
     bed_free(&bed);
 }
 
-/* A complex matrix is refused before anything is said of its symmetry. */
+/* A complex matrix is refused before its symmetry is checked. */
 static void test_complex(void **state)
 {
     (void)state;
@@ -318,7 +319,7 @@ static bool twice(struct watch *w, const char *what, int64_t done, int64_t total
     return (*left)-- > 0;
 }
 
-/* Ctrl-C: what was reached is printed, x is kept, and the command has failed. */
+/* Ctrl-C: the current results are printed, x is kept, and the command fails. */
 static void test_cancel(void **state)
 {
     (void)state;
@@ -360,7 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_known_ends),
-        cmocka_unit_test(test_promises),
+        cmocka_unit_test(test_estimates_of_gmres_are_checked),
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_agreement),

@@ -1,5 +1,5 @@
-/* What a solve says of its costs: bytes of an iteration counted by hand, memory against what the device gave, times
-   that are of the method that runs; and what a session says of work that waits. */
+/* The reported costs of a solve: bytes per iteration counted by hand, memory compared with the device's allocations,
+   times of the method that runs; and messages about paused work. */
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
@@ -13,9 +13,9 @@
 
 /* ---- bytes ---- */
 
-/* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR is 46 * 12 + 12 * 4 = 600 bytes, a
-   vector 96. An application of jacobi reads the diagonal and r and writes z: 288; bjacobi by 4 rows reads 4 numbers a
-   row: 576. */
+/* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR takes 46 * 12 + 12 * 4 = 600 bytes, a vector
+   96. An application of jacobi reads the diagonal and r and writes z: 288 bytes; bjacobi with blocks of 4 rows reads 4
+   numbers per row: 576 bytes. */
 static const struct tally {
     const char *solver, *precond;
     double bytes;
@@ -28,14 +28,14 @@ static const struct tally {
     {"bicgstab", "bjacobi", 2 * 600 + 19 * 96 + 2 * 576},
     {"qmrcgstab", "jacobi", 2 * 600 + 25 * 96 + 2 * 288},
     {"qmrcgstab", "bjacobi", 2 * 600 + 25 * 96 + 2 * 576},
-    /* of a cycle of 5 iterations 6 products with A and with M^-1; 2 * 5 + 13 + 13 / 5 vectors */
+    /* per cycle of 5 iterations: 6 products with A and with M^-1; 2 * 5 + 13 + 13 / 5 vectors */
     {"gmres", "jacobi", 720 + 25.6 * 96 + 1.2 * 288},
     {"gmres", "bjacobi", 720 + 25.6 * 96 + 1.2 * 576},
     {"jacobi", "none", 600 + 3 * 96},
     {"gs", "none", 2 * 600 + 5 * 96},
 };
 
-/* As JSON says after the end, when the preconditioner is gone. */
+/* As reported in JSON after the end, when the preconditioner has been freed. */
 static double bytes_said(struct talk *t, const char *solver, const char *precond, const char *more)
 {
     char line[200];
@@ -61,9 +61,9 @@ static void test_bytes(void **state)
 }
 
 /* A grid of 60 x 50: 3000 rows, 3000 + 2 * 5890 = 14780 nonzeros, 5890 in each triangle. An application of ilu0 reads
-   the entries of both, 2 * 5890 * 12, for each triangle where rows begin, which they are (2 * 2 * 3000 * 4), where the
-   right sides of the second are (3000 * 4), the inverted pivots (of ic0 for both triangles); writes the results of the
-   first and reads them, reads r and writes z (4 vectors). The arrays begin at multiples of 256 bytes. */
+   the entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the places of the
+   second one's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). It writes and reads the
+   results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples of 256 bytes. */
 static void test_bytes_of_triangles(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void check_memory(struct fake *f, const struct solver *s, const struct pr
                               .pre = pre,
                               .b = b};
     if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s: %s", s->name, e.text);
-    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* the host's, but the fake counts it */
+    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* in the host's memory, but counted by the fake device */
     if (solve_memory(bed.s.solve) != f->used - live)
         fail_msg("%s with %s: holds %lld bytes, says %lld", s->name, pre ? pre->name : "none",
                  (long long)(f->used - live), (long long)solve_memory(bed.s.solve));
@@ -149,7 +149,7 @@ static void test_phases(void **state)
     assert_true(talk_line(&t, "gen poisson2d 30; solve cg precond jacobi on cpu step; step 9"));
     const struct solve *v = t.s.solve;
     assert_true(phase_of(v, PHASE_PRECOND) && phase_of(v, PHASE_SPMV)->n == 9);
-    /* a tolerance is no other method */
+    /* a new tolerance does not change the method */
     assert_true(talk_line(&t, "change tol 1e-9; step 2"));
     assert_int_equal(phase_of(v, PHASE_SPMV)->n, 11);
     assert_true(talk_line(&t, "change precond none"));
@@ -182,7 +182,7 @@ static void test_drop(void **state)
     talk_close(&t);
 }
 
-/* A screen that is left after so many looks at it. */
+/* A screen that is left after this many redraws. */
 static int looks;
 
 static enum turn look(struct session *s, const char *name)
@@ -216,7 +216,7 @@ static void test_race_waits(void **state)
     looks = 5;
     assert_true(talk_line(&t, "continue"));
     assert_true(t.s.race->paused && race_done(t.s.race) > done);
-    /* what is begun later comes first */
+    /* the work started last comes first */
     looks = 0;
     t.s.interactive = false;
     assert_true(talk_line(&t, "solve cg on cpu step"));
@@ -255,7 +255,7 @@ static void test_race_of_kernels_waits(void **state)
     talk_close(&t);
 }
 
-/* What waits on a device goes with it. */
+/* Paused work on a device ends when the device is lost. */
 static void test_race_loses_its_device(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Every solver on every square real matrix of the collection up to 2000 rows: it ends with a reason, and where it says
-   converged the residual, computed here anew, is small. */
+/* Every solver on every square real matrix of the collection with up to 2000 rows: it ends with a reason, and if it
+   reports convergence, the residual computed here is small. */
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
@@ -39,7 +39,7 @@ static void check_ended(const struct solve *v, const struct csr *A, const double
         fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->result.residual_true);
 }
 
-/* 1 if it converged. */
+/* Returns 1 if it converged. */
 static int solve_by(struct session *s, struct solve_options *o, const char *name)
 {
     struct err e = {0};
@@ -56,7 +56,7 @@ static int solve_by(struct session *s, struct solve_options *o, const char *name
     return s->solve->reason == CONVERGED;
 }
 
-/* By all solvers, b = A * ones; takes A over. */
+/* Run all solvers with b = A * ones; takes ownership of A. */
 static int solve_all(struct csr *A, const char *name)
 {
     struct session s;
@@ -94,7 +94,7 @@ static void test_collection(void **state)
         struct err e = {0};
         line[strcspn(line, "\t\n")] = 0;
         snprintf(path, sizeof path, "%s/%.200s.mtx.gz", folder, line);
-        if (matrices++ == 0) continue; /* the heading */
+        if (matrices++ == 0) continue; /* the header line */
         if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
         if (A.imag || A.rows != A.cols || A.rows > ROWS_MOST)
             csr_free(&A);

@@ -1,4 +1,4 @@
-/* Statistics, symmetry, histograms and density pictures, held against naive counts over a dense picture. */
+/* Statistics, symmetry, histograms and density pictures, compared with naive counts on a dense array. */
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "base/err.h"
@@ -54,7 +54,7 @@ static double size_at(const struct csr *A, int64_t k)
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* Everything that is counted over entries, one entry at a time. */
+/* All statistics over entries, computed one entry at a time. */
 static struct stats counted(const struct csr *A)
 {
     struct stats s = {.value_min = INFINITY, .value_max = -INFINITY};
@@ -118,7 +118,7 @@ static struct csr two_by_two(const double v[4])
     return A;
 }
 
-static void values_are_symmetric_bit_by_bit(void **state)
+static void values_are_compared_bit_by_bit(void **state)
 {
     (void)state;
     static const struct {
@@ -139,7 +139,7 @@ static void values_are_symmetric_bit_by_bit(void **state)
     }
 }
 
-/* Large enough for several walkers; one entry less, on either side, must be noticed wherever it is. */
+/* Large enough for several threads; a missing entry on either side must be noticed wherever it is. */
 static void one_missing_entry_breaks_symmetry(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void the_median_of_an_even_number_is_between(void **state)
     }
 }
 
-static void histograms_have_the_bins_they_should(void **state)
+static void histograms_have_the_expected_bins(void **state)
 {
     (void)state;
     static const struct {
@@ -283,7 +283,7 @@ static void assert_density(const struct csr *A, struct window w, int h, int widt
     assert_memory_equal(cells, naive, sizeof cells);
 }
 
-/* Windows inside, beyond and across the edges; more and fewer cells than rows. */
+/* Windows inside, outside and across the edges; more and fewer cells than rows. */
 static void density_agrees_with_naive_counts(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static void density_agrees_with_naive_counts(void **state)
     }
 }
 
-/* Sizes near the limit, where a rounded reciprocal would show. */
+/* Sizes near the limit, where a rounded reciprocal would give wrong cells. */
 static void density_is_exact_at_the_largest_columns(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void empty_windows_hold_nothing(void **state)
 
 /* ---- real matrices ---- */
 
-/* Column of INDEX.tsv, counted from 0, as a number. */
+/* The number in this column of INDEX.tsv, counted from 0. */
 static double index_field(const char *line, int column)
 {
     for (; column > 0; column--) line = strchr(line, '\t') + 1;
@@ -452,10 +452,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_agree_with_naive_counts),
-        cmocka_unit_test(values_are_symmetric_bit_by_bit),
+        cmocka_unit_test(values_are_compared_bit_by_bit),
         cmocka_unit_test(one_missing_entry_breaks_symmetry),
         cmocka_unit_test(the_median_of_an_even_number_is_between),
-        cmocka_unit_test(histograms_have_the_bins_they_should),
+        cmocka_unit_test(histograms_have_the_expected_bins),
         cmocka_unit_test(every_row_is_in_its_bin),
         cmocka_unit_test(density_agrees_with_naive_counts),
         cmocka_unit_test(density_is_exact_at_the_largest_columns),

@@ -1,4 +1,4 @@
-/* Colours of rows; Gauss-Seidel and SOR against plain loops in the order that their device takes. */
+/* Colourings of rows; Gauss-Seidel and SOR compared with plain loops in the row order of their device. */
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
@@ -21,7 +21,7 @@ static void make(struct csr *A, const char *generator, const int64_t *p)
     if (!generator_find(generator)->make(p, 3, NULL, A, &e)) fail_msg("%s", e.text);
 }
 
-/* Entries of the longest row of A + A', the diagonal left out and what is in both counted twice. */
+/* Entries of the longest row of A + A', without the diagonal; entries of both matrices count twice. */
 static int degree(const struct csr *A)
 {
     int most = 0, *n = mem_zero(A->rows, sizeof *n, "degrees", NULL);
@@ -57,7 +57,7 @@ static void test_colours(void **state)
     static const struct {
         const char *generator;
         int64_t p[PARAMS_MAX];
-        int colours; /* 0: any */
+        int colours; /* 0: any number */
     } cases[] = {{"poisson2d", {17, 12}, 2},
                  {"poisson3d", {7, 6, 5}, 2},
                  {"circuit", {500, 4}, 0},
@@ -72,7 +72,7 @@ static void test_colours(void **state)
     }
 }
 
-/* An entry on one side of the diagonal alone keeps two rows apart as well; a dense matrix has a colour for each row. */
+/* An entry on only one side of the diagonal also separates two rows; a dense matrix has one colour per row. */
 static void test_colours_of_small_ones(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_failing_allocations(void **state)
 
 /* ---- sweeps ---- */
 
-/* x after one sweep of those rows whose colour is c, or of all (colour NULL). */
+/* x after one sweep over the rows of colour c, or over all rows (colour NULL). */
 static void sweep_rows(const struct csr *A, const double *b, double omega, const int *colour, int c, double *x)
 {
     for (int64_t i = 0; i < A->rows; i++) {
@@ -176,7 +176,7 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
     bed_free(&bed);
 }
 
-/* Short rows and long ones, wide levels and narrow ones, on both devices. */
+/* Short and long rows, wide and narrow levels, on both devices. */
 static void test_sweeps(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void advance(struct solve *v, int64_t steps)
     while (!v->paused && v->reason == RUNNING) assert_true(solve_slice(v, 1e9, &e));
 }
 
-/* Another omega from some iteration on; and back again by a checkpoint. */
+/* Change omega at some iteration; and return to the old one by a checkpoint. */
 static void check_changed_omega(const char *device)
 {
     struct bed bed;
@@ -243,7 +243,7 @@ static void test_changed_omega(void **state)
     check_changed_omega("emu");
 }
 
-/* What the levels are made of: a run of narrow ones is one launch, a wide one has its own. */
+/* Launches: a run of narrow levels is one launch, a wide level has its own. */
 static void test_runs(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_runs(void **state)
     order_free(&o);
 }
 
-/* Each call of a device fails in its turn: said, and nothing left behind. */
+/* Each call of a device fails in turn: it is reported, and everything is released. */
 static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, struct err *e)
 {
     struct bed bed;

@@ -1,5 +1,5 @@
-/* Symmetrization and transposition on cpu and emu: every method and mode against a plain reference, to the bit; what is
-   refused; failing allocations; the commands. */
+/* Symmetrization and transposition on cpu and emu: every method and mode compared with a plain reference, bit for bit;
+   refusals; failing allocations; the commands. */
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
@@ -41,7 +41,7 @@ static void test_verdicts(void **state)
     everywhere(sym_check_verdicts);
 }
 
-/* Nothing depends on the order of the threads between two barriers. */
+/* The result does not depend on the order of the threads between two barriers. */
 static void test_order(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_order(void **state)
     emu_order(0);
 }
 
-/* Loops of the host take a thread for every so many entries. */
+/* The host's loops use one thread per given number of entries. */
 static void test_threads(void **state)
 {
     int most = omp_get_max_threads();
@@ -83,7 +83,7 @@ static void test_refused(void **state)
     csr_free(&A);
 }
 
-/* The estimate comes before any array is read: an A that claims to be huge needs none. */
+/* The estimate precedes any access to the arrays: a matrix that claims to be huge needs none. */
 static void test_too_large(void **state)
 {
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 2000000000};
@@ -93,7 +93,8 @@ static void test_too_large(void **state)
     for (int d = 0; d < COUNT(devices); d++) {
         struct sym_options o = {.dev = device_open(devices[d], NULL)};
         e = (struct err){0};
-        if (d == 0 && mem_available() > 24000000000) continue; /* the cpu reads A before it needs more than a copy */
+        if (d == 0 && mem_available() > 24000000000)
+            continue; /* on the cpu, A is read before more memory than a copy is needed */
         if (mem_available() > 48000000000) continue;
         assert_false(symmetrize(&S, &A, &o, &e));
         assert_int_equal(e.code, E_MEMORY);
@@ -155,7 +156,7 @@ static void test_cancelled(void **state)
 
 static struct fake fake;
 
-/* All above the diagonal: no entry has a mirror image, and the result is twice as long. */
+/* All entries above the diagonal: none has a mirror image, and the result has twice as many. */
 static struct csr upper(void)
 {
     struct csr A = sym_made("random", 3000, 12), U;
@@ -175,8 +176,8 @@ static struct csr upper(void)
     return U;
 }
 
-/* All that a run takes it has taken when it begins: A and the work, no more than four times A. What does not fit is
-   refused before. */
+/* A run allocates everything at its start: A and its working memory, at most four times A. If that does not fit, it is
+   refused beforehand. */
 static void test_memory(void **state)
 {
     struct csr A = upper(), S;
@@ -236,7 +237,7 @@ static void test_command(void **state)
     talk_says(&t, "symmetrize A on cpu", "A-sym");
     assert_string_equal(t.s.current->name, "A-sym");
     assert_non_null(strstr(t.out, "no"));
-    talk_says(&t, "symmetrize on emu as B", "the pattern is, the values are not"); /* union keeps them */
+    talk_says(&t, "symmetrize on emu as B", "the pattern is, the values are not"); /* union keeps the values */
     talk_says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
     talk_says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
     assert_true(csr_equal(&session_matrix(&t.s, "C", NULL)->csr, &session_matrix(&t.s, "D", NULL)->csr));

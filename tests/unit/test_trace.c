@@ -1,5 +1,5 @@
-/* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator against its counts,
-   keys forwards and backwards, what the other views light up, and what is refused. */
+/* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator compared with its
+   counts, keys forwards and backwards, the elements highlighted in other views, and refusals. */
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
@@ -27,8 +27,8 @@ static const char example[] = "load samples/thesis4.mtx; ";
 
 /* ---- exact steps ---- */
 
-/* "load val f 3 2 32 0 | 1(0,1) 3(1,2)": what it does, mask, sectors, those fetched before, bytes, padding; of at most
-   four lanes the element and its row and column, * for padding. */
+/* A step as "load val f 3 2 32 0 | 1(0,1) 3(1,2)": access, mask, sectors, refetched sectors, bytes, padding; then for
+   up to four lanes the element with its row and column, or * for padding. */
 static void step_text(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct access_site *p = tracing_site(v, k);
@@ -66,7 +66,7 @@ static const struct exact {
       "load val f 1 0 32 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
       "load col f 1 0 16 12 | 8* 9* 10(2,3) 11*", "load val 4 1 0 8 0 | 10(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
       "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
-    {"trace csr-vector warp 2", /* row 2: three lanes have an entry, all add up */
+    {"trace csr-vector warp 2", /* row 2: three lanes have an entry, all lanes add */
      {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
       "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 24 0 | 4(2,0) 5(2,2) 6(2,3)",
       "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 24 0 | 0(2,0) 2(2,2) 3(2,3)",
@@ -85,13 +85,13 @@ static const struct exact {
       "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
       "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
       "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,-) 0(0,-) 1(1,-) 3(3,-)"}},
-    {"trace coo-atomic", /* row 2 has three entries: its sector is asked for in three turns */
+    {"trace coo-atomic", /* row 2 has three entries: its atomics are serialized */
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
 };
 
-/* csc: the lane of column 3 looks at where it ends. */
+/* csc: the lane of column 3 reads its end pointer. */
 static void column_pointers(void **state)
 {
     struct talk t;
@@ -127,7 +127,7 @@ static void steps_by_hand(void **state)
     }
 }
 
-/* csr-scalar: 12 requests, 4 lanes but in three of them, which wait for row 2; sums as in the table above. */
+/* csr-scalar: 12 requests of 4 lanes each, except three in which lanes wait for row 2; totals as in the table above. */
 static void totals_by_hand(void **state)
 {
     struct talk t;
@@ -147,7 +147,7 @@ static void totals_by_hand(void **state)
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
               "atomics: 5 lanes serialised after another at the same address\n"
               "serialised atomics, which a GPU counts as 2 sectors more: 11 in all");
-    assert_int_equal(t.s.trace->t.launch, 1); /* the first only scales y */
+    assert_int_equal(t.s.trace->t.launch, 1); /* the first launch only scales y */
     s = &t.s.trace->step[4].sums;
     assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
     assert_int_equal(s->sectors, 3 + 2 + 1 + 2 + 1);
@@ -177,7 +177,7 @@ static void add_request(struct tally *t, const struct trace_sums *s)
     t->lanes += s->lanes;
 }
 
-/* Sums hold for the step they are at, whatever comes after: against facts added up anew. */
+/* Totals belong to the current step, whatever follows: compare with totals computed from the facts. */
 static void check_sums(const struct tracing *v)
 {
     int64_t counted = 0, padding = 0, lanes = 0;
@@ -190,8 +190,7 @@ static void check_sums(const struct tracing *v)
         const struct trace_sums *s = &v->step[k].sums;
         assert_true(s->counted == counted && s->padding == padding && s->lanes == lanes && s->steps == k + 1);
         assert_true(s->least <= s->sectors && s->refetched <= s->sectors && s->bytes <= s->sectors * SECTOR);
-        assert_int_equal(s->bytes + s->unused,
-                         s->sectors * SECTOR); /* useful, padding and unused are what was fetched */
+        assert_int_equal(s->bytes + s->unused, s->sectors * SECTOR); /* useful + padding + unused = bytes fetched */
         assert_true(!(v->t.step[k].mask & ~tracing_alive(v, k)));
         assert_non_null(kernel_source_line(tracing_site(v, k)->file, tracing_site(v, k)->line, &(int){0}));
         for (int l = 0; l < LANES; l++) {
@@ -208,7 +207,7 @@ static void ignore(void *user, const struct scope *s, int64_t block, int warp, c
     (void)user, (void)s, (void)block, (void)warp, (void)r, (void)f;
 }
 
-/* All warps of all launches together are what count_kernel counts. */
+/* All warps of all launches together give the counts of count_kernel. */
 static void check_kernel(struct session *s, const struct kernel *k, enum type real)
 {
     struct err e = {0};
@@ -216,7 +215,8 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     struct tally sum = {0}, want = {0};
     static struct counts c;
     if (!tracing_begin(s, &w, &e)) {
-        if (e.code == E_INPUT || e.code == E_LIMIT || e.code == E_UNSUPPORTED) return; /* the format is not for it */
+        if (e.code == E_INPUT || e.code == E_LIMIT || e.code == E_UNSUPPORTED)
+            return; /* the format refuses the matrix */
         fail_msg("%s: %s", k->name, e.text);
     }
     const struct scope first = s->trace->t.scope;
@@ -327,14 +327,14 @@ static void keys_move(void **state)
     check_at(&x, "s", 1);
     check_at(&x, "3s", 4);
     check_at(&x, "2b", 2);
-    check_at(&x, "b b", 1); /* the blank steps */
+    check_at(&x, "b b", 1); /* steps without lanes */
     check_at(&x, "99s", 11);
     check_at(&x, "99b", 0);
     check_at(&x, "d", 8);
     check_at(&x, "2d", 10);
     check_says(&x, "d", "no later step with divergent lanes");
     check_at(&x, "D", 9);
-    check_at(&x, "gu", 2); /* 32 bytes in two sectors */
+    check_at(&x, "gu", 2); /* the first step with 32 bytes in two sectors */
     check_at(&x, "u", 5);
     check_at(&x, "u", 6);
     check_says(&x, "u", "no later");
@@ -372,8 +372,8 @@ static void keys_move(void **state)
 
 /* ---- what is opened, and what is not there ---- */
 
-/* Where no launch is named: that with most to do, not that of most threads, nor the one with most shuffles. */
-static void opens_at_work(void **state)
+/* The default launch is the one with the most work, not the one with the most threads or shuffles. */
+static void opens_at_the_launch_with_most_work(void **state)
 {
     struct screen x;
     (void)state;
@@ -383,14 +383,14 @@ static void opens_at_work(void **state)
     assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
     assert_true(x.t.s.trace->t.nsteps > 1);
     x.t.s.trace->lane = 31;
-    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: it stays */
+    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: no divergence, the step stays */
     assert_int_equal(x.t.s.trace->lane, 31);
     assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
     assert_int_equal(x.t.s.trace->lane, 2);
     screen_close(&x);
 }
 
-static void rows_elsewhere(void **state)
+static void rows_go_to_their_warp(void **state)
 {
     struct screen x;
     (void)state;
@@ -408,7 +408,7 @@ static void rows_elsewhere(void **state)
     screen_close(&x);
 }
 
-/* How far the first line tells what is looked at. */
+/* The length of the position in the first line. */
 static void title_has(struct screen *x, int w, const char *part)
 {
     struct canvas c;
@@ -433,8 +433,8 @@ static void titles(void **state)
     screen_close(&x);
 }
 
-/* The same picture, whichever way one came. */
-static void back_is_forward(void **state)
+/* A step looks the same from either direction. */
+static void backward_equals_forward(void **state)
 {
     static const char *const lines[] = {"load samples/thesis4.mtx; trace sell 2", "gen rmat 7 seed 3; trace csr-merge",
                                         "gen poisson2d 9; trace csr-vector", "gen circuit 150 3; trace csr-cusp f32"};
@@ -461,8 +461,8 @@ static void back_is_forward(void **state)
     }
 }
 
-/* Any keys, answers to questions among them, on any screen. */
-static void keys_anywhere(void **state)
+/* Any keys, including answers to questions, on screens of any size. */
+static void keys_on_all_screens(void **state)
 {
     static const char typed[] =
         "?s ?d3u2p5sKell\nDDGUPr20\nR-1\nr\nrx\nKhyb\nlLkKcsr-merge\nd9wW3tT99999999999sKdense\nKsell\np"
@@ -495,7 +495,7 @@ static void keys_anywhere(void **state)
 
 /* ---- the other views ---- */
 
-static void lights(void **state)
+static void elements_are_highlighted(void **state)
 {
     struct screen x;
     struct place lit[LANES];
@@ -512,9 +512,9 @@ static void lights(void **state)
         assert_false(trace_slot_lit(s, S, CSR_COL, i));
     }
     press(&x, "g");
-    assert_int_equal(trace_lit(s, s->current, lit), 0); /* pointers are no elements */
+    assert_int_equal(trace_lit(s, s->current, lit), 0); /* pointers are not elements */
     assert_true(trace_slot_lit(s, S, CSR_PTR, 4) && !trace_slot_lit(s, S, CSR_PTR, 0));
-    assert_true(x.v->go(s, x.st, 2, 3)); /* the first step at it, and its lane */
+    assert_true(x.v->go(s, x.st, 2, 3)); /* the first step that reads this element, and its lane */
     assert_true(s->trace->at == 8 && s->trace->lane == 2);
     assert_true(x.v->at(s, x.st, &row, &col) && row == 2 && col == 3);
     assert_false(x.v->go(s, x.st, 0, 3));
@@ -565,7 +565,7 @@ static void a_trace_goes_with_its_matrix(void **state)
     assert_true(talk_line(&t, "drop B"));
     assert_non_null(t.s.trace);
     talk_refuses(&t, "trace ell block 9", "block");
-    assert_non_null(t.s.trace); /* the old one */
+    assert_non_null(t.s.trace); /* the previous trace is kept */
     assert_true(talk_line(&t, "drop A"));
     assert_null(t.s.trace);
     assert_true(talk_line(&t, "undo; trace ell of A"));
@@ -610,7 +610,7 @@ static void numbers(void **state)
     talk_says(&t, "load samples/thesis4.mtx; trace ell step 6", "load");
     int lines = 0;
     for (const char *p = strstr(t.out, "matrix,kernel"); p && *p; p++) lines += *p == '\n';
-    assert_int_equal(lines, 1 + 4); /* a heading, four lanes */
+    assert_int_equal(lines, 1 + 4); /* a header, four lanes */
     talk_close(&t);
 }
 
@@ -622,12 +622,12 @@ int main(void)
         cmocka_unit_test(totals_by_hand),
         cmocka_unit_test(every_kernel),
         cmocka_unit_test(keys_move),
-        cmocka_unit_test(opens_at_work),
-        cmocka_unit_test(rows_elsewhere),
+        cmocka_unit_test(opens_at_the_launch_with_most_work),
+        cmocka_unit_test(rows_go_to_their_warp),
         cmocka_unit_test(titles),
-        cmocka_unit_test(back_is_forward),
-        cmocka_unit_test(keys_anywhere),
-        cmocka_unit_test(lights),
+        cmocka_unit_test(backward_equals_forward),
+        cmocka_unit_test(keys_on_all_screens),
+        cmocka_unit_test(elements_are_highlighted),
         cmocka_unit_test(refusals),
         cmocka_unit_test(a_trace_goes_with_its_matrix),
         cmocka_unit_test(no_memory),

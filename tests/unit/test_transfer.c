@@ -1,5 +1,4 @@
-/* Transfers: pieces that cover the matrix, what is refused, what is found out; by copies of the host, on cpu and emu.
- */
+/* Transfers: pieces that cover the matrix, refusals, detected errors; with host copies, on cpu and emu. */
 #include "kits/talk.h"
 #include "kits/transfer_kit.h"
 #include "machine/device.h"
@@ -13,7 +12,7 @@ static void assert_says(const char *text, const char *part)
     if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
 }
 
-/* Made by a generator, as in `gen`. */
+/* A generated matrix, as in `gen`. */
 static struct csr make(const char *generator, int64_t a, int64_t b, int64_t c)
 {
     struct csr A = {0};
@@ -43,7 +42,7 @@ static void assert_sound(const struct transfer *t)
     assert_true(t->without_us > 0 && isfinite(t->without_us) && isfinite(t->hidden));
 }
 
-/* Any number of pieces, more than rows included, in any number of streams. */
+/* Any number of pieces, even more than rows, in any number of streams. */
 static void any_pieces_cover_the_matrix(void **state)
 {
     static const struct {
@@ -76,8 +75,8 @@ static void any_pieces_cover_the_matrix(void **state)
         }
 }
 
-/* A byte that arrives wrong is found in whichever copy it happens, and no time is told. */
-static void what_arrives_wrong_is_found(void **state)
+/* A corrupted byte is detected in any copy, and no time is reported. */
+static void corrupted_copies_are_detected(void **state)
 {
     struct csr A = make("poisson2d", 12, 12, 0);
     struct transfer_plan p = plan_for(&A, "cpu", 4, 2);
@@ -90,14 +89,14 @@ static void what_arrives_wrong_is_found(void **state)
         transfer_kit.corrupt_in = copies;
         const struct transfer_way *w = &transfer_ways[way];
         int each = (w->whole || w->all_back ? 1 : p.pieces) * (w->in + w->back + w->all_back);
-        copies += 4 * each; /* the check, two to warm up, one that is timed */
+        copies += 4 * each; /* one check, two warm-ups, one timed run */
         if (!each) continue;
         assert_false(transfer_measure(&p, &t, &e));
         assert_int_equal(e.code, E_NUMERIC);
         assert_says(e.text, w->name);
         found++;
     }
-    assert_int_equal(found, WAYS - 2); /* executions copy nothing */
+    assert_int_equal(found, WAYS - 2); /* execution alone copies nothing */
     csr_free(&A);
 }
 
@@ -204,7 +203,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_pieces_cover_the_matrix), cmocka_unit_test(what_arrives_wrong_is_found),
+        cmocka_unit_test(any_pieces_cover_the_matrix), cmocka_unit_test(corrupted_copies_are_detected),
         cmocka_unit_test(every_call_may_fail),         cmocka_unit_test(it_can_be_cancelled),
         cmocka_unit_test(a_host_has_nothing_to_copy),  cmocka_unit_test(mistakes_are_named),
     };

@@ -1,5 +1,5 @@
-/* The state of each view is its own: keys of one view change no other view's, another matrix resets all of them, and
-   what a state holds is released. */
+/* The state of each view is separate: keys of one view change no other view, another matrix resets all views, and a
+   state's memory is released. */
 #include "session/command.h"
 #include "base/err.h"
 #include "session/matrix.h"
@@ -58,7 +58,7 @@ static void keep(const struct session *s, void *kept[VIEWS_MAX])
     }
 }
 
-/* Fail if a view but `changed` looks different from what was kept; release that. */
+/* Fail if a view other than `changed` differs from its saved picture; release the pictures. */
 static void compare(struct session *s, void *kept[VIEWS_MAX], const struct view *changed)
 {
     for (int i = 0; views[i]; i++) {
@@ -106,8 +106,8 @@ static void no_two_share_a_state(void **state)
     stop(&s, f);
 }
 
-/* Where a view looks does not outlive its matrix, except for options that suit any matrix. */
-static void another_matrix_resets(void **state)
+/* A view's position is reset with its matrix, but options that suit any matrix are kept. */
+static void another_matrix_resets_all_views(void **state)
 {
     (void)state;
     FILE *f = fopen("/dev/null", "w");
@@ -180,14 +180,14 @@ static void a_state_is_released(void **state)
     view_state_copy(&copy, &st);
     assert_int_equal(other->chosen, 5);
     assert_null(other->computed);
-    view_reset(&st, &a); /* the same matrix: only what was computed goes */
+    view_reset(&st, &a); /* the same matrix: only computed results are discarded */
     assert_int_equal(freed, 1);
     assert_int_equal(toy->chosen, 5);
     compute(&st);
     view_reset(&st, &b);
     assert_int_equal(freed, 2);
     assert_int_equal(toy->chosen, 0);
-    view_state_copy(&copy, &st); /* of another matrix */
+    view_state_copy(&copy, &st); /* the state belongs to another matrix */
     assert_int_equal(other->chosen, 5);
     compute(&st);
     view_state_free(&st);
@@ -220,8 +220,10 @@ static void no_memory_for_a_state(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_share_a_state),  cmocka_unit_test(keys_stay_in_their_view),
-        cmocka_unit_test(another_matrix_resets), cmocka_unit_test(a_state_is_released),
+        cmocka_unit_test(no_two_share_a_state),
+        cmocka_unit_test(keys_stay_in_their_view),
+        cmocka_unit_test(another_matrix_resets_all_views),
+        cmocka_unit_test(a_state_is_released),
         cmocka_unit_test(no_memory_for_a_state),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

@@ -1,5 +1,5 @@
-/* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: drawn inside its canvas without a
-   fault, and nothing lost: each nonzero of a matrix is under some dot of its picture. */
+/* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: it stays inside its canvas, and each
+   nonzero of a matrix is under some dot of its picture. */
 #include "session/command.h"
 #include "matrix/csr.h"
 #include "machine/front_ops.h"
@@ -111,7 +111,7 @@ static void every_key_everywhere(void **state)
     fclose(f);
 }
 
-/* The keys of a solve that is paused, answers to its questions among them, on any screen. */
+/* The keys of a paused solve, including answers to its questions, on screens of any size. */
 static void solve_everywhere(void **state)
 {
     (void)state;
@@ -144,13 +144,14 @@ static void solve_everywhere(void **state)
     fclose(f);
 }
 
-/* What is left of a solve is foretold where its residual falls, and only there. */
-static void what_is_left(void **state)
+/* The remaining iterations of a solve are predicted only while its residual decreases. */
+static void remaining_iterations(void **state)
 {
     (void)state;
     double hist[201];
     struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
-    for (int i = 0; i <= 200; i++) hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at 100, swinging */
+    for (int i = 0; i <= 200; i++)
+        hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at iteration 100, oscillating */
     assert_true(fabs(solve_left(&v) - 100) <= 3);
     v.iterations = 3;
     assert_true(isnan(solve_left(&v)));
@@ -166,8 +167,8 @@ static void what_is_left(void **state)
     assert_true(isnan(solve_left(&v)));
 }
 
-/* Single nonzeros anywhere leave a mark, at any size of the matrix and the picture. */
-static void no_nonzero_is_lost(void **state)
+/* A single nonzero anywhere leaves a mark, at any size of the matrix and the picture. */
+static void every_nonzero_is_drawn(void **state)
 {
     (void)state;
     FILE *f = fopen("/dev/null", "w");
@@ -203,7 +204,7 @@ static void no_nonzero_is_lost(void **state)
     fclose(f);
 }
 
-/* A full matrix has one colour, whatever its size is divided by. */
+/* A full matrix has one colour at any ratio of sizes. */
 static void uniform_looks_uniform(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void uniform_looks_uniform(void **state)
     fclose(f);
 }
 
-/* No allocation that fails inside a view does more than leave a message. */
+/* A failing allocation inside a view only leaves a message. */
 static void without_memory(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void unknown_view(void **state)
     fclose(f);
 }
 
-/* What a command says, in a session with one matrix; to be freed. */
+/* The output of a command in a session with one matrix; the caller frees it. */
 static char *said(const char *line)
 {
     char *text = NULL;
@@ -305,10 +306,10 @@ static void sizes_of_spy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(no_nonzero_is_lost),
+        cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(every_nonzero_is_drawn),
         cmocka_unit_test(uniform_looks_uniform), cmocka_unit_test(without_memory),
         cmocka_unit_test(unknown_view),          cmocka_unit_test(sizes_of_spy),
-        cmocka_unit_test(solve_everywhere),      cmocka_unit_test(what_is_left),
+        cmocka_unit_test(solve_everywhere),      cmocka_unit_test(remaining_iterations),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     return cmocka_run_group_tests_name("views", tests, NULL, NULL);
