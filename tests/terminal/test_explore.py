@@ -124,7 +124,7 @@ def test_a_burst_of_keys():
     leaves(s)
 
 
-def test_what_is_said_scrolls():
+def test_output_scrolls():
     s = explorer()
     s.keys(":help\r")
     s.wait("Matrices")
@@ -138,7 +138,7 @@ def test_what_is_said_scrolls():
     leaves(s)
 
 
-def test_the_prompt_is_as_before():
+def test_the_prompt_is_restored():
     s = at_prompt("samples/thesis4.mtx")
     s.line("view")
     s.wait("[1 spy]")
@@ -181,7 +181,7 @@ def test_solve_in_panes():
     leaves(s)
 
 
-def test_left_with_a_paused_solve():
+def test_quitting_keeps_a_paused_solve():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 20; solve cg step")
     s.wait("paused")
@@ -270,7 +270,7 @@ def test_mouse():
     leaves(s)
 
 
-def test_no_mouse_where_there_is_none():
+def test_terminals_without_a_mouse():
     s = explorer(TERM="vt100")
     s.keys("m", "\t")
     s.wait("[2 rows]")
@@ -390,7 +390,7 @@ def test_killed_on_a_command_line_or_in_a_solve():
             s.close()
 
 
-def test_the_guardian_sleeps_and_ends():
+def test_the_guard_process_sleeps_and_ends():
     s = explorer("-v samples/thesis4.mtx")
     guards = [p for p in os.listdir("/proc") if p.isdigit() and
               open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]

@@ -122,7 +122,7 @@ def test_bench_has_a_line_for_every_kernel():
             assert key in row and of_type(row[key], kind), f"{key} in {row}"
 
 
-def test_what_does_not_fit_has_a_reason():
+def test_formats_that_do_not_fit_give_a_reason():
     said = {row["name"]: row for row in rows("gen band 20000 1; formats")[1:]}
     assert said["dense"]["fits"] is False and "force" in said["dense"]["reason"]
     assert said["csr"]["fits"] is True and said["csr"]["reason"] is None
@@ -137,7 +137,7 @@ def test_errors_are_lines():
     assert said[0]["ok"] is False and said[0]["where"] is None
 
 
-def test_export_and_report_tell_their_files():
+def test_export_and_report_name_their_files():
     with tempfile.TemporaryDirectory() as folder:
         a, b, c = (os.path.join(folder, name) for name in ("a.json", "b.csv", "c.html"))
         said = rows(f"gen poisson2d 3; export spy {a}; export rows {b}; report {c}")[1:]
@@ -194,7 +194,7 @@ def test_exit_statuses():
         assert (done.stderr == "") == (status == 0), f"{args}: {done.stderr}"
 
 
-def test_commands_stop_and_lines_go_on():
+def test_commands_stop_at_a_failure_and_lines_continue():
     assert run("-c", "nonsense; version").stdout == ""
     assert "warpspy" in run(text="nonsense\nversion\n").stdout
     with tempfile.NamedTemporaryFile("w", suffix=".ws") as script:
@@ -204,7 +204,7 @@ def test_commands_stop_and_lines_go_on():
         assert done.returncode == 1 and done.stderr.startswith(f"nonsense: {script.name}:2: "), done.stderr
 
 
-def test_data_and_messages_are_apart():
+def test_data_and_messages_are_separate():
     done = run("-c", "spmv kernel csr-scalar", THESIS)
     assert "csr-scalar" in done.stdout and "using" not in done.stdout
     assert done.stderr.startswith("spmv: csr-scalar does not run on cpu; using") or "cuda" in done.stdout
@@ -220,7 +220,7 @@ def test_output_that_cannot_be_written():
     assert closed.returncode == 1 and "cannot write" in closed.stderr
 
 
-def test_a_reader_that_leaves():
+def test_a_reader_that_closes_the_pipe():
     done = subprocess.run(["sh", "-c", '"$0" -c help | head -1', PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.stdout == "Matrices\n" and done.stderr == ""
 
@@ -230,7 +230,7 @@ def test_shell_commands_pass_through():
     assert run("--json", "-c", "!true").stdout == '{"command":"!","ok":true}\n'
 
 
-def test_it_starts_at_once():
+def test_it_starts_within_50_ms():
     import time
     best = 1.0
     for _ in range(10):

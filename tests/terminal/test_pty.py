@@ -196,7 +196,7 @@ def test_paused_solve_is_left_and_goes_on():
     quits(s)
 
 
-def test_a_new_solve_has_no_note_of_the_last():
+def test_a_new_solve_has_no_note_of_the_previous_one():
     s = paused_solve()
     s.keys(" ")
     s.wait("converged")
@@ -213,7 +213,7 @@ def test_a_new_solve_has_no_note_of_the_last():
     quits(s)
 
 
-def test_keys_go_back_and_forth():
+def test_keys_go_back_and_forward():
     s = paused_solve()
     s.keys("b")
     s.wait("iteration 9 ")
@@ -276,7 +276,7 @@ def test_no_progress_on_a_screen():
     quits(s)
 
 
-def test_notes_of_a_solve_come_after_its_screen():
+def test_notes_of_a_solve_are_printed_after_its_screen():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 20; solve cg tol 0 maxit 300 view")
     s.wait("stopped at the limit")
@@ -287,7 +287,7 @@ def test_notes_of_a_solve_come_after_its_screen():
     quits(s)
 
 
-def test_ritz_values_begin_anew_with_a_change():
+def test_ritz_values_restart_with_a_change():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 20; solve gmres m 10 step")
     s.wait("paused")

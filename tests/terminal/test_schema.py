@@ -164,7 +164,7 @@ def test_every_command_has_a_schema_and_every_schema_a_command():
     assert commands == names(), f"without a schema or a command: {sorted(set(commands) ^ set(names()))}"
 
 
-def test_schemas_are_schemas_that_close_and_describe_their_objects():
+def test_schemas_are_valid_closed_and_described():
     wrong = []
     for file in sorted(os.listdir(SCHEMAS)):
         schema = read(file)
@@ -188,7 +188,7 @@ def test_every_line_is_valid():
     assert checker.lines > 500, checker.lines
 
 
-def test_every_command_is_seen_to_succeed_and_to_fail():
+def test_every_command_succeeds_once_and_fails_once():
     said = all_lines().said
     missing = [f"{name}: no line with ok {str(ok).lower()}" for name in names() for ok in (True, False)
                if ok not in said.get(name, ()) and (not ok or len(kinds(name)) > 1)]
@@ -223,7 +223,7 @@ def test_every_key_is_seen():
     assert not missing, "\n".join(missing)
 
 
-def test_a_line_that_is_not_right_is_refused():
+def test_invalid_lines_are_refused():
     """The test itself can fail: a key too many, too few, of the wrong type."""
     row = json.loads([line for line in run("gen poisson2d 3; stats", "/nonexistent") if '"stats"' in line][0])
     for change in ({"more": 1}, {"rows": "9"}, {"rows": -1}, {"matrix": None}):

@@ -70,7 +70,7 @@ def drive(term, **env):
     return raw
 
 
-def test_each_terminal_is_sent_what_it_knows():
+def test_each_terminal_gets_only_what_it_supports():
     for term, (colours, alternate, mouse, letters) in TERMINALS.items():
         raw = drive(term, COLORTERM="")
         assert colours_seen(raw) == colours, (term, colours_seen(raw))
@@ -150,7 +150,7 @@ def test_colours_set_in_the_explorer_are_seen_at_once():
     quits(s)
 
 
-def test_plain_goes_before_kept_options():
+def test_plain_overrides_kept_options():
     home = tempfile.mkdtemp(dir=HOME)
     os.makedirs(home + "/warpspy")
     with open(home + "/warpspy/config", "w") as f:
@@ -194,7 +194,7 @@ def timed(f, *args, **more):
 
 # ---- readline ----
 
-def test_inputrc_of_our_own_name():
+def test_inputrc_conditions_apply():
     path = os.path.join(HOME, "inputrc")
     with open(path, "w") as f:
         f.write('$if warpspy\n"\\C-t": "version\\n"\n$else\n"\\C-t": "quit\\n"\n$endif\nset bell-style none\n')
@@ -245,7 +245,7 @@ def test_closed_output_is_an_error():
                              stderr=subprocess.PIPE, input="version\nlist\n"))
 
 
-def test_a_reader_that_leaves_ends_the_program():
+def test_a_closed_pipe_ends_the_program():
     p = subprocess.Popen([PROGRAM, "-c", "gen poisson2d 60; layout csr; help", "-c", "help"], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, env=ENV)
     p.stdout.close()
