@@ -1,4 +1,4 @@
-/* What the CSR kernels that give a row to a vector of threads share. */
+/* Shared by the CSR kernels that assign a row to a vector of threads: 2 to 32 neighbouring lanes of a warp. */
 #ifndef CSR_ROWS_H
 #define CSR_ROWS_H
 
@@ -10,20 +10,20 @@
 namespace KERNEL_SPACE
 {
 
-/* The lanes of the calling thread's vector of V. */
+/* The lane mask of the vector of V threads that the calling thread belongs to. */
 template <int V> __device__ unsigned vector_mask()
 {
     return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);
 }
 
-/* Sum of val * x over the entries begin .. end-1 by the V lanes of a vector; the result is in lane 0 of the vector.
+/* The sum of val * x over the entries begin .. end-1, computed by the V lanes of a vector; lane 0 returns it.
    Participants: all lanes of the vector. */
 template <typename T, int V>
 __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
 {
     T sum = 0;
     int first = begin + lane;
-    if (V == WARP && end - begin > WARP) first -= begin % WARP; /* aligned; the lanes before the row skip a turn */
+    if (V == WARP && end - begin > WARP) first -= begin % WARP; /* aligned; lanes before `begin` skip one turn */
     UNROLL(1)
     for (int k = first; k < end; k += V) {
         if (k >= begin) sum += val[k] * x[col[k]];
@@ -33,7 +33,7 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
     return sum;
 }
 
-/* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads: the least that is not below the mean row length. */
+/* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads: the smallest size that is at least the mean row length. */
 static inline int vector_choice(int64_t rows, int64_t nnz)
 {
     int k = 0;

@@ -1,5 +1,5 @@
-/* What the kernels over diagonals share: a row's sum on the GPU, the host's loop along the diagonals of a piece of
-   rows, and the formats that HDC and DIA-Adaptive are made of. */
+/* Shared by the kernels over diagonals: the sum of a row on the GPU, the host's loop along the diagonals of a piece of
+   rows, and the launches of DIA, BRCSD-I and BRCSD-II, which HDC and DIA-Adaptive use too. */
 #ifndef DIAGONAL_ROWS_H
 #define DIAGONAL_ROWS_H
 
@@ -8,9 +8,9 @@
 namespace KERNEL_SPACE
 {
 
-/* Sum of value * x over a row's n diagonals: diagonal d has its value at data[d * height] and its column at
-   row + offsets[d], which is skipped where it is outside the matrix. Neighbouring rows of a piece read neighbouring
-   values and neighbouring x, and the same offset. */
+/* The sum of value * x over the n diagonals of a row. Diagonal d has its value at data[d * height] and its column at
+   row + offsets[d]; columns outside the matrix are skipped. Threads with neighbouring rows of a piece read neighbouring
+   values, neighbouring x and the same offset. */
 template <typename T>
 __device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) offsets, GPTR(const T) data,
                            int64_t height, GPTR(const T) x)
@@ -24,14 +24,14 @@ __device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) off
     return sum;
 }
 
-/* y = alpha A x + beta y by the arrays of the format; those of a DIA are at the same positions in HDC. */
+/* y = alpha A x + beta y. launch_dia also serves HDC, whose first two arrays are those of a DIA. */
 template <typename T> void launch_dia(const struct launch *L);
 template <typename T> void launch_brcsd1(const struct launch *L);
 template <typename T> void launch_brcsd2(const struct launch *L);
 
 #ifndef __CUDACC__
-/* Rows first .. last-1, which one host thread takes, and their n diagonals: the value of row first + t on diagonal d
-   is data[d * height + t]. */
+/* A piece of the matrix for one host thread: rows first .. last-1 and their n diagonals. The value of row first + t on
+   diagonal d is data[d * height + t]. */
 template <typename T> struct diagonal_rows {
     int64_t first, last, n, height;
     const int *offsets;
@@ -54,7 +54,7 @@ template <typename T> static void host_rows(const struct launch *L, const struct
     }
 }
 
-/* All n pieces, each by the thread that is free. */
+/* Multiplies all n pieces; a thread takes the next piece when it is free. */
 template <typename T>
 static void host_pieces(const struct launch *L, int threads, int64_t n,
                         struct diagonal_rows<T> (*piece)(const struct launch *L, int64_t k))
@@ -63,7 +63,7 @@ static void host_pieces(const struct launch *L, int threads, int64_t n,
     for (int64_t k = 0; k < n; k++) host_rows(L, piece(L, k));
 }
 
-/* The launches above on the host. */
+/* The same as the launches above, on the host. */
 template <typename T> void host_dia(const struct launch *L, int threads);
 template <typename T> void host_brcsd1(const struct launch *L, int threads);
 template <typename T> void host_brcsd2(const struct launch *L, int threads);

@@ -1,13 +1,13 @@
-/* Kernels over BRCSD-I: a thread block takes a piece of at most 64 rows, one row per thread. */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a block of threads takes at most 64 rows, one per thread. */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {
 
-/* One row per thread; a thread block is a piece of one block of rows. All its threads read the same pointers and
-   offsets; a warp reads neighbouring values of a diagonal and neighbouring x, and is cut short only where a piece
-   ends. The height of a block is the distance to the next record's start row. */
+/* One row per thread; a thread block takes a piece of one block of rows. All its threads read the same pointers and
+   offsets; a warp reads neighbouring values of a diagonal and neighbouring x, and has idle lanes only at the end of a
+   piece. The height of a block of rows is the distance to the start row of the next record. */
 template <typename T>
 __global__ void brcsd1(unsigned rows, int64_t cols, int blocks, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int64_t) start, GPTR(const int) piece_block,
@@ -46,21 +46,22 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(brcsd1) = {
     .name = "brcsd1",
-    .about = "coalesced like DIA, without the places that are outside the matrix; blocks of uneven work",
+    .about = "coalesced like DIA, and no slots outside the matrix are stored; the blocks' work is uneven",
     .format = &format_brcsd1,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
-    .lesson = "As dia, but rows are cut into blocks where a diagonal enters or leaves the matrix; in between no\n"
-              "diagonal leaves it. The 4x4 example (if blocks may be of any height):\n"
+    .lesson = "As dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
+              "every diagonal of a block spans all its rows. The 4x4 example (with blocks of any height):\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
               "    row  3     offset -2  6      offset 0   4\n"
-              "A thread block has a piece of at most 64 rows, a thread a row; its two warps read the same offset\n"
-              "and 32 neighbouring values and x, 8 sectors each in fp64. So nothing outside the matrix is stored.\n"
-              "A diagonal that breaks inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
-              "or drm for those. Pieces shorter than a warp leave lanes idle, so that cuts closer than 64 rows are\n"
-              "left out, at the price of some padding. Blocks in the middle have more diagonals than those at the\n"
-              "corners: their work is uneven.\n",
+              "A thread block takes a piece of at most 64 rows, one row per thread. Each of its two warps reads one\n"
+              "offset, 32 neighbouring values and 32 neighbouring x per step: 8 sectors each in fp64. No slot\n"
+              "outside the matrix is stored.\n"
+              "A diagonal with a gap inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
+              "or drm for those. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
+              "rows are omitted, which costs some padding. Blocks in the middle of the matrix have more diagonals\n"
+              "than those at its corners: the work is uneven.\n",
     .deterministic = true,
     .f32 = pieces_by_blocks<float>,
     .f64 = pieces_by_blocks<double>,
@@ -97,8 +98,8 @@ template void host_brcsd1<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, a piece at a time", "[ours]",
-             "some pieces at a time",
-             "Goes along the diagonals of a piece of at most 64 rows: neighbouring values and x, no column, and\n"
-             "nothing outside the matrix. Threads take the next pieces when they are free.\n");
+HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, one piece at a time", "[ours]",
+             "several pieces at a time",
+             "The loop runs along the diagonals of a piece of at most 64 rows. It reads neighbouring values and x,\n"
+             "no column indices, and nothing outside the matrix. A free thread takes the next pieces.\n");
 #endif

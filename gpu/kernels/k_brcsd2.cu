@@ -1,4 +1,4 @@
-/* Kernels over BRCSD-II: one row per thread, one step per diagonal of its block of rows. */
+/* SpMV kernels (matrix-vector products) for BRCSD-II: one row per thread, one step per diagonal of its block. */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd2.h"
 
@@ -7,8 +7,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with blocks of 32 rows a warp takes a block. Its lanes read the same pointers and offsets, which
-   neighbouring warps often share, and side by side the values of a diagonal and x. */
+/* One row per thread; with blocks of 32 rows a warp takes one block. Its lanes read the same pointers and offsets,
+   which neighbouring warps often share, and neighbouring values of a diagonal and neighbouring x. */
 template <typename T>
 __global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -46,19 +46,21 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(brcsd2) = {
     .name = "brcsd2",
-    .about = "coalesced like DIA; each block pays for its own diagonals, and like neighbours read one list of offsets",
+    .about =
+        "coalesced like DIA; each block stores only its own diagonals, and similar neighbours share a list of offsets",
     .format = &format_brcsd2,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, all diagonals of its block of rows",
-    .lesson = "Rows are cut every 32, as in hdia; blocks in a row that have the same offsets share one list of\n"
-              "them. The 4x4 example with blocks of 2 rows:\n"
+    .lesson = "The rows are cut into blocks of 32, as in hdia; consecutive blocks with the same offsets share one\n"
+              "list of them. The 4x4 example with blocks of 2 rows:\n"
               "    rows 0-1   offsets 0, 1       data 1 2 | 7 8\n"
               "    rows 2-3   offsets -2, 0, 1   data 5 6 | 3 4 | 9 *\n"
-              "Thread t has row t. A warp has a block: its lanes read one offset, and 32 neighbouring values and\n"
-              "x, 8 sectors each in fp64. Neighbouring warps often find the list of offsets in the cache.\n"
-              "Padding and balance are those of hdia; the lists are shorter, and looking them up takes one more\n"
-              "index. Scattered entries cost 32 slots each: hdc or csr. Blocks of unlike work: drm.\n"
-              "DRM: DIA-Adaptive, which falls back on this one, took 2.26 times as long as DRM.\n",
+              "Thread t takes row t, a warp one block. Per step the lanes read one common offset, 32 neighbouring\n"
+              "values and 32 neighbouring x: 8 sectors each in fp64. The list of offsets is often in the cache,\n"
+              "because the neighbouring warp has read it.\n"
+              "Padding and balance are those of hdia; the lists are shorter, but finding them takes one more\n"
+              "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm.\n"
+              "DRM paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
@@ -93,8 +95,8 @@ template void host_brcsd2<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-HOST_ENTRIES(brcsd2, "brcsd2", host_brcsd2, "the serial host loop along the diagonals, a block at a time", "[ours]",
-             "some blocks of rows at a time",
-             "Goes along the diagonals of one block of rows after another: short streams of neighbouring values\n"
-             "and x, and no column. Threads take the next blocks when they are free.\n");
+HOST_ENTRIES(brcsd2, "brcsd2", host_brcsd2, "the serial host loop along the diagonals, one block at a time", "[ours]",
+             "several blocks of rows at a time",
+             "The loop runs along the diagonals of one block of rows after another: short streams of neighbouring\n"
+             "values and x, no column indices. A free thread takes the next blocks.\n");
 #endif

@@ -1,4 +1,4 @@
-/* Kernels over BSR: one block row per warp, taken by blocks or by columns. */
+/* SpMV kernels (matrix-vector products) for BSR: one block row per warp, processed by blocks or by columns. */
 #include "gpu/dialect.h"
 #include "formats/fmt_bsr.h"
 #include "base/err.h"
@@ -6,11 +6,11 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: rows of a block at most */
+enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: most rows of a block */
 
-/* Adds up n values held `stride` lanes apart, of which this lane holds number `at`; the sum is number 0's. All lanes of
-   the warp call it, those that hold none (at >= n) too. */
-template <typename T> __device__ T sum_apart(T v, int stride, int n, int at)
+/* Adds n values that lie `stride` lanes apart; this lane holds value number `at`, and the lane of number 0 returns the
+   sum. Participants: the whole warp, including lanes that hold no value (at >= n). */
+template <typename T> __device__ T strided_sum(T v, int stride, int n, int at)
 {
     int d = 1;
     while (d < n) d *= 2;
@@ -21,15 +21,16 @@ template <typename T> __device__ T sum_apart(T v, int stride, int n, int at)
     return v;
 }
 
-/* One block row per warp, the lanes laid over whole blocks, row by row as they are stored: as many blocks at once as
-   fit the warp (b = 4: two), or as many rows of one block as fit when the block is larger than the warp.
+/* One block row per warp. The lanes cover whole blocks in stored order, row by row: as many blocks at once as fit the
+   warp (b = 4: two), or as many rows of one block as fit if a block has more than 32 entries.
 
        b = 4: lanes  0  1  2  3 | 16 17 18 19      b = 8: lanes  0 ..  7   rows 0..3, then
                      4  5  6  7 | 20 21 22 23                    8 .. 15   rows 4..7
                      8  9 10 11 | 24 25 26 27                   16 .. 23
                     12 13 14 15 | 28 29 30 31                   24 .. 31
 
-   val is read in one stretch; x by b neighbouring lanes. First the b lanes of a row add up, then the blocks. */
+   The warp reads one contiguous stretch of val; b neighbouring lanes read neighbouring x. First the b lanes of a row
+   are added, then the blocks. */
 template <typename T>
 __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
                           GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -50,14 +51,14 @@ __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr
             int64_t j = (int64_t)col[k] * b + c;
             if (j < cols) sum += val[(k * b + top + r) * b + c] * x[j];
         }
-        sum = sum_apart(sum, 1, b, c);
-        sum = sum_apart(sum, area, blocks, at);
+        sum = strided_sum(sum, 1, b, c);
+        sum = strided_sum(sum, area, blocks, at);
         if (inside && at == 0 && c == 0 && row < rows) store(y, row, alpha, sum, beta);
     }
 }
 
-/* One block row per warp, b lanes to a column, as many columns at once as fit (b = 4: eight, of two blocks). Each lane
-   keeps to one row of the block row: the columns add up at the end, and b lanes write y side by side. */
+/* One block row per warp, b lanes per column, as many columns at once as fit (b = 4: eight columns of two blocks). Each
+   lane stays in one row of the block row; the columns are added at the end, and b neighbouring lanes write y. */
 template <typename T>
 __global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -79,7 +80,7 @@ __global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) pt
             k++;
         }
     }
-    sum = sum_apart(sum, b, columns, at);
+    sum = strided_sum(sum, b, columns, at);
     if (at == 0 && row < rows) store(y, row, alpha, sum, beta);
 }
 
@@ -110,7 +111,7 @@ static bool fits_warp(const struct stored *S, struct err *e)
 {
     if (S->param[0] <= SIDE_MAX) return true;
     return fail(e, E_UNSUPPORTED,
-                "a block of %lld rows is more than the %d lanes of a warp; convert with a smaller block",
+                "a block has %lld rows, more than the %d lanes of a warp; convert with a smaller block",
                 (long long)S->param[0], SIDE_MAX);
 }
 
@@ -120,21 +121,20 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(bsr_block) = {
     .name = "bsr-block",
-    .about = "reads blocks whole, as they are stored; lanes idle when b*b does not divide the warp",
+    .about = "a warp reads whole blocks in stored order; lanes idle if b*b does not divide 32",
     .format = &format_bsr,
     .source = "NOTES",
     .work = "one block row per warp, floor(32/(b*b)) blocks at a time",
-    .lesson = "A warp takes a row of blocks and lays its lanes over whole blocks as they are stored, row by row.\n"
+    .lesson = "A warp takes a row of blocks; its lanes cover whole blocks in the order in which they are stored.\n"
               "The 4x4 example with blocks of 2 x 2, block row 0:\n"
               "    1  7 | 0  0     stored  1 7 0 2 | 0 0 8 0\n"
               "    0  2 | 8  0     lane    0 1 2 3   4 5 6 7     lanes 8 to 31: the next six blocks\n"
-              "All lanes read one stretch of val; a block has one column index, so 4 x 4 blocks read 1/16 of the\n"
-              "indices of CSR; x is read in runs of b. The b lanes of a row add up by shuffles, then the blocks\n"
-              "do.\n"
-              "Zeros inside blocks are stored and multiplied: without small dense blocks in the matrix (finite\n"
-              "elements with several unknowns a node have them) most of the work is on zeros. Blocks above 32 rows\n"
-              "do not fit. When b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column wastes fewer:\n"
-              "2 with b = 3.\n",
+              "All lanes read one stretch of val. A block has one column index, so 4 x 4 blocks need 1/16 of the\n"
+              "indices of CSR; x is read in runs of b. Shuffles add first the b lanes of a row, then the blocks.\n"
+              "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as finite\n"
+              "elements with several unknowns per node do), most of the work is on zeros. Blocks of more than 32\n"
+              "rows do not fit a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column\n"
+              "leaves fewer idle: 2 with b = 3.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_block<float>,
@@ -143,21 +143,22 @@ KERNEL_ENTRY(bsr_block) = {
 
 KERNEL_ENTRY(bsr_column) = {
     .name = "bsr-column",
-    .about = "each lane keeps to one row of the block row; fewer lanes idle than with whole blocks",
+    .about = "each lane stays in one row of the block row; fewer idle lanes than bsr-block",
     .format = &format_bsr,
     .source = "NOTES",
     .work = "one block row per warp, floor(32/b) columns at a time",
-    .lesson = "As bsr-block, but b lanes take a column of a block, and a warp 32 / b columns at a time, so that a\n"
-              "lane keeps to one row. The 4x4 example with blocks of 2 x 2, block row 0 (1 7 / 0 2 and 0 0 / 8 0):\n"
+    .lesson = "As bsr-block, but b lanes take one column of a block and a warp takes 32 / b columns at a time, so\n"
+              "that each lane stays in one row. The 4x4 example with blocks of 2 x 2, block row 0 (1 7 / 0 2 and\n"
+              "0 0 / 8 0):\n"
               "    column  1 | 7 | 0 | 0\n"
               "            0 | 2 | 8 | 0\n"
               "    lanes  0-1 2-3 4-5 6-7     lanes 8 to 31: the columns of the next six blocks\n"
-              "The lanes of a column read val b apart, since blocks are stored by rows, but the request as a whole\n"
-              "covers the same stretch, hence the same sectors as bsr-block. x is one value a column. The columns'\n"
-              "sums are joined once at the end, and b lanes write y side by side: fewer shuffles, and fewer idle\n"
-              "lanes (b = 3: 30 of 32 work, against 27).\n"
-              "Still every zero of a block is multiplied, so it pays only where blocks are mostly full: see the\n"
-              "padding that `formats` shows; else use a CSR kernel.\n",
+              "Blocks are stored by rows, so the lanes of a column read values b apart; but the warp's request as a\n"
+              "whole covers the same stretch, hence the same sectors, as that of bsr-block. Each column needs one\n"
+              "value of x. The sums of the columns are added once at the end, and b neighbouring lanes write y:\n"
+              "fewer shuffles and fewer idle lanes (b = 3: 30 of 32 lanes work, 27 in bsr-block).\n"
+              "Every zero of a block is still multiplied, so the format pays only if blocks are mostly full: look\n"
+              "at the padding that `formats` shows. Otherwise use a CSR kernel.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_column<float>,
@@ -165,7 +166,7 @@ KERNEL_ENTRY(bsr_column) = {
 };
 
 #ifndef __CUDACC__
-/* sum[0..b-1] += block x: the part of the block that lies inside the matrix. */
+/* sum[0..b-1] += block times x, over the first `width` columns, which lie inside the matrix. */
 template <typename T> static void add_block(const T *block, int64_t b, int64_t width, const T *x, T *sum)
 {
     for (int64_t r = 0; r < b; r++)
@@ -191,8 +192,8 @@ template <typename T> static void bsr_host(const struct launch *L, int threads)
     for (int64_t i = 0; i < block_rows; i++) host_block_row<T>(L, i);
 }
 
-HOST_ENTRIES(bsr, "bsr", bsr_host, "the serial host loop, block after block", "NOTES", "256 block rows at a time",
-             "Multiplies block after block: one column index a block, and rows of b values that vector\n"
-             "instructions can take. The zeros inside blocks are multiplied too.\n",
+HOST_ENTRIES(bsr, "bsr", bsr_host, "the serial host loop, one block after another", "NOTES", "256 block rows at a time",
+             "Multiplies one block after another: one column index per block, and rows of b values for vector\n"
+             "instructions. The zeros inside blocks are multiplied too.\n",
              .fits = fits_warp);
 #endif

@@ -1,4 +1,5 @@
-/* What a device can do at best: reading, copying, gathering, launching; kernels for a GPU, loops for the host. */
+/* Measures the limits of a device: bandwidth of reading, copying and gathering, and the time of an empty launch.
+   Kernels for a GPU, loops for the host. */
 #include "gpu/dialect.h"
 #include "gpu/dev.h"
 
@@ -7,7 +8,7 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 256 };
 
-/* Two values in one request of 16 bytes. */
+/* Two values that one lane reads with one 16-byte load. */
 struct alignas(16) pair {
     double a, b;
 };
@@ -22,7 +23,7 @@ __device__ int64_t threads_of_grid()
     return (int64_t)gridDim.x * blockDim.x;
 }
 
-/* Spreads i over all 64 bits. */
+/* A hash of i: scattered positions for the gather. */
 __device__ uint64_t scatter(uint64_t i)
 {
     i *= 0x9e3779b97f4a7c15u;
@@ -35,9 +36,9 @@ __global__ void fill_kernel(int64_t n, double value, GPTR(double) x)
     for (int64_t i = thread_of_grid(); i < n; i += threads_of_grid()) x[i] = value;
 }
 
-/* Thread t takes pairs t, t + threads, ...; a warp's request is 512 bytes in a row, eight of them under way at once.
-   As the length is a power of two and the number of threads is not, a multiprocessor meets other pairs in each pass
-   and finds none of them in its own cache. */
+/* Thread t reads the pairs t, t + threads, ...; a warp's request covers 512 contiguous bytes, and eight requests are in
+   flight at once. The length is a power of two and the number of threads is not, so in each pass a multiprocessor reads
+   different pairs and finds none of them in its own cache. */
 __global__ void read_kernel(int64_t mask, int64_t total, GPTR(const pair) x, GPTR(double) sums)
 {
     double sum = 0;
@@ -114,7 +115,7 @@ extern "C" const struct ceiling_ops KERNEL_SYMBOL(ceilings) = {
 };
 
 #ifndef __CUDACC__
-/* What host thread t of `lanes` takes of n. */
+/* The share from .. to-1 of n elements that host thread t of `lanes` threads takes. */
 struct share {
     int64_t from, to;
 };
@@ -130,7 +131,7 @@ static void host_fill(struct device *, int64_t n, double value, double *x)
     for (int64_t i = 0; i < n; i++) x[i] = value;
 }
 
-/* Four sums of four, so that the memory and not the addition sets the pace. */
+/* Four vector sums of four values each, so that memory and not the latency of the addition limits the speed. */
 static double sum_of(const double *x, struct share s)
 {
     typedef double four __attribute__((vector_size(32), aligned(8), may_alias));

@@ -1,4 +1,5 @@
-/* Kernels over COO: one nonzero per thread, added to y by atomics; a stretch per warp, added up by rows first. */
+/* SpMV kernels (matrix-vector products) for COO: one nonzero per thread with an atomic addition each, or a stretch of
+   nonzeros per warp that is summed by row first. */
 #include "parts.h"
 #include "formats/fmt_coo.h"
 
@@ -7,14 +8,15 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128, STRETCH = 16 * WARP };
 
-/* One row per thread. y is not read where beta is 0. */
+/* One row per thread. y is not read if beta is 0. */
 template <typename T> __global__ void scale(unsigned rows, T beta, GPTR(T) y)
 {
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < rows) y[row] = beta == 0 ? 0 : beta * y[row];
 }
 
-/* One nonzero per thread. row, col and val are read side by side; lanes in the same row add to the same y. */
+/* One nonzero per thread. Neighbouring lanes read neighbouring row, col and val; lanes in the same row add to the same
+   y. */
 template <typename T>
 __global__ void coo_atomic(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)
@@ -25,8 +27,8 @@ __global__ void coo_atomic(unsigned nnz, GPTR(const int) row, GPTR(const int) co
     atomicAdd(y + row[k], product);
 }
 
-/* A stretch of neighbouring nonzeros per warp, 32 at a time: products are added up over lanes in the same row, and
-   only the last lane of a row adds to y. What lane 31 holds goes on into the next 32. */
+/* A stretch of neighbouring nonzeros per warp, 32 at a time: products are summed over the lanes in the same row, and
+   only the last lane of a row adds to y. The sum in lane 31 is carried into the next 32 nonzeros. */
 template <typename T>
 __global__ void coo_segmented(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
                               GPTR(const T) x, GPTR(T) y)
@@ -61,11 +63,11 @@ using coo_kernel = void(unsigned, GPTR(const int), GPTR(const int), GPTR(const T
 
 template <typename T>
 static void add_coo(const struct launch *L, struct coo_part p, KERNEL_POINTER(coo_kernel<T>) kernel,
-                    int nonzeros_a_block)
+                    int nonzeros_per_block)
 {
     const struct stored *S = L->A->of;
     int64_t nnz = S->a[p.val].n;
-    LAUNCH(L->A->dev, blocks_for(nnz, nonzeros_a_block), BLOCK, kernel)
+    LAUNCH(L->A->dev, blocks_for(nnz, nonzeros_per_block), BLOCK, kernel)
     ((unsigned)nnz, ARRAY(L, p.row, int), ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
@@ -102,41 +104,41 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(coo_atomic) = {
     .name = "coo-atomic",
-    .about = "perfect balance and coalesced reads, paid for with an atomic addition a nonzero",
+    .about = "perfect balance and coalesced reads, at the cost of one atomic addition per nonzero",
     .format = &format_coo,
     .source = "NOTES, THESIS",
     .work = "one nonzero per thread, atomicAdd to y",
-    .lesson = "Thread k takes nonzero k of the list, whatever row that is in. On the 4x4 example:\n"
+    .lesson = "Thread k takes nonzero k of the list, whatever its row. On the 4x4 example:\n"
               "    row     0  0  1  1  2  2  2  3  3\n"
               "    col     0  1  1  2  0  2  3  1  3\n"
               "    val     1  7  2  8  5  3  9  6  4\n"
               "    thread  0  1  2  3  4  5  6  7  8\n"
-              "A warp asks for 32 neighbouring rows, columns and values: 4, 4 and 8 sectors of 32 bytes in fp64,\n"
-              "none of them wasted. x is gathered. No thread has more to do than another.\n"
-              "What it costs: an atomic addition a nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
-              "in an order that nobody fixes: the last bits of y may differ from run to run. Long rows are the\n"
-              "worst case.\n"
-              "NOTES: the load is balanced, but the atomics spoil it. Better: coo-segmented, or any CSR kernel.\n",
+              "A warp reads 32 neighbouring rows, columns and values: 4, 4 and 8 sectors of 32 bytes in fp64, none\n"
+              "of them wasted. x is gathered. Every thread has the same work.\n"
+              "The cost is one atomic addition per nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
+              "in no fixed order: the last bits of y may differ from run to run. Long rows are the worst case.\n"
+              "NOTES: the balance is perfect, but the atomics cancel its benefit. Use coo-segmented or any CSR\n"
+              "kernel.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };
 
 KERNEL_ENTRY(coo_segmented) = {
     .name = "coo-segmented",
-    .about = "products are added up by row within the warp first: one atomic addition a row and warp, not a nonzero",
+    .about = "a warp first sums its products by row: one atomic addition per row and warp, not per nonzero",
     .format = &format_coo,
     .source = "[ours]",
-    .work = "16 nonzeros per thread, 32 side by side at a time",
-    .lesson = "A warp takes 512 nonzeros of the list, 32 side by side at a time, and adds up what belongs together\n"
-              "before anything goes to y. On the 4x4 example, with products a to i:\n"
+    .work = "16 nonzeros per thread; a warp reads 32 neighbouring ones at a time",
+    .lesson = "A warp takes 512 nonzeros of the list, 32 neighbouring ones at a time, and sums the products of each\n"
+              "row before it adds to y. On the 4x4 example, with products a to i:\n"
               "    row      0   0   1   1   2   2     2   3   3\n"
               "    product  a   b   c   d   e   f     g   h   i\n"
               "    sums     a  a+b  c  c+d  e  e+f  e+f+g h  h+i\n"
-              "Five steps of shuffles make the sums; the last lane of each row adds to y: 4 atomics here instead\n"
-              "of 9. What lane 31 holds goes on into the next 32, so a long row costs one atomic for each 512\n"
-              "nonzeros. All reads but x are whole stretches, as in coo-atomic.\n"
-              "The order of the atomics is still open, so the last bits may differ between runs. For rows of one\n"
-              "or two entries it saves little; csr-merge gives the same balance without atomics.\n",
+              "Five shuffle steps compute the sums; the last lane of each row adds to y: 4 atomics here instead of\n"
+              "9. The sum in lane 31 is carried into the next 32 nonzeros, so a long row costs one atomic per 512\n"
+              "nonzeros. All reads except x are contiguous, as in coo-atomic.\n"
+              "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
+              "one or two entries it saves little; csr-merge has the same balance without atomics.\n",
     .f32 = segmented<float>,
     .f64 = segmented<double>,
 };
@@ -152,14 +154,14 @@ template <typename T> void host_scale(const struct launch *L, int threads)
     for (int64_t row = 0; row < L->A->of->rows; row++) y[row] = beta == 0 ? 0 : beta * y[row];
 }
 
-/* The first of the n nonzeros at or after i that begins a row. */
+/* The first nonzero at or after i that begins a row; n if there is none. */
 static int64_t row_start(const int *row, int64_t n, int64_t i)
 {
     while (i > 0 && i < n && row[i] == row[i - 1]) i++;
     return i;
 }
 
-/* The nonzeros in equal shares, cut where a row begins: no two threads add to the same y. */
+/* The nonzeros are divided into equal shares that begin with a row, so that no two threads add to the same y. */
 template <typename T> void host_coo(const struct launch *L, struct coo_part p, int threads)
 {
     const int *row = (const int *)L->A->ptr[p.row], *col = (const int *)L->A->ptr[p.col];
@@ -187,7 +189,7 @@ template <typename T> static void coo_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
-             "Reads the three arrays from front to back, which the processor foresees; x and y are found where\n"
-             "the nonzeros say. With more threads the list is cut where a row begins, so that no two write the\n"
-             "same y and no atomics are needed; a single long row is one thread's work.\n");
+             "Reads the three arrays from front to back, which the CPU prefetches. The columns of the nonzeros\n"
+             "determine the accesses to x, their rows those to y. With several threads the list is cut where a row\n"
+             "begins: no two threads write the same y, and no atomics are needed; a long row is one thread's work.\n");
 #endif

@@ -1,4 +1,5 @@
-/* Kernels over CSC: one column per thread, scattered to y by atomics. A x is not what CSC is for; A^T x is. */
+/* SpMV kernels (matrix-vector products) for CSC: one column per thread, with atomic additions to a scattered y. CSC
+   suits the product with the transpose, A^T x, rather than A x. */
 #include "parts.h"
 #include "formats/fmt_csc.h"
 
@@ -7,7 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One column per thread. x is read side by side, once; row and val a column length apart; y is scattered. */
+/* One column per thread. Neighbouring threads read neighbouring x, once; they read row and val a column length apart,
+   and add to scattered y. */
 template <typename T>
 __global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) row, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)
@@ -39,26 +41,26 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csc_atomic) = {
     .name = "csc-atomic",
-    .about = "reads x once, but scatters to y by an atomic addition a nonzero",
+    .about = "reads x once, but adds to a scattered y with one atomic addition per nonzero",
     .format = &format_csc,
     .source = "[ours]",
     .work = "one column per thread, atomicAdd to y",
-    .lesson = "Thread t walks down column t and adds each product to the y of that row. On the 4x4 example:\n"
+    .lesson = "Thread t walks down column t and adds each product to the y of its row. On the 4x4 example:\n"
               "    val     1  5 | 7  2  6 | 8  3 | 9  4\n"
               "    row     0  2   0  1  3   1  2   2  3\n"
               "    thread  0  0   1  1  1   2  2   3  3\n"
-              "x is read once, side by side: 8 sectors a warp in fp64. But val and row are read a column length\n"
-              "apart, as in csr-scalar, and every product is an atomic addition to a scattered y, whose order is\n"
-              "open.\n"
-              "Bad on every matrix for y = A x, worst where a row is long and all threads add to the same place.\n"
-              "It is here to show what the transpose of a format costs; convert to csr instead. A^T x is what CSC\n"
-              "is for: there a column is a row, and this becomes csr-scalar.\n",
+              "A warp reads 32 neighbouring x once: 8 sectors in fp64. But its lanes read val and row a column\n"
+              "length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in no\n"
+              "fixed order.\n"
+              "It is slow for y = A x on every matrix, and slowest if a row is long, because then many threads add\n"
+              "to the same y. It shows the cost of using the transpose of a format; convert to csr instead. CSC is\n"
+              "meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };
 
 #ifndef __CUDACC__
-/* The first of row[from..to-1], ascending, that is at least `least`; `to` if there is none. */
+/* The index of the first of the ascending row[from..to-1] that is >= `least`; `to` if there is none. */
 static int first_from(const int *row, int from, int to, int64_t least)
 {
     while (from < to) {
@@ -71,7 +73,7 @@ static int first_from(const int *row, int from, int to, int64_t least)
     return from;
 }
 
-/* Adds to rows top .. bottom-1 only, column after column. */
+/* Goes through all columns and adds the products of the rows top .. bottom-1 to y. */
 template <typename T> static void add_to_rows(const struct launch *L, int64_t top, int64_t bottom)
 {
     const int *ptr = (const int *)L->A->ptr[CSC_PTR], *row = (const int *)L->A->ptr[CSC_ROW];
@@ -84,7 +86,7 @@ template <typename T> static void add_to_rows(const struct launch *L, int64_t to
     }
 }
 
-/* Each thread goes through all columns for rows of its own: no atomics, and sums in one order. */
+/* Each thread goes through all columns, but only for its share of the rows: no atomics, a fixed order of additions. */
 template <typename T> static void csc_host(const struct launch *L, int threads)
 {
     int64_t rows = L->A->of->rows;
@@ -94,7 +96,7 @@ template <typename T> static void csc_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
-             "Goes down the columns: x once and in order, y wherever the rows are, which is read and written for\n"
-             "every entry. With more threads each goes through all columns and searches them for rows of its own:\n"
-             "no atomics and the same bits, but more searching the more threads there are.\n");
+             "Goes down the columns: x is read once and in order, y is scattered and is read and written for every\n"
+             "entry. With several threads, each one searches all columns for the rows of its share: no atomics\n"
+             "and identical bits, but the searching grows with the number of threads.\n");
 #endif

@@ -1,4 +1,4 @@
-/* Kernels over CSR: one row per thread, one row per warp, one row per 2 to 32 threads, and the host's loops. */
+/* SpMV kernels (matrix-vector products) for CSR: one row per thread, per warp, or per 2 to 32 threads. */
 #include "csr_rows.h"
 
 namespace KERNEL_SPACE
@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 enum { BLOCK = 128 };
 
 /* One row per thread. Neighbouring threads read col and val a row length apart, so a warp's request touches up to
-   32 sectors; ptr and y are read and written side by side. */
+   32 sectors; they access neighbouring ptr and y. */
 template <typename T>
 __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
@@ -21,7 +21,7 @@ __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     store(y, row, alpha, sum, beta);
 }
 
-/* One row per warp. The 32 lanes read 32 neighbouring elements, then add up by shuffles; lane 0 writes y. */
+/* One row per warp. The 32 lanes read 32 neighbouring elements, then shuffles add their sums; lane 0 writes y. */
 template <typename T>
 __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
@@ -37,8 +37,8 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     if (lane == 0) store(y, row, alpha, sum, beta);
 }
 
-/* One row per vector of V neighbouring threads, V a power of two near the mean row length: lanes of a warp read
-   several short rows at a time. With V = 32 a long row is read from an aligned address on. */
+/* One row per vector of V neighbouring threads, V a power of two near the mean row length: a warp reads several
+   short rows at a time. With V = 32 the reads of a long row are aligned to 32 elements. */
 template <typename T, int V>
 __global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                          GPTR(const T) x, T beta, GPTR(T) y)
@@ -55,10 +55,10 @@ template <typename T>
 using csr_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T, GPTR(T));
 
 template <typename T>
-static bool launch_csr(const struct launch *L, KERNEL_POINTER(csr_kernel<T>) kernel, int rows_a_block)
+static bool launch_csr(const struct launch *L, KERNEL_POINTER(csr_kernel<T>) kernel, int rows_per_block)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, rows_a_block), BLOCK, kernel)
+    LAUNCH(L->A->dev, blocks_for(S->rows, rows_per_block), BLOCK, kernel)
     ((int)S->rows, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
@@ -83,7 +83,7 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 
-/* Where no row is much longer than the mean, vectors of threads are; else the row ends must be merged. */
+/* Best if no row is much longer than the mean; otherwise csr-merge is. */
 static bool even_rows(const struct csr *A)
 {
     return csr_longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
@@ -95,7 +95,7 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_scalar) = {
     .name = "csr-scalar",
-    .about = "the plainest CSR kernel: simple, and uncoalesced as soon as rows are longer than one element",
+    .about = "the simplest CSR kernel: its reads are uncoalesced unless rows have a single element",
     .format = &format_csr,
     .source = "NOTES, THESIS",
     .work = "one row per thread",
@@ -103,13 +103,14 @@ KERNEL_ENTRY(csr_scalar) = {
               "    val     1  7 | 2  8 | 5  3  9 | 6  4\n"
               "    step    1  2   1  2   1  2  3   1  2\n"
               "    thread  0  0   1  1   2  2  2   3  3\n"
-              "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors\n"
-              "where 8 would hold 32 doubles. The cache saves it while rows are short, since the next steps use\n"
-              "the rest of the same sectors. The warp goes on until its longest row has ended; all others wait.\n"
+              "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors,\n"
+              "while 8 sectors would hold 32 doubles. With short rows the cache makes up for it, because the next\n"
+              "steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with shorter\n"
+              "rows wait.\n"
               "On an H200 it is close to the fastest for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
-              "us, csr-stream 24, csr-cusp 55), and the slowest where one row is long (circuit 100000 4: 2366\n"
-              "us, csr-merge 12.5).\n"
-              "Longer rows of like length: csr-cusp. Unlike ones: csr-merge. The same walk, coalesced: ell, sell.\n",
+              "us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4: 2366 us,\n"
+              "csr-merge 12.5).\n"
+              "Longer rows of similar length: csr-cusp. Uneven rows: csr-merge. Coalesced likewise: ell, sell.\n",
     .deterministic = true,
     .f32 = scalar<float>,
     .f64 = scalar<double>,
@@ -117,20 +118,19 @@ KERNEL_ENTRY(csr_scalar) = {
 
 KERNEL_ENTRY(csr_vector) = {
     .name = "csr-vector",
-    .about = "coalesced along the row; lanes idle when rows are shorter than a warp",
+    .about = "coalesced along the row; lanes idle in rows with fewer than 32 entries",
     .format = &format_csr,
     .source = "NOTES, THESIS",
     .work = "one row per warp, shuffle reduction",
-    .lesson = "A warp takes a row: lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
+    .lesson = "A warp takes a row; lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
               "    row 0   1  7          row 2   5  3  9\n"
               "    lane    0  1          lane    0  1  2     and 29 lanes have nothing to do\n"
-              "The lanes read neighbours, so a full step asks for 8 sectors of fp64 values and 4 of columns. Then\n"
-              "five shuffle steps add the 32 sums up, and lane 0 writes y: 4 or 8 bytes of a sector a warp.\n"
-              "Rows of 100 entries and more keep the lanes busy. Rows of 5 leave 27 of 32 idle, and pay for five\n"
-              "shuffles on top: use csr-cusp, which gives a row only as many lanes as it has use for, or\n"
-              "csr-scalar. One very long row is one warp's work while the rest of the device is done: use\n"
-              "csr-merge.\n"
-              "THESIS and NOTES: coalesced where csr-scalar is not, but the idle lanes of short rows remain.\n",
+              "The lanes read neighbouring elements, so a full step reads 8 sectors of fp64 values, 4 of columns.\n"
+              "Then five shuffle steps add the 32 sums, and lane 0 writes y: 4 or 8 bytes of a 32-byte sector.\n"
+              "Rows of 100 entries and more keep the lanes busy. Rows of 5 leave 27 of 32 lanes idle and still\n"
+              "need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it needs.\n"
+              "A single very long row keeps one warp busy after the rest of the device has finished: use csr-merge.\n"
+              "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .deterministic = true,
     .f32 = vector<float>,
     .f64 = vector<double>,
@@ -138,21 +138,21 @@ KERNEL_ENTRY(csr_vector) = {
 
 KERNEL_ENTRY(csr_cusp) = {
     .name = "csr-cusp",
-    .about = "as many threads a row as the mean row has entries: good for short and long rows, if they are alike",
+    .about = "threads per row chosen from the mean row length: good if rows are of similar length",
     .format = &format_csr,
     .source = "NOTES",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
-    .lesson = "A vector of V threads takes a row; V is 2, 4, 8, 16 or 32, the first that is not below the mean row\n"
-              "length. The 4x4 example has 9 / 4 entries a row, so V = 4:\n"
+    .lesson = "A vector of V threads takes a row; V is the first of 2, 4, 8, 16 and 32 that is at least the mean\n"
+              "row length. The 4x4 example has 9 / 4 entries per row, so V = 4:\n"
               "    val   1  7 | 2  8 | 5  3  9 | 6  4\n"
               "    lane  0  1   4  5   8  9 10  12 13     lanes 2, 3, 6, 7, 11, 14 and 15 are idle\n"
-              "The rows of a warp follow one another in val, so its requests still fall into a few neighbouring\n"
-              "sectors. log2(V) shuffle steps add up, and the first lane of each vector writes y. With V = 32 the\n"
-              "reads of a long row begin at a multiple of 32, so that no request straddles one sector more than it\n"
-              "must.\n"
-              "Good where rows are alike and longer than 16. A row of 1000 times the mean keeps its V threads busy\n"
-              "long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
-              "NOTES: close to merge-path, at times ahead, on even rows; nothing to prepare, so least in all.\n",
+              "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
+              "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
+              "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
+              "Good if rows are of similar length and longer than 16. A row of 1000 times the mean length keeps\n"
+              "its V threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
+              "NOTES: on even rows close to merge-path, sometimes faster; it needs no preparation, so its total\n"
+              "time was the lowest.\n",
     .deterministic = true,
     .best = even_rows,
     .f32 = cusp<float>,
@@ -176,7 +176,7 @@ template <typename T> static void csr_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS",
              "1024 rows at a time",
-             "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes an entry in\n"
-             "fp64, and x from the cache while columns lie close together. Every speed-up is measured against it.\n"
-             "Threads take 1024 rows at a time, whoever is free; one very long row is one thread's work.\n");
+             "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
+             "fp64, plus x, which comes from the cache if columns lie close together. It is the baseline of every\n"
+             "speed-up. A free thread takes the next 1024 rows; a very long row is one thread's work.\n");
 #endif

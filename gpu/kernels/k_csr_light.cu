@@ -1,19 +1,19 @@
-/* LightSpMV over CSR: rows are not dealt beforehand but taken from a counter, so that a vector which got a short row
-   goes on while its neighbour still works on a long one. */
+/* LightSpMV, a matrix-vector product for CSR: rows are not assigned in advance but taken from a counter, so that a
+   vector that had a short row continues while its neighbour still works on a long one. */
 #include "csr_rows.h"
 #include "formats/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 256, BLOCKS_A_UNIT = 8 };
+enum { BLOCK = 256, BLOCKS_PER_UNIT = 8 };
 
 static __global__ void reset_counter(GPTR(int) counter)
 {
     counter[0] = 0;
 }
 
-/* One row at a time per vector of V threads; its first lane takes the row's number and hands it round. */
+/* One row at a time per vector of V threads; its first lane takes the row's number and broadcasts it. */
 template <typename T, int V>
 __global__ void light_vector(int rows, GPTR(int) counter, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                              T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -29,7 +29,7 @@ __global__ void light_vector(int rows, GPTR(int) counter, GPTR(const int) ptr, G
     }
 }
 
-/* 32/V rows at a time per warp, one for each of its vectors: fewer atomics. */
+/* 32/V rows at a time per warp, one for each of its vectors, with a single atomic addition. */
 template <typename T, int V>
 __global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                            T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -40,7 +40,7 @@ __global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPT
         first = __shfl_sync(FULL_MASK, first, 0);
         if (first >= rows) return; /* the whole warp */
         int row = first + in_warp / V;
-        if (row < rows) { /* true or false for a whole vector */
+        if (row < rows) { /* the same for a whole vector */
             int begin = ptr[row], end = ptr[row + 1];
             T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
             if (lane == 0) store(y, row, alpha, sum, beta);
@@ -58,10 +58,10 @@ static int64_t counter_bytes(const struct mat *)
     return sizeof(int);
 }
 
-/* Blocks enough to fill the device, and no more than there are rows for. */
-static unsigned light_grid(const struct mat *M, int rows_a_block)
+/* Enough blocks to fill the device, but no more than the rows need. */
+static unsigned light_grid(const struct mat *M, int rows_per_block)
 {
-    unsigned most = (unsigned)M->dev->units * BLOCKS_A_UNIT, needed = blocks_for(M->of->rows, rows_a_block);
+    unsigned most = (unsigned)M->dev->units * BLOCKS_PER_UNIT, needed = blocks_for(M->of->rows, rows_per_block);
     return needed < most ? needed : most;
 }
 
@@ -97,19 +97,19 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_light_vector) = {
     .name = "csr-light-vector",
-    .about = "as csr-cusp, but every vector takes its next row from a counter: balances rows of unlike length",
+    .about = "as csr-cusp, but every vector takes its next row from a counter: balances uneven rows",
     .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "one row at a time per 2 to 32 threads, taken by atomicAdd",
-    .lesson = "As csr-cusp, but no row belongs to a vector beforehand: its first lane takes the next row's number\n"
-              "from a counter by atomicAdd and hands it to the others, until the rows are used up.\n"
-              "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours go on\n"
-              "Reads are those of csr-cusp. Which vector takes which row changes from run to run, the sum of a row\n"
-              "does not: the result has the same bits every time.\n"
-              "The counter is the bottleneck: one address takes about one addition a nanosecond on an H200,\n"
-              "whoever asks. A million short rows, 4 of them to a warp, take 213 us where csr-cusp takes 54 us;\n"
-              "and a row of 100000 entries is still one vector's work (use csr-merge).\n"
-              "NOTES: both LightSpMV kernels were the slowest on all eight matrices, and much alike.\n",
+    .lesson = "As csr-cusp, but rows are not assigned to vectors in advance: the first lane of a vector takes the\n"
+              "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
+              "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours more\n"
+              "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
+              "of a row does not depend on it: the result has the same bits every time.\n"
+              "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
+              "whatever the number of threads. A million short rows take 213 us, csr-cusp 54 us; and a row of\n"
+              "100000 entries is still one vector's work (use csr-merge).\n"
+              "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times.\n",
     .deterministic = true,
     .together = true,
     .shares = true,
@@ -124,15 +124,14 @@ KERNEL_ENTRY(csr_light_warp) = {
     .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
-    .lesson = "As csr-light-vector, but the warp's lane 0 takes 32/V rows with one atomicAdd, one for each:\n"
+    .lesson = "As csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
-              "they take the next ones, so that the balance is a little coarser.\n"
-              "It was meant to need fewer atomics. On an H200 it takes as long as csr-light-vector, most likely\n"
-              "since a warp's additions to one address are joined on their way anyhow; what is left, about one\n"
-              "addition a nanosecond for the whole device, is too slow for short rows (poisson2d 1000 999: 213 us,\n"
-              "csr-cusp 54 us).\n"
-              "Use csr-cusp for rows that are alike, csr-merge for rows that are not.\n",
+              "they take the next ones, so the balance is a little coarser.\n"
+              "Its purpose is fewer atomics. On an H200 it takes as long as csr-light-vector, most likely because\n"
+              "the hardware combines a warp's additions to one address anyway. About one addition per nanosecond\n"
+              "for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
+              "Use csr-cusp for rows of similar length, csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,
     .shares = true,

@@ -1,20 +1,20 @@
-/* Merge-path over CSR: the list of row ends ptr[1..m] and the list of nonzeros 0..z-1 are merged, and the merge of
-   m+z items is cut in equal pieces, per block (a tile) and per thread, whatever the lengths of the rows.
+/* Merge-path SpMV (matrix-vector product) for CSR: the list of row ends ptr[1..m] and the list of nonzeros 0..z-1 are
+   merged, and the m+z items of the merge are split into equal pieces: one tile per block, ITEMS items per thread.
 
-   Where a tile begins is found by binary search on its diagonal: at diagonal d, `row` row ends and d - row nonzeros
-   have been consumed. A border that falls into a short row is moved back to the row's beginning. A longer row is cut,
-   and what the tile has of it becomes a carry; carries are added up afterwards by row, in the order of the tiles, so
-   that the result is the same every run. */
+   A binary search on its diagonal finds the start of a tile: at diagonal d, `row` row ends and d - row nonzeros come
+   before it. If the border falls into a short row, it is moved back to the start of that row. A longer row is split;
+   the tile's partial sum of it becomes a carry. Carries are added afterwards by row, in the order of the tiles, so that
+   the result is the same every run. */
 #include "parts.h"
 #include "formats/fmt_csr.h"
 
 namespace KERNEL_SPACE
 {
 
-/* A tile has STEP items, and up to SHORT more that lie before a border that was moved. */
+/* Tiles are STEP items apart. One has up to SHORT more items, because its first border may have been moved back. */
 enum { BLOCK = 128, WARPS = BLOCK / WARP, ITEMS = 7, TILE = BLOCK * ITEMS, SHORT = 64, STEP = TILE - SHORT };
 
-/* How many of the row ends, which `end` gives for 0 .. rows-1, come before diagonal d in the merge. */
+/* The number of row ends, of end[0 .. rows-1], that come before diagonal d in the merge. */
 template <typename I, typename P> __device__ I merge_search(P end, I rows, I nnz, I d)
 {
     I low = d > nnz ? d - nnz : 0, high = d < rows ? d : rows;
@@ -28,7 +28,7 @@ template <typename I, typename P> __device__ I merge_search(P end, I rows, I nnz
     return low;
 }
 
-/* One tile border per thread: how many row ends and how many nonzeros come before it. */
+/* One tile border per thread: the numbers of row ends and of nonzeros that come before it. */
 static __global__ void merge_starts(int tiles, int64_t rows, int64_t nnz, GPTR(const int) ptr, GPTR(int) start_row,
                                     GPTR(int) start_k)
 {
@@ -43,23 +43,23 @@ static __global__ void merge_starts(int tiles, int64_t rows, int64_t nnz, GPTR(c
     start_k[t] = (int)k;
 }
 
-/* Every BLOCK-th product of the tile from t on, n of them in all. All of col and val are asked for before the first is
-   waited for, then all of x. */
+/* The products t, t + BLOCK, ... of the tile's n. All loads of col and val are issued before the first result is
+   needed, then all loads of x. */
 template <typename T>
-__device__ void merge_products(int t, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, T *mine)
+__device__ void merge_products(int t, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, T *products)
 {
     int c[ITEMS];
     UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++) c[j] = t + j * BLOCK < n ? col[t + j * BLOCK] : 0;
     UNROLL_WHOLE
-    for (int j = 0; j < ITEMS; j++) mine[j] = t + j * BLOCK < n ? val[t + j * BLOCK] : 0;
+    for (int j = 0; j < ITEMS; j++) products[j] = t + j * BLOCK < n ? val[t + j * BLOCK] : 0;
     UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++)
-        if (t + j * BLOCK < n) mine[j] *= x[c[j]];
+        if (t + j * BLOCK < n) products[j] *= x[c[j]];
 }
 
-/* What the row that this warp begins in has gathered in the warps before, of which number w ended in warp_row[w] with
-   warp_sum[w] of it. */
+/* The sum, over the warps before this one, of the row in which this warp begins. Warp w ended in row warp_row[w] and
+   contributes the partial sum warp_sum[w]. */
 template <typename T, typename K, typename V> __device__ T merge_carried(int warp, K warp_row, V warp_sum)
 {
     T sum = 0;
@@ -68,9 +68,9 @@ template <typename T, typename K, typename V> __device__ T merge_carried(int war
     return sum;
 }
 
-/* One tile per block, ITEMS items of the merge per thread. Products and row ends of the tile are read side by side
-   into shared memory; each thread then walks its own stretch there, and leaves the sums of rows behind the products,
-   from where they go to y side by side. */
+/* One tile per block, ITEMS items of the merge per thread. Coalesced reads bring the tile's products and row ends into
+   shared memory. Each thread then walks its own stretch there and stores the sums of rows after the products, from
+   where they are written to y, coalesced. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK)
     merge_tile(GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y,
@@ -83,23 +83,23 @@ __global__ void __launch_bounds__(BLOCK)
     int tile = blockIdx.x, t = threadIdx.x, lane = t % WARP, warp = t / WARP;
     int row0 = start_row[tile], k0 = start_k[tile];
     int n = start_row[tile + 1] - row0, z = start_k[tile + 1] - k0;
-    T mine[ITEMS];
-    merge_products<T>(t, z, col + k0, val + k0, x, mine);
+    T products[ITEMS];
+    merge_products<T>(t, z, col + k0, val + k0, x, products);
     AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) end[i] = ptr[row0 + 1 + i] - k0;
-    __syncthreads(); /* all: the row ends are there; the products may still be on their way */
+    __syncthreads(); /* all threads: `end` is complete; the loads of the products may still be in flight */
 
     int from = min(t * ITEMS, n + z), to = min(from + ITEMS, n + z);
     int row = merge_search(end, n, z, from), k = from - row, first = row;
     UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++)
-        if (t + j * BLOCK < z) product[t + j * BLOCK] = mine[j];
-    __syncthreads(); /* all: so are the products */
+        if (t + j * BLOCK < z) product[t + j * BLOCK] = products[j];
+    __syncthreads(); /* all threads: `product` is complete */
 
-    T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, which may have begun before */
+    T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, as far as this thread has it */
     for (int i = from; i < to; i++) {
         bool ends = false;
-        AHEAD(UNROLL_ALL) /* the predictions that agree with an H200 wait for eight of them together */
+        AHEAD(UNROLL_ALL) /* for the cost model: measured times imply that the lanes wait once for all turns */
         ends = row < n && end[row] <= k;
         if (ends) {
             if (row == first)
@@ -117,20 +117,20 @@ __global__ void __launch_bounds__(BLOCK)
         warp_row[warp] = row;
         warp_sum[warp] = upto;
     }
-    __syncthreads(); /* all: every warp has said what it leaves to the next */
+    __syncthreads(); /* all threads: warp_row and warp_sum are complete */
     T carried = merge_carried<T>(warp, warp_row, warp_sum);
-    bool goes_on = warp > 0 && first == warp_row[warp - 1]; /* no row ended in the warp before this thread */
-    if (row > first) product[z + first] = (lane > 0 ? before : 0) + (goes_on ? carried : 0) + head;
+    bool row_continues = warp > 0 && first == warp_row[warp - 1]; /* no row of this warp ended before this thread */
+    if (row > first) product[z + first] = (lane > 0 ? before : 0) + (row_continues ? carried : 0) + head;
     if (t == BLOCK - 1) {
         carry_row[tile] = row0 + row;
-        carry[tile] = row == first && goes_on ? upto + carried : upto;
+        carry[tile] = row == first && row_continues ? upto + carried : upto;
     }
-    __syncthreads(); /* all: every row that ends in the tile has its sum */
+    __syncthreads(); /* all threads: the sum of every row that ends in the tile is in `product` */
     AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
-/* Where the tiles that carry into row r end: carry_row ascends. */
+/* The first tile after i whose carry belongs to a row after r; carry_row is ascending. */
 static __device__ int carries_end(GPTR(const int) carry_row, int tiles, int i, int r)
 {
     int low = i, high = tiles;
@@ -144,7 +144,7 @@ static __device__ int carries_end(GPTR(const int) carry_row, int tiles, int i, i
     return low;
 }
 
-/* One tile per warp; the warp of the first tile that carries into a row adds all that do, 32 at a time. */
+/* One tile per warp. The warp of the first tile with a carry into a row adds all of that row's carries, 32 at once. */
 template <typename T>
 __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GPTR(const T) carry, T alpha, GPTR(T) y)
 {
@@ -161,13 +161,13 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
     if (lane == 0) y[row] += alpha * sum;
 }
 
-/* ---- on the host: what is kept, and the launches ---- */
+/* ---- on the host: scratch memory and launches ---- */
 
-/* Of a launch's scratch: a carry a tile, at most 8 bytes each, then the other arrays. */
+/* The arrays in a launch's scratch memory: one carry per tile, 8 bytes each, then the others. */
 struct merge_parts {
     int64_t tiles;
     void *carry;
-    int *carry_row, *start_row, *start_k; /* tiles, tiles + 1, tiles + 1 */
+    int *carry_row, *start_row, *start_k; /* lengths: tiles, tiles + 1, tiles + 1 */
 };
 
 static int64_t tiles_of(const struct stored *S)
@@ -188,7 +188,7 @@ static struct merge_parts parts_of(const struct launch *L)
     return {tiles, L->scratch, carry_row, start_row, start_row + tiles + 1};
 }
 
-/* Rows that a tile's border may cut: without them nothing is carried. */
+/* Is any row so long that a tile border may split it? If not, there are no carries. */
 static bool any_long(const struct stored *S)
 {
     const int *ptr = (const int *)S->a[CSR_PTR].data;
@@ -197,7 +197,7 @@ static bool any_long(const struct stored *S)
     return false;
 }
 
-/* The note: whether there are carries to add. */
+/* Finds the tile starts; the note is 1 if there may be carries to add. */
 static bool find_starts(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
@@ -242,22 +242,23 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_merge) = {
     .name = "csr-merge",
-    .about = "row ends and nonzeros merged and cut in equal pieces: no row is too long and none too short",
+    .about = "row ends and nonzeros merged and split into equal pieces: balanced whatever the row lengths",
     .format = &format_csr,
     .source = "NOTES (Merrill and Garland)",
     .work = "7 items of the merge of row ends and nonzeros",
-    .lesson = "Row ends and nonzeros are merged into one list, which is cut in equal pieces, per block and per\n"
-              "thread. On the 4x4 example, with | for a row's end and 5 items a thread:\n"
+    .lesson = "Row ends and nonzeros are merged into one list, which is split into equal pieces, one per thread.\n"
+              "On the 4x4 example, with | for a row's end, / between threads and 5 items per thread:\n"
               "    1 7 | 2 8   / | 5 3 9 | /   6 4 |     thread 0 stops before row 1 ends: its sum goes to thread 1\n"
-              "So no thread has more to do than another, however long or short the rows are; empty rows count too.\n"
-              "A block reads col and val of its piece as one stretch, puts the products into shared memory, walks\n"
-              "them there, adds up across threads by shuffles, and writes y side by side. Rows above 64 entries\n"
-              "that lie across a block's border leave carries, which a second small launch adds in order: same\n"
-              "bits every run.\n"
-              "H200, fp64, against cusparse-csr1-prep: poisson3d 128 83 and 87 us, fem 200 18 and 19 us. It costs\n"
-              "four barriers and a second walk, in shared memory: rows of up to 16 entries are faster with\n"
-              "csr-scalar.\n"
-              "NOTES: good on every matrix, a little behind cuSPARSE's product, far ahead with the preparation.\n",
+              "Every thread has the same work, however long or short the rows are; empty rows count as work too.\n"
+              "A block reads the contiguous col and val of its piece, stores the products in shared memory, walks\n"
+              "them there, adds sums across threads by shuffles, and writes y coalesced. Rows of more than 64\n"
+              "entries may cross the border of a block; the partial sums become carries, which a second small\n"
+              "launch adds in order: the same bits every run.\n"
+              "H200, fp64, compared with cusparse-csr1-prep: poisson3d 128: 83 and 87 us, fem 200: 18 and 19 us.\n"
+              "It needs four barriers and a second walk, in shared memory, so csr-scalar is faster for rows of up\n"
+              "to 16 entries.\n"
+              "NOTES: good on every matrix; slightly slower than cuSPARSE's product alone, much faster if the\n"
+              "preparation is included.\n",
     .deterministic = true,
     .together = true,
     .scratch = merge_bytes,

@@ -1,5 +1,5 @@
-/* CSR-Stream over CSR (Greathouse and Daga 2014): the products are made by whoever reads them best, the sums by whoever
-   has the row. */
+/* CSR-Stream, a matrix-vector product for CSR (Greathouse and Daga 2014): a block computes the products with coalesced
+   reads and stores them in shared memory; then each thread sums one row. */
 #include "vec.h"
 #include "formats/fmt_csr.h"
 #include "matrix/csr.h"
@@ -9,9 +9,9 @@ namespace KERNEL_SPACE
 
 enum { STREAM = 2048 }; /* products of a block in shared memory at a time */
 
-/* A block has as many neighbouring rows as threads. Its threads read the entries of all of them side by side, in
-   stretches of STREAM, and leave the products in shared memory; then each thread adds up those of its own row.
-   Participants: all threads of the block. */
+/* The sum of one row per thread; a block has as many neighbouring rows as threads. Its threads read the entries of all
+   these rows coalesced, STREAM at a time, and store the products in shared memory; then each thread sums those of its
+   own row. Participants: all threads of the block. */
 template <typename T>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                         GPTR(const T) x)
@@ -24,10 +24,10 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
         int stop = min(to, c + STREAM);
         UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK) product[k - c] = once(val, k) * x[once(col, k)];
-        __syncthreads(); /* all of the block: the products are there */
+        __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
         for (int k = max(begin, c); k < min(end, stop); k++) sum += product[k - c];
-        __syncthreads(); /* all of the block: the products were read */
+        __syncthreads(); /* all threads of the block: `product` may be overwritten */
     }
     return sum;
 }
@@ -41,7 +41,7 @@ __global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) co
     if (row < rows) store(y, row, alpha, sum, beta);
 }
 
-/* What ends the product with sums is what ends a pass. */
+/* The last block stores the sums for CG, as it does after a pass over vectors. */
 struct stream_sums {
     enum { SUMS = 3 };
     __device__ void end(GPTR(double) s, vec_sums t) const { cg_keep(s, t); }
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
     vec_finish(s, ticket, end, t);
 }
 
-/* Measured: up to 32 entries a row, nothing of CSR's is faster. */
+/* Measured: with at most 32 entries per row, no other CSR kernel is faster. */
 static bool short_rows(const struct csr *A)
 {
     return csr_longest_row(A) <= 32;
@@ -90,7 +90,7 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
 {
     int64_t n = L->A->of->rows;
     double *s = L->s;
-    unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* as a thread takes one row at a time */
+    unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* a thread takes one row at a time */
     LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L), VECTOR("x", ROLE_X, L->x, n, const T),
      VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("y", ROLE_Y, L->y, n, T));
@@ -103,20 +103,20 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_stream) = {
     .name = "csr-stream",
-    .about = "values and columns read side by side whatever the rows; the sums are made in shared memory",
+    .about = "values and columns read coalesced, whatever the row lengths; rows are summed in shared memory",
     .format = &format_csr,
     .source = "Greathouse and Daga 2014",
-    .work = "one row per thread for the sum; the entries of a block's 256 rows by whoever comes next",
-    .lesson = "A block has 256 neighbouring rows, and so one stretch of val and col, which its threads read side by\n"
-              "side and multiply; the products go to shared memory. Then thread t adds up those of row t. On the\n"
-              "4x4 example with blocks of 4 threads:\n"
+    .work = "one row per thread for the sum; every 256th entry of the block's 256 rows for the products",
+    .lesson = "A block has 256 neighbouring rows, whose entries are one stretch of val and col. Its threads read\n"
+              "the stretch coalesced and store the products in shared memory. Then thread t sums those of row\n"
+              "t. On the 4x4 example with blocks of 4 threads:\n"
               "    product  1  7  2  8 | 5  3  9  6 | 4     read by threads 0 1 2 3 | 0 1 2 3 | 0\n"
               "    sum      thread 0: 1 7   thread 1: 2 8   thread 2: 5 3 9   thread 3: 6 4\n"
-              "Every request for val and col is coalesced, where csr-scalar touches up to 32 sectors; shared memory\n"
-              "does not mind that the rows begin anywhere. What is left uncoalesced are the reads of x.\n"
-              "On an H200 it is the fastest of CSR where rows are short: poisson2d 1000 999 takes 24 us (csr-scalar\n"
-              "28, cusparse-csr1-prep 36), fem 200 200 18 us (25, 20). A long row is added up by one thread alone:\n"
-              "there take csr-merge.\n",
+              "Every request for val and col is coalesced, while one of csr-scalar touches up to 32 sectors. Rows\n"
+              "may start anywhere in shared memory at no cost. Only the reads of x stay uncoalesced.\n"
+              "On an H200 it is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us (csr-scalar\n"
+              "28, cusparse-csr1-prep 36), fem 200 200 takes 18 us (25, 20). A single thread sums a long row: use\n"
+              "csr-merge for such matrices.\n",
     .deterministic = true,
     .best = short_rows,
     .f32 = stream<float>,

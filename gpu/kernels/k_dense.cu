@@ -1,4 +1,4 @@
-/* Kernels over a dense matrix, stored column by column: what a sparse format must beat. */
+/* Matrix-vector product with a dense matrix, stored column by column: the baseline that a sparse format must beat. */
 #include "parts.h"
 #include "formats/fmt_dense.h"
 
@@ -34,27 +34,27 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dense) = {
     .name = "dense",
-    .about = "every place of the matrix, zero or not: coalesced, no index is read",
+    .about = "every element of the matrix, zero or not: coalesced, no index is read",
     .format = &format_dense,
     .source = "[ours]",
     .work = "one row per thread",
-    .lesson = "Thread t takes row t of a matrix whose columns lie one after another, zeros and all:\n"
+    .lesson = "Thread t takes row t of a matrix that is stored column by column, zeros included:\n"
               "    step 1        step 2        step 3        step 4\n"
               "    1  0  5  0    7  2  0  6    0  8  3  0    0  0  9  4\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "A step reads 32 neighbouring values, 8 sectors in fp64, and the same x for all lanes, which is one\n"
+              "In each step a warp reads 32 neighbouring values, 8 sectors in fp64, and one x for all lanes, 1\n"
               "sector.\n"
-              "There is no index to read: 8 bytes a place against 12 bytes an entry in CSR. So dense wins only\n"
-              "where two thirds of the places are nonzero; at 1 nonzero in 100 it moves 67 times as much. With few\n"
-              "rows and many columns the device is not filled either: one thread walks a whole row. It is what\n"
-              "every sparse format must beat.\n",
+              "No index is read: 8 bytes per element, compared with 12 bytes per entry in CSR. So dense wins only\n"
+              "if at least two thirds of the elements are nonzero; with 1 nonzero in 100 it moves 67 times as many\n"
+              "bytes. A matrix with few rows and many columns does not fill the device, because one thread walks\n"
+              "a whole row. It is the baseline that every sparse format must beat.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
 };
 
 #ifndef __CUDACC__
-enum { TILE = 1024 }; /* rows whose y stays in the first cache while all columns pass */
+enum { TILE = 1024 }; /* rows whose y stays in the L1 cache while all columns are added */
 
 template <typename T> static void add_columns(const struct launch *L, int64_t from, int64_t to)
 {
@@ -77,6 +77,6 @@ template <typename T> static void dense_host(const struct launch *L, int threads
 
 HOST_ENTRIES(dense, "dense", dense_host, "the serial host loop along the columns, 1024 rows at a time", "[ours]",
              "1024 rows at a time",
-             "Goes down the columns for 1024 rows at a time, while their y stays in the first cache: one stream,\n"
-             "no index, vector instructions. Every zero is multiplied.\n");
+             "Goes through all columns for 1024 rows at a time, while their y stays in the L1 cache: one stream of\n"
+             "values, no index, vector instructions. Every zero is multiplied.\n");
 #endif

@@ -1,4 +1,4 @@
-/* Kernels over DIA: one row per thread, one step per diagonal; no column index is read. */
+/* SpMV kernels (matrix-vector products) for DIA: one row per thread, one step per diagonal; no column index is read. */
 #include "diagonal_rows.h"
 #include "vec.h"
 #include "formats/fmt_dia.h"
@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 {
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring x; all lanes read the same
-   offset. Places outside the matrix are skipped. */
+   offset. Slots outside the matrix are skipped. */
 template <typename T>
 __global__ void dia(unsigned rows, int64_t cols, int diagonals, GPTR(const int) offsets, GPTR(const T) data, T alpha,
                     GPTR(const T) x, T beta, GPTR(T) y)
@@ -35,7 +35,7 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     return true;
 }
 
-/* A row of dia. */
+/* One row of dia, for the product that also computes the sums of CG. */
 template <typename AT> struct dia_rows : AT {
     enum { GATHERS = 1 };
     int64_t rows, cols;
@@ -75,20 +75,21 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dia) = {
     .name = "dia",
-    .about = "every read coalesced, x included, and no column indices; for matrices of few, full diagonals",
+    .about = "every read is coalesced, x included, and no column index is read; for matrices of few, full diagonals",
     .format = &format_dia,
     .source = "DRM, THESIS",
     .work = "one row per thread",
-    .lesson = "Thread t takes row t, one diagonal a step; diagonal d has its value for row t at d * rows + t. On\n"
+    .lesson = "Thread t takes row t, one diagonal per step; diagonal d has its value for row t at d * rows + t. On\n"
               "the 4x4 example (* is outside the matrix):\n"
               "    offset -2     offset 0      offset 1\n"
               "    *  *  5  6    1  2  3  4    7  8  9  *\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "A step reads 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64, and one offset\n"
-              "for all lanes. No column is stored: 8 bytes an entry, not 12. Nothing beats it on full diagonals.\n"
-              "But a diagonal is stored whole for a single entry. DRM: on add32 there are 940 zeros for every\n"
-              "nonzero, and DIA took 155 times as long as the format DRM; on 20 matrices 20.8 times in the mean.\n"
-              "Diagonals that break or scatter: hdia, brcsd2, drm. A few stray entries: hdc.\n",
+              "In each step a warp reads 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64, and\n"
+              "one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals no format is\n"
+              "faster.\n"
+              "But a single entry makes a whole diagonal be stored. DRM paper: for add32 there are 940 zeros per\n"
+              "nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
+              "Diagonals with gaps, or scattered ones: hdia, brcsd2, drm. A few stray entries: hdc.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
@@ -100,7 +101,7 @@ KERNEL_ENTRY(dia) = {
 namespace KERNEL_SPACE
 {
 
-enum { TILE = 1024 }; /* rows whose y stays in the first cache while all diagonals pass */
+enum { TILE = 1024 }; /* rows whose y stays in the L1 cache while all diagonals are added */
 
 template <typename T> static struct diagonal_rows<T> tile(const struct launch *L, int64_t k) {
     const struct stored *S = L->A->of;
@@ -128,6 +129,6 @@ template void host_dia<double>(const struct launch *, int);
 
 HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "DRM",
              "1024 rows at a time",
-             "Goes along a diagonal for 1024 rows at a time, while their y stays in the first cache: three\n"
-             "streams of neighbouring numbers and no index, which the compiler turns into vector instructions.\n");
+             "Goes along the diagonals for 1024 rows at a time, while their y stays in the L1 cache: three streams\n"
+             "of neighbouring numbers and no index, which the compiler turns into vector instructions.\n");
 #endif

@@ -1,4 +1,5 @@
-/* DIA of a symmetric matrix, of which half is read from memory: what lies below the diagonal is above it too. */
+/* Matrix-vector product with a symmetric matrix in DIA. Only the diagonals on and above the main one are read from
+   memory, because the values below it are the same. */
 #include "vec.h"
 #include "formats/fmt_dia.h"
 #include "base/err.h"
@@ -6,10 +7,10 @@
 namespace KERNEL_SPACE
 {
 
-/* What N diagonals from `first` on, or the fewer that are left, add to row i of a symmetric matrix: value (i, i + k) is
-   also (i + k, i), so that the diagonal at -k is the one at +k read k places earlier, where it was read k rows before
-   and is still in the cache. Neighbouring threads read neighbouring values and x; a thread asks for all before it needs
-   the first. */
+/* Adds to `sum` the products of N diagonals, from number `first` on (fewer at the end), and of their mirror images in
+   row i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots
+   earlier; it was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values and x; a
+   thread issues all loads before it needs the first result. */
 template <int N, typename T>
 __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagonals, GPTR(const int) offsets,
                            GPTR(const T) data, GPTR(const T) x)
@@ -23,7 +24,7 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
         left[t] = has_left ? once(data, at - k) : (T)0;
-        AHEAD(1) /* the predictions that agree with an H200 wait for this one each turn */
+        AHEAD(1) /* for the cost model: measured times imply that each turn waits for this load */
         x_left[t] = has_left ? x[i - k] : (T)0;
     }
     UNROLL_WHOLE
@@ -34,8 +35,8 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
     return sum;
 }
 
-/* Row i: the diagonals at and above the main one, four at a time, as many as a 7-point grid has; a 5-point one has
-   three. */
+/* The sum of row i: the diagonals on and above the main one, four at a time. A 7-point grid has four of them; a 5-point
+   grid has three. */
 template <typename T>
 __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
                            GPTR(const T) x)
@@ -94,8 +95,8 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     return true;
 }
 
-/* The first row whose value on diagonal d, at or above the main one, is not that of its mirror image; rows if none. */
-template <typename T> static int64_t unlike_row(const struct stored *S, int64_t d)
+/* The first row whose value on diagonal d (at or above the main one) differs from its mirror image; rows if none. */
+template <typename T> static int64_t unequal_row(const struct stored *S, int64_t d)
 {
     const struct array *offsets = &S->a[DIA_OFFSETS];
     const T *data = (const T *)S->a[DIA_DATA].data, *above = data + d * S->rows;
@@ -112,14 +113,15 @@ static bool fits(const struct stored *S, struct err *e)
     const struct array *offsets = &S->a[DIA_OFFSETS];
     const int *k = (const int *)offsets->data;
     if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "dia-symmetric: the matrix is not square");
-    if (!k || !S->a[DIA_DATA].data) return true; /* only planned: there is nothing to compare yet */
+    if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
         int64_t row = 0;
-        if (k[d] == -k[offsets->n - 1 - d]) row = S->real == T_F32 ? unlike_row<float>(S, d) : unlike_row<double>(S, d);
+        if (k[d] == -k[offsets->n - 1 - d])
+            row = S->real == T_F32 ? unequal_row<float>(S, d) : unequal_row<double>(S, d);
         if (row < S->rows)
             return fail(e, E_UNSUPPORTED,
-                        "dia-symmetric: the matrix is not symmetric, see row %lld (counted from 0), %d to the right of "
-                        "the diagonal; take kernel dia",
+                        "dia-symmetric: the matrix is not symmetric in row %lld (counted from 0), %d columns right of "
+                        "the diagonal; use the kernel dia",
                         (long long)row, k[d]);
     }
     return true;
@@ -137,19 +139,19 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dia_symmetric) = {
     .name = "dia-symmetric",
-    .about = "of a symmetric matrix only the upper diagonals are read from memory",
+    .about = "for symmetric matrices: only the upper diagonals are read from memory",
     .format = &format_dia,
     .source = "[ours]",
     .work = "one row per thread",
-    .lesson = "As dia, but value (i, i - k) is taken from the diagonal at +k, where as (i - k, i) it stands k\n"
-              "places earlier. It was read k rows before, so it comes from the cache: a 7-point grid reads 4\n"
-              "diagonals from memory instead of 7. On a symmetric 4x4 matrix:\n"
+    .lesson = "As dia, but value (i, i - k) is read from the diagonal at +k, which holds it as (i - k, i), k slots\n"
+              "earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
+              "diagonals are read from memory instead of 7. On a symmetric 4x4 matrix:\n"
               "    offset  0     1            row 2 is  data(+1)[1] x[1] + data(0)[2] x[2] + data(+1)[2] x[3]\n"
               "            1     5\n"
               "            2     6\n"
               "            3     7\n"
               "            4     *\n"
-              "The array stays whole, and that it is symmetric is checked before the first launch.\n",
+              "All diagonals are still stored. Before the first launch the program checks that they are symmetric.\n",
     .deterministic = true,
     .reads = reads,
     .fits = fits,

@@ -1,4 +1,5 @@
-/* Kernels over DRM: a thread block takes a sub-block, merged from segments so that all blocks have like work. */
+/* SpMV kernels (matrix-vector products) for DRM: a thread block takes a sub-block, a set of segments that were merged
+   so that all blocks have similar work. */
 #include "diagonal_rows.h"
 #include "formats/fmt_drm.h"
 
@@ -6,8 +7,9 @@ namespace KERNEL_SPACE
 {
 
 /* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows.
-   With segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and side by side the
-   values of a diagonal, x and y. Threads beyond the sub-block's segments or the last row have nothing to do. */
+   With segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
+   values of a diagonal, neighbouring x and neighbouring y. Threads beyond the sub-block's segments or the last row
+   return at once. */
 template <typename T>
 __global__ void __launch_bounds__(DRM_ROWS)
     drm(int64_t rows, int64_t cols, int nrows, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
@@ -24,7 +26,7 @@ __global__ void __launch_bounds__(DRM_ROWS)
 
 /* ---- on the host ---- */
 
-/* The threads of a block: as many as the largest sub-block has rows, in whole warps. */
+/* The note is the number of threads per block: the rows of the largest sub-block, rounded up to whole warps. */
 static bool find_block(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
@@ -52,21 +54,21 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(drm) = {
     .name = "drm",
-    .about = "coalesced like DIA, and thread blocks of like work, however uneven the diagonals are",
+    .about = "coalesced like DIA, and thread blocks with similar work, however uneven the diagonals are",
     .format = &format_drm,
     .source = "Wang et al. 2024, sec. 4.4",
     .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
-    .lesson = "Rows are cut every 32, as in hdia; then segments are merged, heavy ones with light ones, until all\n"
-              "thread blocks have like work. With segments of 8, 6, 4 and 2 operands:\n"
+    .lesson = "The rows are cut into segments of 32, as in hdia; then heavy segments are merged with light ones, so\n"
+              "that all thread blocks have similar work. With segments of 8, 6, 4 and 2 operands (stored slots):\n"
               "    block 0   8 + 2 = 10     block 1   6 + 4 = 10     variance 0\n"
-              "Thread t of a block has row t % 32 of the block's segment t / 32, so a warp has a segment: its\n"
-              "lanes read one offset, and 32 neighbouring values and x, 8 sectors each in fp64. Segments of one\n"
-              "block may lie far apart in the matrix and share little of x. Blocks have up to 1024 rows; smaller\n"
-              "ones idle the rest.\n"
-              "Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are even from the start: hdia\n"
-              "and dia do as well there, without the preparation (the paper's nemeth22 had less variance in HDIA).\n"
-              "DRM, fp64: 20.8 times as fast as DIA, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46, in the\n"
-              "mean.\n",
+              "Thread t of a block takes row t % 32 of the block's segment t / 32, so a warp takes a segment: its\n"
+              "lanes read one common offset, 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64.\n"
+              "The segments of a block may lie far from one another in the matrix and share little of x. All\n"
+              "blocks have as many threads as the largest has rows (up to 1024); in smaller ones threads idle.\n"
+              "Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are balanced without merging:\n"
+              "hdia and dia are as fast there and need less preparation (in the paper, nemeth22 had less variance\n"
+              "in HDIA).\n"
+              "DRM paper, fp64, average speed-up over DIA 20.8, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46.\n",
     .deterministic = true,
     .prepare = find_block,
     .f32 = subblocks_by_blocks<float>,
@@ -94,9 +96,8 @@ static void drm_host(const struct launch *L, int threads)
     host_pieces<T>(L, threads, L->A->of->a[DRM_INDEX].n, segment_at<T>);
 }
 
-HOST_ENTRIES(drm, "drm", drm_host, "the serial host loop along the diagonals, a segment at a time", "[ours]",
-             "some segments at a time",
-             "Goes along the diagonals of one segment after another, in the order of the merged blocks. A\n"
-             "processor gains nothing from blocks of like work: threads take the next segments when they are\n"
-             "free.\n");
+HOST_ENTRIES(drm, "drm", drm_host, "the serial host loop along the diagonals, one segment at a time", "[ours]",
+             "several segments at a time",
+             "The loop runs along the diagonals of one segment after another, in the order of the merged blocks. A\n"
+             "CPU does not need blocks of similar work, because a free thread takes the next segments.\n");
 #endif

@@ -1,4 +1,4 @@
-/* Kernels over ELL: one row per thread. */
+/* SpMV kernels (matrix-vector products) for ELL: one row per thread. */
 #include "parts.h"
 #include "formats/fmt_ell.h"
 
@@ -7,8 +7,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread. Element k of all rows lies side by side, so that a warp reads 32 neighbouring slots of col and
-   of val. A row ends at its first padding slot; the warp goes on until its longest row has ended. */
+/* One row per thread. Element k of neighbouring rows is stored in neighbouring slots, so a warp reads 32 neighbouring
+   slots of col and of val. A row ends at its first padding slot; the warp runs until its longest row ends. */
 template <typename T>
 __global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const T) val, T alpha, GPTR(const T) x,
                     T beta, GPTR(T) y)
@@ -50,20 +50,21 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(ell) = {
     .name = "ell",
-    .about = "coalesced without any exchange between threads; padding costs what the longest row dictates",
+    .about = "coalesced without shuffles or shared memory; the longest row determines the padding",
     .format = &format_ell,
     .source = "NOTES, THESIS",
     .work = "one row per thread",
-    .lesson = "Thread t walks along row t, whose element k lies at k * rows + t. The 4x4 example (* padding):\n"
+    .lesson = "Thread t walks along row t, whose element k is at k * rows + t. The 4x4 example (* is padding):\n"
               "    step 1          step 2          step 3\n"
               "    1  2  5  6      7  8  3  4      *  *  9  *\n"
               "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
-              "Each step reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, nothing wasted. x is\n"
-              "gathered. No shuffles, no shared memory, y side by side: for rows of one length nothing is better.\n"
-              "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row;\n"
-              "and memory holds rows x longest row slots. One long row makes that explode, and the program\n"
-              "refuses. Rows of unlike length: sell pays for the longest row of 32 only, hyb moves what is too\n"
-              "long elsewhere.\n",
+              "In each step a warp reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, none of\n"
+              "them wasted. x is gathered. No shuffles, no shared memory, coalesced writes of y: ideal for rows of\n"
+              "equal length.\n"
+              "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row,\n"
+              "and the arrays have rows * (longest row) slots. A single long row makes them so large that the\n"
+              "program refuses. Uneven rows: in sell only the longest of 32 rows matters; hyb stores the excess of\n"
+              "long rows separately.\n",
     .deterministic = true,
     .skips_padding = true,
     .f32 = rows_by_threads<float>,
@@ -98,11 +99,10 @@ template <typename T> static void ell_host(const struct launch *L, int threads)
     host_ell<T>(L, whole, threads);
 }
 
-HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; strides a whole column of slots at each step", "THESIS",
+HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "THESIS",
              "1024 rows at a time",
-             "What is coalesced for a warp is a stride for one core: the elements of a row lie a whole column of\n"
-             "slots apart, so each one comes from another cache line. Neighbouring rows use the same lines again\n"
-             "while these are still in the cache. A good layout for a GPU is a poor one for a processor: compare\n"
-             "csr-serial.\n",
+             "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
+             "column of slots apart, so each one is in a different cache line. The next rows use the same lines\n"
+             "while they are still in the cache. A good layout for a GPU is a bad one for a CPU: see csr-serial.\n",
              .skips_padding = true);
 #endif

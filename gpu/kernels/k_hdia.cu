@@ -1,4 +1,5 @@
-/* Kernels over HDIA: one row per thread, one step per diagonal of its hack. */
+/* SpMV kernels (matrix-vector products) for HDIA: one row per thread, one step per diagonal of its hack, a block of
+   consecutive rows. */
 #include "diagonal_rows.h"
 #include "formats/fmt_hdia.h"
 
@@ -7,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with hacks of 32 rows a warp takes a hack. Its lanes read the same bounds and offsets, and side
-   by side the values of a diagonal and x. */
+/* One row per thread; with hacks of 32 rows a warp takes a hack. Its lanes read the same bounds and offsets, and
+   neighbouring values of a diagonal and neighbouring x. */
 template <typename T>
 __global__ void hdia(unsigned rows, int64_t cols, unsigned hack, GPTR(const int) dnum, GPTR(const int) offsets,
                      GPTR(const T) data, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -37,20 +38,21 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(hdia) = {
     .name = "hdia",
-    .about = "coalesced like DIA; each hack pays only for its own diagonals",
+    .about = "coalesced like DIA; each hack (block of rows) stores only its own diagonals",
     .format = &format_hdia,
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
     .work = "one row per thread, all diagonals of its hack",
-    .lesson = "As dia, but every 32 rows (a hack) have diagonals of their own. The 4x4 example, hacks of 2 rows:\n"
+    .lesson = "As dia, but every 32 rows (a hack) have their own diagonals. The 4x4 example with hacks of 2 rows:\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    rows 2-3   offset -2  5 6    offset 0   3 4    offset 1   9 *\n"
-              "Thread t has row t. A warp has a hack of 32: all lanes read the same bounds and the same offset,\n"
-              "one sector each, and 32 neighbouring values and x, 8 sectors each in fp64. No column is stored.\n"
-              "A diagonal that begins late or breaks off costs only the hacks that it touches. A scattered entry\n"
-              "still costs 32 slots; rows of such entries belong into csr. The hacks' work differs with their\n"
-              "diagonals, so that some warps end early: 8.2 times the variance of DRM's format, in the mean of its\n"
-              "paper.\n"
-              "DRM: its format was 1.13 times as fast as HDIA in the mean, 1.47 times at most, in fp64.\n",
+              "Thread t takes row t, and a warp takes a hack. All its lanes read the same bounds and offset, 1\n"
+              "sector each, then 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64. No columns\n"
+              "are stored.\n"
+              "A diagonal that covers only some rows costs slots only in the hacks that it touches. A scattered\n"
+              "entry still costs 32 slots; use csr for such matrices. The work of a hack grows with the number of\n"
+              "its diagonals, so some warps finish early: in the DRM paper the variance of work was 8.2 times that\n"
+              "of DRM on average.\n"
+              "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, 1.47 times at best.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
@@ -77,8 +79,8 @@ static void hdia_host(const struct launch *L, int threads)
     host_pieces<T>(L, threads, L->A->of->a[HDIA_HACKOFFSETS].n - 1, hack_at<T>);
 }
 
-HOST_ENTRIES(hdia, "hdia", hdia_host, "the serial host loop along the diagonals, a hack at a time", "[ours]",
-             "some hacks at a time",
-             "Goes along the diagonals of one hack after another: short streams of neighbouring values and x, and\n"
-             "no column. With hacks of 32 rows the loops are short for a processor; dia has longer ones.\n");
+HOST_ENTRIES(hdia, "hdia", hdia_host, "the serial host loop along the diagonals, one hack at a time", "[ours]",
+             "several hacks at a time",
+             "The loop runs along the diagonals of one hack after another: short streams of neighbouring values\n"
+             "and x, no column indices. With hacks of 32 rows the loops are short for a CPU; dia has longer ones.\n");
 #endif

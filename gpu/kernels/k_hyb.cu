@@ -1,4 +1,5 @@
-/* Kernels over HYB: the ELL part first, which writes every y, then the COO part, which adds to it. */
+/* SpMV kernels (matrix-vector products) for HYB: a first launch multiplies the ELL part and writes every y; a second
+   one multiplies the COO part and adds to y. */
 #include "parts.h"
 #include "formats/fmt_hyb.h"
 
@@ -8,7 +9,7 @@ namespace KERNEL_SPACE
 static const struct ell_part bulk = {HYB_ELL_COL, HYB_ELL_VAL};
 static const struct coo_part overflow = {HYB_ROW, HYB_COL, HYB_VAL};
 
-/* Launches on one stream follow one another, so that only the COO part needs atomics. */
+/* The second launch starts after the first has finished, so only the COO part needs atomics. */
 template <typename T> static bool ell_then_coo(const struct launch *L, struct err *)
 {
     launch_ell<T>(L, bulk);
@@ -22,19 +23,19 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(hyb) = {
     .name = "hyb",
-    .about = "ELL for what most rows have, atomics only for what overflows it",
+    .about = "ELL for the first elements of each row, atomics only for the overflow of long rows",
     .format = &format_hyb,
     .source = "NOTES, THESIS",
     .work = "one row per thread, then one overflowing nonzero per thread",
-    .lesson = "Two launches. The first w elements of each row are an ELL matrix, one thread a row; what overflows\n"
-              "w is a COO list, which warps add up by row and add to y by atomics. The 4x4 example with w = 2:\n"
+    .lesson = "Two launches. The first w elements of each row form an ELL matrix, with one thread per row; all\n"
+              "others are a COO list, which warps sum by row and add to y with atomics. The 4x4 example with w = 2:\n"
               "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
               "    COO  (2, 3) 9                     as in coo-segmented\n"
-              "w is the largest width that a third of the rows still fill: most of the matrix is read as in ell, 4\n"
-              "sectors of columns and 8 of fp64 values a step, and a few long rows cannot blow up the padding.\n"
-              "y is written once and then added to, in an order that is open: the last bits may differ between\n"
-              "runs. Matrices without long rows pay for a second launch and gain nothing: use ell or sell. Where\n"
-              "most of the nonzeros overflow, as in power-law graphs, csr-merge is the better choice.\n",
+              "w is the largest width that at least a third of the rows fill: most of the matrix is read as in\n"
+              "ell, 4 sectors of columns and 8 of fp64 values per step, and a few long rows add no padding.\n"
+              "y is written once and then added to, in no fixed order: the last bits may differ between runs. For\n"
+              "matrices without long rows the second launch is wasted: use ell or sell. If most of the nonzeros\n"
+              "overflow, as in power-law graphs, csr-merge is better.\n",
     .skips_padding = true,
     .f32 = ell_then_coo<float>,
     .f64 = ell_then_coo<double>,
@@ -48,8 +49,8 @@ template <typename T> static void hyb_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
-             "1024 rows at a time, then a share of the overflow,",
-             "The loops of ell, then of coo: first the slots that most rows fill, then the overflow, cut between\n"
-             "threads where a row begins, so that no atomics are needed.\n",
+             "1024 rows at a time, then a share of the COO part,",
+             "The loop of ell over the ELL part, then that of coo over the COO part. Each thread's share of the\n"
+             "COO part starts with a row, so that no atomics are needed.\n",
              .skips_padding = true);
 #endif

@@ -1,4 +1,5 @@
-/* Kernels over SC-CSR: a warp takes an SC-row, whose c rows it reads side by side; one launch per segment. */
+/* SpMV kernels (matrix-vector products) for SC-CSR: a warp takes an SC-row, which holds c interleaved rows; one launch
+   per segment. */
 #include "gpu/dialect.h"
 #include "formats/fmt_sccsr.h"
 #include "base/mem.h"
@@ -8,16 +9,16 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 256 };
 
-/* A segment's place in the arrays. */
+/* The position of a segment in the arrays. */
 struct segment {
-    int sc_row, sc_rows; /* the first SC-row, and how many there are */
-    int place;           /* of its first row in row_index */
+    int sc_row, sc_rows; /* its first SC-row, and the number of its SC-rows */
+    int place;           /* index of its first row in row_index */
 };
 
-/* One SC-row per warp: lane l takes row l % C and of its elements every (32/C)th, from l / C on, so that the warp reads
-   32 neighbouring slots at each step. The lanes of a row then add up, in log2(32/C) steps, and lanes 0 .. C-1 write y
-   where row_index says, which is scattered, or side by side in the order of the sorted rows. Rows of index -1 fill up
-   the last SC-row. */
+/* One SC-row per warp: lane l takes row l % C, and of its elements every (32/C)th, from l / C on. So the warp reads 32
+   neighbouring slots in each step. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1 write y at
+   row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows with index
+   -1 pad the last SC-row. */
 template <typename T, int C, bool SORTED>
 __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T) val, GPTR(const int) col_ind,
                       GPTR(const int) row_ptr, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -39,19 +40,19 @@ __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T)
 
 /* ---- on the host ---- */
 
-static int rows_folded(int number)
+static int rows_per_sc_row(int number)
 {
     return WARP >> number;
 }
 
-/* From the host's copy of the matrix: what is on the device cannot be read without waiting for it. */
+/* Uses the host's copy of the matrix, because reading an array on the device would wait for the device. */
 static struct segment segment_of(const struct stored *S, int number)
 {
     const int *place = (const int *)S->a[SCCSR_SEGMENT].data;
     struct segment g = {0, 0, 0};
     for (int k = 0; k <= number; k++) {
         g.sc_row += g.sc_rows;
-        g.sc_rows = (place[k + 1] - place[k]) / rows_folded(k);
+        g.sc_rows = (place[k + 1] - place[k]) / rows_per_sc_row(k);
         g.place = place[k];
     }
     return g;
@@ -80,24 +81,24 @@ template <typename T> static bool segments(const struct launch *L, struct err *)
     return true;
 }
 
-/* ---- the paper's last step: the host puts the results in order ---- */
+/* ---- the paper's last step: the host permutes the results ---- */
 
 static int64_t places_of(const struct stored *S)
 {
     return S->a[SCCSR_ROW_INDEX].n;
 }
 
-/* On the device, the results by place. */
+/* On the device: the results in sorted order. */
 static int64_t sorted_bytes(const struct mat *M)
 {
     return places_of(M->of) * (int64_t)type_size(M->of->real);
 }
 
-/* On the host, the same and y; the note says where. */
+/* On the host: the results in sorted order, then y. The note is the address. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
-    void *p = mem_new(places_of(S) + S->rows, type_size(S->real), "results to be put in order", e);
+    void *p = mem_new(places_of(S) + S->rows, type_size(S->real), "the results on the host", e);
     *L->note = (uint64_t)(uintptr_t)p;
     return p != nullptr;
 }
@@ -128,18 +129,17 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(sccsr_host_order) = {
     .name = "sc-csr-host-order",
-    .about = "sc-csr as in the paper, where the host puts the results in order: to measure what the copies cost",
+    .about = "sc-csr as in the paper, where the host permutes the results: shows the cost of the copies",
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2.2",
-    .work = "as sc-csr, then the results by way of the host",
-    .lesson = "The product is that of sc-csr, but y comes out in the order of the sorted rows, and is put in order\n"
-              "as in the paper: on the host. On the 4x4 example the sorted rows are 0 1 3 2:\n"
-              "    device   y[0] y[1] y[3] y[2]     copied to the host, put in order, copied back\n"
-              "The kernel saves reading row_index, and writes y side by side: full sectors where sc-csr scatters.\n"
-              "What it costs is two copies over the bus, each with a wait for the device, of 8 bytes a row: on\n"
-              "most machines that is many times the product itself. The kernel sc-csr does it in the last step for\n"
-              "one more index a row. Run both on one matrix and compare: that is all this one is for. Use sc-csr\n"
-              "for everything else.\n",
+    .work = "as sc-csr; then the host permutes the results",
+    .lesson = "The product is that of sc-csr, but y is written in the order of the sorted rows, and the host\n"
+              "permutes it, as in the paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+              "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
+              "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
+              "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
+              "machines that takes many times as long as the product. The kernel sc-csr permutes in its last step\n"
+              "with one more index per row. This kernel exists only for that comparison; otherwise use sc-csr.\n",
     .deterministic = true,
     .host_part = true,
     .scratch = sorted_bytes,
@@ -151,28 +151,28 @@ KERNEL_ENTRY(sccsr_host_order) = {
 
 KERNEL_ENTRY(sccsr) = {
     .name = "sc-csr",
-    .about = "coalesced for short rows too: no lane idles while its row is as long as its neighbours; y is scattered",
+    .about = "coalesced even for short rows: no lane idles if neighbouring rows have equal length; y is scattered",
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
-    .lesson = "Rows are sorted by length and c neighbours folded into one: their first elements, then their second\n"
-              "ones. A warp takes such a row: lane l has row l % c. The 4x4 example, with c = 4 (* is padding):\n"
+    .lesson = "Rows are sorted by length, and c neighbours are interleaved: first their first elements, then their\n"
+              "second ones. A warp takes such an SC-row; lane l takes row l % c. On the 4x4 example with c = 4:\n"
               "    slot  1  2  6  5 | 7  8  4  3 | *  *  *  9\n"
               "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
-              "Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values, for short rows\n"
-              "too. 32 rows are folded below 8 elements, 16 below 16, 8 below 32, else 4: each segment is its own\n"
-              "launch. log2(32 / c) shuffles add up, and c lanes write y where row_index says: scattered, up to c\n"
-              "sectors.\n"
-              "Sorting spends time beforehand and tears rows apart that share x. Row lengths that differ within a\n"
-              "warp are padded, which one long row among short ones makes costly: use csr-merge there.\n"
-              "THESIS: clearly faster than a warp a row (csr-vector). The host ordered y: see sc-csr-host-order.\n",
+              "Slots marked * are padding. Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of\n"
+              "fp64 values, even for short rows. c is 32 for rows below 8 elements, 16 below 16, 8 below 32, else\n"
+              "4; the rows of one c form a segment with its own launch. log2(32 / c) shuffles add the sums, and c\n"
+              "lanes write y at row_index: scattered, up to c sectors.\n"
+              "The sort takes time in advance and separates rows that share x. Rows of a warp are padded to equal\n"
+              "length, which is expensive if one row is much longer: use csr-merge for such matrices.\n"
+              "THESIS: clearly faster than csr-vector. There the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,
     .f32 = segments<float>,
     .f64 = segments<double>,
 };
 
 #ifndef __CUDACC__
-/* SC-row s of a segment that folds c rows, all of them at once. */
+/* The c interleaved rows of SC-row s of a segment, all at once. */
 template <typename T> static void host_sc_row(const struct launch *L, const struct segment &g, int c, int64_t s)
 {
     const int *index = (const int *)L->A->ptr[SCCSR_ROW_INDEX] + g.place + s * c;
@@ -191,12 +191,12 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
     for (int number = 0; number < SCCSR_SEGMENTS; number++) {
         struct segment g = segment_of(L->A->of, number);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 128) if (threads > 1)
-        for (int64_t s = 0; s < g.sc_rows; s++) host_sc_row<T>(L, g, rows_folded(number), s);
+        for (int64_t s = 0; s < g.sc_rows; s++) host_sc_row<T>(L, g, rows_per_sc_row(number), s);
     }
 }
 
-HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, the rows of an SC-row side by side", "[ours]",
+HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row at once", "[ours]",
              "128 SC-rows at a time",
-             "The rows that are folded into one are added up side by side, as the lanes of a warp would:\n"
+             "The interleaved rows of an SC-row are summed at the same time, as the lanes of a warp would:\n"
              "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
 #endif

@@ -1,4 +1,5 @@
-/* Kernels over SELL-C-sigma: one stored row per thread; slices of 32 rows make a warp's reads coalesce. */
+/* SpMV kernels (matrix-vector products) for SELL-C-sigma: one stored row per thread. With slices of C = 32 rows the
+   reads of a warp are coalesced. */
 #include "gpu/dialect.h"
 #include "formats/fmt_sell.h"
 
@@ -7,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One stored row per thread: lane `at` of slice `slice` reads slots C apart, its neighbours the slots beside them.
-   A row ends at its first padding slot. y is written where perm says: scattered within a window of the sort. */
+/* One stored row per thread: its slots lie C apart, and neighbouring threads read neighbouring slots. A row ends at its
+   first padding slot. y is written at perm[at], which is scattered within a window of the sort. */
 template <typename T>
 __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
                      GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -16,7 +17,7 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= stored_rows) return;
     int row = perm[at];
-    if (row < 0) return; /* fills up the last slice */
+    if (row < 0) return; /* padding of the last slice */
     unsigned slice = at / C;
     int64_t end = ptr[slice + 1];
     T sum = 0;
@@ -46,19 +47,20 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(sell) = {
     .name = "sell",
-    .about = "coalesced like ELL, but each slice pays only for its own longest row",
+    .about = "coalesced like ELL, but each slice is only as wide as its own longest row",
     .format = &format_sell,
     .source = "[ours]",
-    .work = "one row per thread, rows of like length together",
-    .lesson = "As ell, but in slices of 32 rows, each as wide as its own longest row; within windows of 1024 rows\n"
-              "they are sorted by length first, so that a slice holds rows of like length. The 4x4 example, C = 2:\n"
+    .work = "one row per thread, rows of similar length in the same warp",
+    .lesson = "As ell, but in slices of C = 32 rows, each as wide as its own longest row. Rows are first sorted by\n"
+              "length within windows of 1024, so that the rows of a slice have similar lengths. The 4x4 example\n"
+              "with C = 2:\n"
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
-              "A warp has a slice: each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
-              "values. y is written where perm says, which is scattered, but within the window of the sort.\n"
-              "The wider the window (sigma), the less padding, and the farther apart a warp's rows, so that they\n"
-              "share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
-              "for as long as it takes, with 31 lanes waiting: use csr-merge or hyb for such matrices.\n",
+              "A warp takes a slice: each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
+              "values. y is written at perm, which is scattered, but within the window of the sort.\n"
+              "A wider window (sigma) means less padding, but also rows of a warp that lie farther from one\n"
+              "another and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies\n"
+              "one lane while 31 lanes wait: use csr-merge or hyb for such matrices.\n",
     .deterministic = true,
     .skips_padding = true,
     .f32 = rows_by_threads<float>,
@@ -85,7 +87,8 @@ template <typename T> static void sell_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]",
              "1024 stored rows at a time",
-             "The elements of a row lie a slice's height apart: 32 rows use the same cache lines one after\n"
-             "another, so the stride of ell costs less here. y is written in the order of the sort.\n",
+             "The elements of a row are C slots apart, C being the height of a slice: the rows of a slice use the\n"
+             "same cache lines one after another, so the stride costs less than in ell. y is written in the\n"
+             "order of the sort.\n",
              .skips_padding = true);
 #endif

@@ -1,4 +1,5 @@
-/* Kernels over VAB: four products per thread, whatever the rows are; then the sums of the pieces by rows. */
+/* SpMV kernels (matrix-vector products) for VAB: first four products per thread, whatever the row lengths; then the
+   sums of a row's pieces, one row per thread. */
 #include "texture.h"
 #include "formats/fmt_vab.h"
 
@@ -7,8 +8,9 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128, BLOCK_MOST = 1024 };
 
-/* One piece per thread. Element e of all pieces of a thread block lies side by side, so that each of the four steps
-   reads 32 neighbouring slots of val and of col; x is gathered. The partial sums are written side by side. */
+/* One piece per thread. Element e of the pieces of a thread block is stored in neighbouring slots, so a warp reads 32
+   neighbouring slots of val and of col in each of the four steps; x is gathered. The partial sums are written
+   coalesced. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_MOST)
     vab_pieces(GPTR(const T) val, GPTR(const int) col, GPTR(const T) x, GPTR(T) partial)
@@ -20,8 +22,8 @@ __global__ void __launch_bounds__(BLOCK_MOST)
     partial[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/* One row per thread, which reads the partial sums of its pieces, from memory or by way of the texture units:
-   neighbouring rows read a row's pieces apart. */
+/* One row per thread, which reads the partial sums of its pieces from memory or through the texture units. Neighbouring
+   threads read partial sums that are as many slots apart as a row has pieces. */
 template <typename T, typename SUMS>
 __global__ void vab_rows(unsigned rows, GPTR(const int) row_piece, SUMS partial, T alpha, T beta, GPTR(T) y)
 {
@@ -34,7 +36,7 @@ __global__ void vab_rows(unsigned rows, GPTR(const int) row_piece, SUMS partial,
     store(y, row, alpha, sum, beta);
 }
 
-/* ---- on the host: the partial sums that are kept, their texture, and the launches ---- */
+/* ---- on the host: memory for the partial sums, their texture, and the launches ---- */
 
 static int64_t pieces_of(const struct stored *S)
 {
@@ -74,11 +76,11 @@ static bool fits_texture(const struct stored *S, struct err *e)
 {
     if (pieces_of(S) <= TEXTURE_MOST) return true;
     return fail(e, E_LIMIT,
-                "vab-texture: a texture has at most %d elements, the matrix has %lld pieces; use the kernel vab",
-                +TEXTURE_MOST, (long long)pieces_of(S));
+                "vab-texture: the matrix has %lld pieces, more than the %d elements of a texture; use the kernel vab",
+                (long long)pieces_of(S), +TEXTURE_MOST);
 }
 
-/* Without pieces no row fetches anything. */
+/* An empty matrix needs no texture. */
 static bool make_texture(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
@@ -98,17 +100,17 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(vab_texture) = {
     .name = "vab-texture",
-    .about = "vab with its partial sums read as a texture, as the paper does: to measure what that brings",
+    .about = "vab with its partial sums read through a texture, as in the paper: shows the effect of textures",
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "The first pass is that of vab. In the second, where a thread adds up the partial sums of its row,\n"
-              "they are fetched by way of the texture units, as the paper does:\n"
-              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds up those of row t\n"
-              "The GPU of the paper cached textures but not plain reads of global memory: scattered reads gained.\n"
-              "Today plain reads go through the same cache, and a double must be fetched as two halves of 4 bytes.\n"
-              "What it needs on top is a texture object, made once, of at most 2^27 elements.\n"
-              "NOTES tried textures for x and found that they harm. Compare with vab on your own device; use vab.\n",
+    .lesson = "The first pass is that of vab. In the second one a thread adds the partial sums of its row, which it\n"
+              "fetches through the texture units, as in the paper:\n"
+              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds those of row t\n"
+              "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"
+              "scattered reads faster. Today plain reads use the same cache, and a double must be fetched as two\n"
+              "halves of 4 bytes. The kernel also needs a texture object of at most 2^27 elements, made once.\n"
+              "NOTES: textures for x made the product slower. Compare with vab on your own device; use vab.\n",
     .deterministic = true,
     .fits = fits_texture,
     .scratch = partial_bytes,
@@ -120,20 +122,20 @@ KERNEL_ENTRY(vab_texture) = {
 
 KERNEL_ENTRY(vab) = {
     .name = "vab",
-    .about = "every thread has four products and a warp's reads coalesce; the partial sums cost a second pass",
+    .about = "every thread has four products and reads are coalesced; the partial sums need a second pass",
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.3",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "Rows are cut in pieces of 4 elements, a thread has a piece. The 4x4 example (* padding):\n"
+    .lesson = "Rows are cut into pieces of 4 elements, one per thread. The 4x4 example (* is padding):\n"
               "    step 1      step 2      step 3      step 4\n"
               "    1 2 5 6     7 8 3 4     * * 9 *     * * * *\n"
               "    0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     thread, one for each row here\n"
-              "Elements lie so that each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
-              "values; every thread has the same work, and a long row is spread over many threads and blocks.\n"
-              "The sums of the pieces go to memory, and a second launch adds them up, a thread a row: that is 16\n"
-              "more bytes a piece, and with one very long row, one thread that adds for long. Rows of 1 or 2\n"
-              "elements fill a piece to a half at most: use csr-scalar there, sell where rows are alike, csr-merge\n"
-              "for long rows.\n"
+              "In each step a warp reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values. Every\n"
+              "thread has the same work, and a long row is spread over many threads and blocks.\n"
+              "The sums of the pieces are written to memory, and a second launch adds them, one thread per row:\n"
+              "16 more bytes per piece, and a very long row keeps one thread busy for long. Rows of 1 or 2\n"
+              "elements fill at most half a piece: use csr-scalar for them, sell for rows of similar length,\n"
+              "csr-merge for long rows.\n"
               "THESIS: 102158 rows of about 4 elements: 115 us, CSR 632 us; 4307 such rows: 55 us, CSR 51 us.\n",
     .deterministic = true,
     .scratch = partial_bytes,
@@ -168,6 +170,7 @@ template <typename T> static void vab_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(vab, "vab", vab_host, "the serial host loop over the pieces of each row", "[ours]", "1024 rows at a time",
-             "A row's pieces are added up in order; their elements lie a thread block's width apart, so each one\n"
-             "comes from another cache line, which the next pieces use again. No partial sums are kept.\n");
+             "The pieces of a row are added in order. The elements of a piece are as many slots apart as a thread\n"
+             "block has threads, so each is in a different cache line; the next pieces use the same lines. No\n"
+             "partial sums are stored.\n");
 #endif

@@ -1,5 +1,5 @@
-/* Kernels that break one rule each, beside the right ones, for the emulator alone: see the command `wrong`. Each is one
-   block, on N numbers; what is to come out stands with its rule at the end. */
+/* Pairs of kernels, one with a deliberate bug that breaks a rule and one that is correct, for the command `wrong`. They
+   run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
 #ifndef __CUDACC__
 #include "base/registry.h"
 #include "gpu/dialect.h"
@@ -11,7 +11,7 @@ namespace
 
 enum { N = 64, ROWS = 5 };
 
-/* ---- a barrier between writing and reading what others wrote ---- */
+/* ---- a barrier between a write and another thread's read ---- */
 
 void reverse_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -28,7 +28,7 @@ void reverse_right(GPTR(const int) in, GPTR(int) out)
     out[threadIdx.x] = s[N - 1 - threadIdx.x];
 }
 
-/* ---- a barrier before what others still read is written again ---- */
+/* ---- a barrier between a read and another thread's next write ---- */
 
 void shift_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -70,7 +70,7 @@ void scale_right(GPTR(const int) in, GPTR(int) out)
     if (threadIdx.x < ROWS) out[threadIdx.x] = factor[0] * in[threadIdx.x];
 }
 
-/* ---- a mask names the lanes that are there ---- */
+/* ---- a mask names exactly the lanes that take part ---- */
 
 void sum_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -100,7 +100,7 @@ void differences_right(GPTR(const int) in, GPTR(int) out)
     if (threadIdx.x + 1 < N) out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];
 }
 
-/* ---- lanes of a warp do not go in lockstep ---- */
+/* ---- the lanes of a warp do not run in lockstep ---- */
 
 void tree_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -127,7 +127,7 @@ void tree_right(GPTR(const int) in, GPTR(int) out)
     if (lane == 0) out[0] = s[0];
 }
 
-/* ---- what several threads add to is added to atomically ---- */
+/* ---- several threads add to one variable only atomically ---- */
 
 void total_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -139,7 +139,7 @@ void total_right(GPTR(const int) in, GPTR(int) out)
     atomicAdd(out + 0, in[threadIdx.x]);
 }
 
-/* ---- global memory is no other than shared memory ---- */
+/* ---- global memory needs barriers as shared memory does ---- */
 
 void prefix_wrong(GPTR(const int) in, GPTR(int) out)
 {
@@ -154,7 +154,7 @@ void prefix_right(GPTR(const int) in, GPTR(int) out)
     if (threadIdx.x > 0) out[N + threadIdx.x] = out[threadIdx.x - 1];
 }
 
-/* ---- what is to come out of in[i] = i + 1 ---- */
+/* ---- the expected results for in[i] = i + 1 ---- */
 
 bool reversed(const int *out)
 {
@@ -222,43 +222,40 @@ const struct {
 } // namespace
 
 const struct wrong_rule wrong_rules[] = {
-    {"barrier", "between a write and another thread's read is a __syncthreads()",
-     "64 numbers in reverse order, by way of shared memory",
-     "A GPU runs the warps of a block in any order. Where the first warp reads before the second has\n"
-     "written, it finds what was there before: the result changes from run to run, and mostly looks\n"
-     "right.\n",
+    {"barrier", "a __syncthreads() separates a write from other threads' reads",
+     "reverses 64 numbers through shared memory",
+     "A GPU runs the warps of a block in any order. If the first warp reads before the second has\n"
+     "written, it reads the old contents: the result varies from run to run, and is mostly right.\n",
      "reverse_wrong", "reverse_right"},
-    {"reuse", "what all have read is written again behind a __syncthreads()", "in two rounds, each number's neighbour",
+    {"reuse", "a __syncthreads() separates reads from the next writes", "two rounds: the neighbour of each number",
      "There is a barrier between the write and the read, but none between that read and the write of\n"
-     "the next round: a fast warp replaces what a slow one still wants to read.\n",
+     "the next round: a fast warp overwrites values that a slow one has not read yet.\n",
      "shift_wrong", "shift_right"},
     {"all-arrive", "all threads of the block reach each __syncthreads()",
-     "five numbers, each times a factor from shared memory",
-     "A barrier waits for all threads. Whether one that has returned counts is not defined: some\n"
-     "GPUs wait for ever, others go on. Threads without work must stay until the last barrier.\n",
+     "multiplies five numbers by a factor from shared memory",
+     "A barrier waits for all threads of the block. If some have returned, the behaviour is undefined:\n"
+     "some GPUs hang, others continue. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
-    {"mask", "the mask of a shuffle or vote names just the lanes that reach it", "the sum of 20 numbers by one warp",
-     "After the early return 12 of the lanes that the full mask names never come. Values read from\n"
-     "them are undefined, or the warp waits for ever.\n",
+    {"mask", "the mask of a shuffle or vote is exactly the lanes that reach it", "the sum of 20 numbers by one warp",
+     "After the early return, 12 of the lanes that the full mask names never arrive. Values read from\n"
+     "them are undefined, or the warp hangs.\n",
      "sum_wrong", "sum_right"},
-    {"range", "an index lies inside its array", "the differences of neighbours",
-     "The last thread reads the element behind the last. A GPU mostly returns some number that lies\n"
-     "there, and stops the program only where the memory ends.\n",
+    {"range", "an index lies inside its array", "the differences of neighbouring numbers",
+     "The last thread reads one element past the end. A GPU usually returns whatever is stored there,\n"
+     "and reports an error only if the address is outside all allocations.\n",
      "differences_wrong", "differences_right"},
-    {"lockstep", "lanes that hand over values in memory meet at a __syncwarp()",
+    {"lockstep", "lanes that share data in memory need a __syncwarp()",
      "the sum of 32 numbers by one warp, in shared memory",
-     "It worked while the lanes of a warp always took the same step at once. Since Volta each lane\n"
-     "goes on by itself: lane 0 may read before lane 16 has written, and the compiler may keep\n"
-     "values in registers.\n",
+     "It worked while the lanes of a warp ran in lockstep. Since Volta each lane may advance on its\n"
+     "own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
-    {"update", "what several threads change is changed by an atomic", "the sum of 64 numbers",
-     "Each thread reads the sum, adds to it and writes it back. Two that read the same old sum lose\n"
-     "one of the two numbers: of 64 one may be left.\n",
+    {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
+     "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum,\n"
+     "one of their additions is lost; in the worst case only one of 64 remains.\n",
      "total_wrong", "total_right"},
-    {"global", "global memory orders nothing by itself: __syncthreads() does",
-     "twice each number, and twice the number before it",
-     "Thread 32 reads what thread 31 of another warp may not have written yet. From block to block\n"
-     "not even a barrier helps: that takes an atomic and a fence, or a launch of its own.\n",
+    {"global", "global memory needs a __syncthreads() too", "twice each number and twice the number before it",
+     "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks\n"
+     "a barrier does not help: use an atomic and a fence, or a second launch.\n",
      "prefix_wrong", "prefix_right"},
     {}};
 

@@ -1,5 +1,5 @@
-/* The kernel registry, made of kernels.def: all kernels as the emulator, the host or a library has them, and beside
-   them what nvcc made of the same source. */
+/* The kernel registry, built from kernels.def, and how a kernel is launched. Each kernel has an entry for the emulator
+   or the host, and in builds with CUDA a second one that nvcc compiled from the same source. */
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
 #include "base/clock.h"
@@ -21,10 +21,10 @@
 #undef VENDOR_KERNEL
 
 #ifdef HAVE_CUDA
-#define MADE_BY_NVCC(id) &cuda_kernel_##id
+#define CUDA_ENTRY(id) &cuda_kernel_##id
 #define VENDOR_KERNEL(id) &cuda_kernel_##id,
 #else
-#define MADE_BY_NVCC(id) NULL
+#define CUDA_ENTRY(id) NULL
 #define VENDOR_KERNEL(id)
 #endif
 
@@ -36,9 +36,9 @@ const struct kernel *const kernels[] = {
 #undef KERNEL
 #undef HOST_KERNEL
 
-#define KERNEL(id) MADE_BY_NVCC(id),
+#define KERNEL(id) CUDA_ENTRY(id),
 #define HOST_KERNEL(id) NULL,
-static const struct kernel *const on_cuda[] = {
+static const struct kernel *const cuda_kernels[] = {
 #include "kernels.def"
     NULL};
 
@@ -66,13 +66,13 @@ const struct kernel *kernel_default(const struct format *f, const struct csr *A,
     return chosen;
 }
 
-/* The compilation of k that runs on d: NULL where this build has none. */
+/* The entry of k that was compiled for d; NULL if this build has none. */
 static const struct kernel *compiled_for(const struct kernel *k, const struct device *d)
 {
     if (d->kind != DEV_CUDA) return k;
     int i = 0;
     while (kernels[i] && kernels[i] != k) i++;
-    return on_cuda[i];
+    return cuda_kernels[i];
 }
 
 static struct scratch *scratch_of(const struct kernel *k, const struct mat *M)
@@ -88,7 +88,7 @@ double kernel_prepared_us(const struct kernel *k, const struct mat *M)
     return s ? s->us : 0;
 }
 
-static void drop(struct device *d, struct scratch *s)
+static void scratch_release(struct device *d, struct scratch *s)
 {
     const struct kernel *c = compiled_for(s->kernel, d);
     if (c->release && s->note) c->release(d, s->note);
@@ -101,13 +101,14 @@ void scratch_free(struct mat *M)
     while (M->scratch && *M->scratch) {
         struct scratch *s = *M->scratch;
         *M->scratch = s->next;
-        drop(M->dev, s);
+        scratch_release(M->dev, s);
     }
     mem_free(M->scratch);
     M->scratch = NULL;
 }
 
-/* See whether k fits, allocate what it keeps beside the matrix and fill that, timed to the end. */
+/* Checks that k fits the matrix, allocates its scratch memory and fills it. s->us is the time of that, including the
+   wait for the device. c is the entry of k compiled for the device. */
 static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
                     struct err *e)
 {
@@ -126,7 +127,7 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
 
 typedef bool launch_fn(const struct launch *L, struct err *e);
 
-/* What is done and found once a matrix is kept with it. */
+/* Launches a kernel that needs preparation. The preparation runs once per matrix and is kept with the matrix. */
 static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, launch_fn *go, struct launch L,
                                 struct err *e)
 {
@@ -136,7 +137,7 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
         if (!s) return false;
         *s = (struct scratch){.kernel = k, .next = *L.A->scratch};
         if (!prepare(k, c, &L, s, e)) {
-            drop(L.A->dev, s);
+            scratch_release(L.A->dev, s);
             return false;
         }
         *L.A->scratch = s;
@@ -159,14 +160,14 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     const struct device *d = L->A->dev;
     const struct kernel *c = compiled_for(k, d);
     if (!c || !kernel_runs_on(k, d))
-        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, d->name);
+        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists those that do", k->name, d->name);
     launch_fn *go = entry_of(c, L);
-    if (!go) return fail(e, E_INTERNAL, "kernel %s keeps no sums", k->name);
-    bool plain = !k->fits && !c->scratch && !c->prepare;
+    if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute sums", k->name);
+    bool prepared = k->fits || c->scratch || c->prepare;
     emu_name(k->name);
     emu_side_by_side(k->deterministic);
-    emu_scope_kernel(plain);
-    bool ok = plain ? go(L, e) : launch_with_scratch(k, c, go, *L, e);
+    emu_scope_kernel(!prepared);
+    bool ok = prepared ? launch_with_scratch(k, c, go, *L, e) : go(L, e);
     emu_side_by_side(false);
     emu_scope_kernel(false);
     emu_name(NULL);

@@ -1,5 +1,5 @@
-/* Parts that several formats' kernels are made of: sums by row within a warp; scaling y, an ELL part, a COO part, of
-   which HYB has all three. */
+/* Building blocks that the kernels of several formats share: sums by row within a warp, the scaling of y, and the
+   products with an ELL part and with a COO part (HYB uses all of them). */
 #ifndef PARTS_H
 #define PARTS_H
 
@@ -8,7 +8,8 @@
 namespace KERNEL_SPACE
 {
 
-/* Sums over the lanes up to the caller's of neighbours in the same row. Participants: the whole warp. */
+/* A segmented inclusive scan: the sum over this lane and the lanes before it that hold the same row. Equal rows must be
+   in neighbouring lanes. Participants: the whole warp. */
 template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
 {
     for (int d = 1; d < WARP; d *= 2) {
@@ -19,7 +20,7 @@ template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
     return sum;
 }
 
-/* Which arrays of the launched matrix a part is made of. */
+/* The indices, in the matrix's list of arrays, of the arrays that a part consists of. */
 struct ell_part {
     int col, val;
 };
@@ -27,15 +28,15 @@ struct coo_part {
     int row, col, val;
 };
 
-/* y = beta y; where beta is 0, y = 0 whatever it held. */
+/* y = beta y; if beta is 0, y = 0 even if it held NaN. */
 template <typename T> void launch_scale(const struct launch *L);
 /* y = alpha A x + beta y */
 template <typename T> void launch_ell(const struct launch *L, struct ell_part p);
-/* y += alpha A x, in no fixed order */
+/* y += alpha A x; the order of the additions is not fixed */
 template <typename T> void launch_coo(const struct launch *L, struct coo_part p);
 
 #ifndef __CUDACC__
-/* The same on the host; every row is added up in its own order, whatever the number of threads. */
+/* The same on the host. The order in which a row is summed does not depend on the number of threads. */
 template <typename T> void host_scale(const struct launch *L, int threads);
 template <typename T> void host_ell(const struct launch *L, struct ell_part p, int threads);
 template <typename T> void host_coo(const struct launch *L, struct coo_part p, int threads);

@@ -1,4 +1,4 @@
-/* The source of the kernels, kept in the program to be shown beside what they do. */
+/* The source text of the kernels, embedded in the program so that trace and other views can show it. */
 #include "base/base.h"
 #include "machine/microscope.h"
 

@@ -1,7 +1,7 @@
-/* Textures, as far as the kernel dialect has them: a one-dimensional one over an array in linear memory, read only.
+/* Textures in the kernel dialect: only one-dimensional, read-only ones over an array in linear memory.
 
    A kernel takes TEXTURE(T) and reads texel<T>(t, i); a launch passes TEXTURE_OF(name, handle, p, n, T). On the GPU a
-   texture is an object that must be made once, texture_new, and given back, texture_free; elsewhere it is the array. */
+   texture is an object that texture_new makes and texture_free releases; on the emulator it is the array itself. */
 #ifndef TEXTURE_H
 #define TEXTURE_H
 
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum { TEXTURE_MOST = 1 << 27 }; /* elements that any GPU can address in one */
+enum { TEXTURE_MOST = 1 << 27 }; /* most elements of one texture on any GPU */
 
 namespace KERNEL_SPACE
 {
@@ -20,7 +20,7 @@ namespace KERNEL_SPACE
 
 template <typename T> __device__ T texel(cudaTextureObject_t t, int i);
 
-/* The same of plain memory that is only read, so that one kernel may have it either way. */
+/* The same for plain read-only memory, so that one kernel source serves both. */
 template <typename T> __device__ T texel(const T *p, int i)
 {
     return __ldg(p + i);
@@ -31,14 +31,14 @@ template <> __device__ inline float texel<float>(cudaTextureObject_t t, int i)
     return tex1Dfetch<float>(t, i);
 }
 
-/* Textures have no doubles: one is fetched as its two halves. */
+/* Textures cannot hold doubles: fetch two halves of 4 bytes. */
 template <> __device__ inline double texel<double>(cudaTextureObject_t t, int i)
 {
     int2 halves = tex1Dfetch<int2>(t, i);
     return __hiloint2double(halves.y, halves.x);
 }
 
-/* A texture over p[0..n-1], n > 0. */
+/* Makes a texture over p[0..n-1], n > 0. */
 static inline bool texture_new(const struct device *d, void *p, int64_t n, enum type real, uint64_t *handle,
                                struct err *e)
 {
@@ -52,19 +52,20 @@ static inline bool texture_new(const struct device *d, void *p, int64_t n, enum 
     access.readMode = cudaReadModeElementType;
     cudaError_t status = cudaCreateTextureObject(&t, &memory, &access, nullptr);
     if (status != cudaSuccess)
-        return fail(e, E_DEVICE, "%s: a texture of %lld elements: %s", d->name, (long long)n,
+        return fail(e, E_DEVICE, "%s: cannot create a texture of %lld elements: %s", d->name, (long long)n,
                     cudaGetErrorString(status));
     *handle = t;
     return true;
 }
 
-/* The sync makes d the current device and lets launches end; a lost device has lost its textures too. */
+/* The sync makes d the current device and waits for its launches. If it fails the device is lost, and its textures with
+   it. */
 static inline void texture_free(struct device *d, uint64_t handle)
 {
     if (d->ops->sync(d, nullptr)) cudaDestroyTextureObject(handle);
 }
 #else
-/* The array, which knows what it is read by way of. */
+/* The array; its loads are recorded as texture fetches. */
 template <typename T> struct texture {
     simt::array<const T> of;
 };

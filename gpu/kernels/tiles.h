@@ -1,5 +1,5 @@
-/* Going along the rows of a CSR matrix, or of two at once, in tiles of equal work however long a row is: where tiles
-   begin, and which row each entry of one belongs to. */
+/* Splits the rows of a CSR matrix, or of a matrix and its transpose together, into tiles of equal work, whatever the
+   row lengths: the start of each tile, and the row that each entry of a tile belongs to. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -10,19 +10,20 @@
 namespace KERNEL_SPACE
 {
 
-/* A tile is so many steps along the rows: each entry is one, and the end of each row. */
+/* A tile is TILE steps along the rows: one step per entry and one per row end. A block has TILE_BLOCK threads, and each
+   thread takes TILE_EACH steps. */
 enum { TILE_BLOCK = 256, TILE_EACH = TILE / TILE_BLOCK, TILE_WARPS = TILE_BLOCK / WARP };
 
-/* Tiles of so many steps; there is always one. */
+/* The number of tiles for this many steps; at least one. */
 static inline int64_t tiles_for(int64_t steps)
 {
     return steps / TILE + 1;
 }
 
-/* ---- cutting ---- */
+/* ---- the start of each tile ---- */
 
-/* How many of the first `step` entries of the two lists a[0..na-1] and b[0..nb-1], merged, a's first among equals, are
-   a's. */
+/* Merge two ascending lists a[0..na-1] and b[0..nb-1]; of equal elements a's come first. Returns how many of the first
+   `step` elements of the merged list come from a. */
 template <typename A, typename B> __device__ int64_t of_first(A a, int64_t na, B b, int64_t nb, int64_t step)
 {
     int64_t low = step > nb ? step - nb : 0, high = step < na ? step : na;
@@ -36,7 +37,8 @@ template <typename A, typename B> __device__ int64_t of_first(A a, int64_t na, B
     return low;
 }
 
-/* Thread b: where tile b begins, as the row and how many entries of A come before. Of two matrices, with BOTH. */
+/* One tile per thread: writes cut[2 b] = the row in which tile b begins and cut[2 b + 1] = the number of entries of A
+   before it. With BOTH, a row has the entries of A and of the transpose (tptr, tcol), merged by column. */
 template <bool BOTH>
 __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const int) tptr, GPTR(const int) tcol, GPTR(int) cut)
@@ -59,10 +61,11 @@ __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const 
     cut[2 * b + 1] = (int)(from + within);
 }
 
-/* A tile's rows, the last perhaps only in part, and its entries of A and, where it has two, of the transpose. */
+/* A tile: its first row and the first entries in A and in the transpose, then how many of each it spans. The last row
+   may belong to it only in part. */
 struct row_tile {
     int64_t row, from, tfrom;
-    int rows, n, tn; /* how far it goes from there */
+    int rows, n, tn;
 };
 
 template <bool BOTH, typename P> __device__ row_tile tile_of(int64_t steps, P cut)
@@ -73,7 +76,7 @@ template <bool BOTH, typename P> __device__ row_tile tile_of(int64_t steps, P cu
     return {row, from, tfrom, row_end - row, to - from, (int)(tto - tfrom)};
 }
 
-/* The last i of 0 .. rows with start[i] <= step; start[0] is. */
+/* The last i in 0 .. rows with start[i] <= step. Requires start[0] <= step. */
 template <typename S> __device__ int row_at(S start, int rows, int step)
 {
     int low = 0, high = rows;
@@ -87,11 +90,12 @@ template <typename S> __device__ int row_at(S start, int rows, int step)
     return low;
 }
 
-/* row_of[k] = the row, from the tile's first, of its entry k. A thread walks TILE_EACH steps; all of the block. */
+/* Fills row_of[k] with the row of the tile's entry k, counted from the tile's first row. Each thread walks TILE_EACH
+   steps. Participants: all threads of the block. */
 template <typename P, typename S> __device__ void rows_of(row_tile t, P ptr, S start, S row_of)
 {
     for (int i = threadIdx.x; i <= t.rows; i += TILE_BLOCK) start[i] = (int)(i + (ptr[t.row + i] - t.from));
-    __syncthreads(); /* all of the block: start is complete */
+    __syncthreads(); /* all threads of the block: start is complete */
     int step = (int)threadIdx.x * TILE_EACH, end = min(step + TILE_EACH, t.rows + t.n);
     if (step < end) {
         int i = row_at(start, t.rows, step);
@@ -102,10 +106,11 @@ template <typename P, typename S> __device__ void rows_of(row_tile t, P ptr, S s
                 row_of[step - i] = i;
         }
     }
-    __syncthreads(); /* all of the block: row_of is complete */
+    __syncthreads(); /* all threads of the block: row_of is complete */
 }
 
-/* The sum of v over the threads before this one; *all: over the block. All of the block; part: TILE_WARPS slots. */
+/* An exclusive scan over the block: returns the sum of v over the threads before this one, and the sum over the block
+ *in all. `part` has TILE_WARPS slots. Participants: all threads of the block. */
 template <typename S> __device__ int sum_before(int v, S part, int *all)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), sum = v;
@@ -114,17 +119,18 @@ template <typename S> __device__ int sum_before(int v, S part, int *all)
         if (lane >= d) sum += other;
     }
     if (lane == WARP - 1) part[warp] = sum;
-    __syncthreads(); /* all of the block: part is complete */
-    int ahead = 0, whole = 0;
+    __syncthreads(); /* all threads of the block: part is complete */
+    int warps_before = 0, block_sum = 0;
     for (int w = 0; w < TILE_WARPS; w++) {
-        if (w < warp) ahead += part[w];
-        whole += part[w];
+        if (w < warp) warps_before += part[w];
+        block_sum += part[w];
     }
-    *all = whole;
-    return ahead + sum - v;
+    *all = block_sum;
+    return warps_before + sum - v;
 }
 
-/* Of n keys in order, row << 32 | column, the columns, and where the rows 0 .. rows begin. */
+/* From n sorted keys, row << 32 | column: writes the columns to `low` and the row pointers of the rows 0 .. rows to
+   `ptr`. */
 void launch_unpack(struct device *d, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
 
 } // namespace KERNEL_SPACE

@@ -13,8 +13,7 @@
 #include <string.h>
 
 enum { STARTS = 8 }; /* starting vectors of Hager's method */
-/* LU is made only if the Cholesky factorisation of A + A' needs no more operations: those of a full 2000 x 2000 matrix.
- */
+/* LU runs only if the Cholesky factorisation of A + A' needs no more operations than for a full 2000 x 2000 matrix. */
 static const double flops_most = 2.7e9;
 
 /* ---- || A^-1 ||_1 by the method of Hager 1984 and Higham 1988, with a sparse LU ---- */
