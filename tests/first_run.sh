@@ -1,5 +1,5 @@
 #!/bin/sh
-# first_run.sh BINARY: the main job on a real sample; then the prompt, if there is a terminal.
+# first_run.sh BINARY: analyse a real sample matrix, then stay at the prompt if there is a terminal.
 cd "$(dirname "$0")/.." || exit 1
 binary=$1
 sample=samples/nos3.mtx.gz

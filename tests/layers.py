@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """layers.py BUILD...: check that every room uses only itself and the rooms before it.
 
-A room is a folder of sources. The check is made twice: by the #include lines, and by the symbols that the objects of
-the BUILD folders leave undefined (`nm`), since a prototype alone can reach upwards. Two exceptions, both by design:
+A room is a folder of sources. The check is made twice: by the #include lines, and by the undefined symbols of the
+objects in the BUILD folders (`nm`), because a prototype can reach upwards without an #include. Two exceptions, by design:
 - src/machine declares what gpu/ implements, so a room that may use src/machine may link to gpu/.
 - a registry's table (a file that includes a .def list) names every entry of its list.
 """
@@ -15,13 +15,13 @@ import sys
 # Each room, and the rooms that it may use besides itself.
 SRC = ["base", "matrix", "formats", "machine", "files", "solvers", "lu", "card", "microscope", "session", "lessons",
        "commands"]
-BESIDE = {("lessons", "commands")}  # the rooms of one floor, which must not use each other in either direction
+BESIDE = {("lessons", "commands")}  # rooms that must not use each other
 SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
-KNOT_MOST = 3
+CYCLE_MOST = 3
 
 
 def room_of(path):
-    """The room of a source file: "src/base", "gpu", "ui", or "main" for the program's own file."""
+    """The room of a source file: "src/base", "gpu", "ui", or "main" for src/main.c."""
     parts = path.parts
     if path.name == "main.c":
         return "main"
@@ -50,7 +50,7 @@ def find_header(source, name):
 
 
 def check_includes(files):
-    """The #include lines that name a room out of order, or a screen or GPU header below ui/ and gpu/."""
+    """The #include lines that name a room out of order, or a header of the screen or GPU outside ui/ and gpu/."""
     for source in files:
         room = room_of(source)
         for number, line in enumerate(source.read_text().splitlines(), 1):
@@ -72,7 +72,7 @@ def check_includes(files):
 
 
 def symbols(builds):
-    """Of each object: the source it was built from, the symbols it defines and those it leaves undefined."""
+    """For each object: its source, the symbols it defines, and its undefined symbols."""
     out = []
     for build, obj in ((b, o) for b in builds for o in sorted(b.rglob("*.o"))):
         below = obj.relative_to(build)
@@ -98,13 +98,13 @@ def symbols(builds):
 
 
 def check_symbols(objects):
-    """The symbols that an object takes from a room out of order; and the uses between the files of one room."""
+    """The symbols used across rooms out of order, and which files of a room use each other."""
     home = {}
     for source, defined, _ in objects:
         for name in defined:
             home.setdefault(name, source)
     machine = " ".join(p.read_text() for p in pathlib.Path("src/machine").glob("*.h"))
-    promised = set(re.findall(r"\b[A-Za-z_]\w*", machine))
+    declared = set(re.findall(r"\b[A-Za-z_]\w*", machine))
     wrong, uses = [], collections.defaultdict(set)
     for source, _, undefined in objects:
         table = re.search(r'#include "[^"]*\.def"', source.read_text())
@@ -115,14 +115,14 @@ def check_symbols(objects):
                     uses[source].add(there)
             if table or allowed(room_of(source), room_of(there)):
                 continue
-            if room_of(there) == "gpu" and name in promised and allowed(room_of(source), "src/machine"):
+            if room_of(there) == "gpu" and name in declared and allowed(room_of(source), "src/machine"):
                 continue
-            wrong.append(f"{source}: takes {name} from {there} of {room_of(there)}")
+            wrong.append(f"{source}: uses {name} from {there} of {room_of(there)}")
     return wrong, uses
 
 
-def knots(uses):
-    """The groups of files of one room that all need each other (strongly connected components, by Tarjan)."""
+def cycles(uses):
+    """Cycles: groups of files of one room that all use each other (strongly connected components, by Tarjan)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(v):
@@ -144,7 +144,7 @@ def knots(uses):
     for v in sorted(uses):
         if v not in index:
             visit(v)
-    return [g for g in found if len(g) > KNOT_MOST]
+    return [g for g in found if len(g) > CYCLE_MOST]
 
 
 def main():
@@ -154,10 +154,10 @@ def main():
     wrong = list(check_includes(files))
     objects = symbols(builds)
     if not objects:
-        sys.exit(f"layers: no objects in {" ".join(sys.argv[1:])}: run make first")
+        sys.exit(f"layers: no objects in {' '.join(map(str, builds))}: run make first")
     by_symbol, uses = check_symbols(objects)
     wrong += by_symbol
-    wrong += [f"a knot of {len(g)} files: " + " ".join(map(str, g)) for g in knots(uses)]
+    wrong += [f"a cycle of {len(g)} files: " + " ".join(map(str, g)) for g in cycles(uses)]
     for line in wrong:
         print(line)
     print(f"layers: {len(files)} files by #include, {len(objects)} objects by symbol: {len(wrong)} out of order")

@@ -2,11 +2,12 @@
 """run.py BUILD [NAME...]: run the test programs of a build side by side; the last line is "N passed, N failed".
 
 NAME picks programs: `formats` is test_formats, `gpu_lu` is gpu_lu. Without a name all tests run.
-  --quick   all tests but the slow ones
-  --golden  the programs whose screens `make golden` writes anew
+  --quick   all tests except the slow ones
+  --golden  the programs whose expected screens `make golden` rewrites
   --gpu     the programs that need a GPU, one at a time
   --jobs N  how many programs run at once (default: one per core)
-A test program prints what cmocka prints: its lines "[  PASSED  ] N test(s)" and " N FAILED TEST(S)" are counted.
+A test program prints its results in cmocka's words: the lines "[  PASSED  ] N test(s)" and " N FAILED TEST(S)" are
+counted.
 """
 import argparse
 import concurrent.futures
@@ -20,7 +21,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export"]
-# What takes more than some seconds, the slowest first: these start first, and `--quick` leaves them out.
+# Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
 SLOW = ["pack", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope", "json",
         "mtx_files", "explore", "system"]
 
@@ -36,10 +37,10 @@ def find_programs(build, options):
     found = [p for p in tests.rglob("test_*") if p.suffix == "" and os.access(p, os.X_OK) and p.is_file()]
     if not options.golden:
         found += (TOP / "tests").rglob("test_*.py")
-    wanted = options.names or (GOLDEN if options.golden else [])
-    if wanted:
-        found = [p for p in found if program_name(p) in wanted]
-        for name in set(wanted) - {program_name(p) for p in found}:
+    selected = options.names or (GOLDEN if options.golden else [])
+    if selected:
+        found = [p for p in found if program_name(p) in selected]
+        for name in set(selected) - {program_name(p) for p in found}:
             sys.exit(f"run.py: there is no test `{name}` in {build}")
     elif options.quick:
         found = [p for p in found if program_name(p) not in SLOW]
@@ -48,9 +49,9 @@ def find_programs(build, options):
 
 
 def clean_environment(build, state):
-    """No test reads or writes the user's own state; numbers are also read in a locale with a decimal comma."""
+    """An environment in which no test reads or writes the user's own files."""
     env = dict(os.environ, WARPSPY_BIN=str(build / "warpspy"), LC_ALL="C.UTF-8",
-               # Threads that wait give their core away: on a busy machine spinning takes longer than the tests.
+               # Waiting threads yield their core: spinning on a busy machine would take longer than the tests.
                OMP_WAIT_POLICY="passive")
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"):
         env[name] = state
@@ -67,7 +68,7 @@ def counted(pattern, log):
 
 
 def run_program(path, build, locale):
-    """Run one program in a state folder of its own: its result as (passed, failed, text to print)."""
+    """Run one program with a temporary state folder; return (passed, failed, text to print)."""
     with tempfile.TemporaryDirectory() as state:
         env = clean_environment(build, state)
         if locale:

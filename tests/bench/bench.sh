@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench.sh BUILD: run the benchmarks of a build, one table after another.
+# bench.sh BUILD: run all benchmarks of a build, one after another.
 cd "$(dirname "$0")/../.." || exit 1
 status=0
 for b in "${1:-build}"/tests/bench/bench_*; do

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The emulator's counts against the hardware's: reads what bench_counts said and what ncu counted of it.
+"""Compare the emulator's counts with the hardware's: read the output of bench_counts and the counters of ncu.
 
     ncu --clock-control none --csv --page raw --metrics METRICS --log-file ncu.csv bench_counts FILE... > counts.jsonl
     compare_counts.py counts.jsonl ncu.csv      (METRICS: compare_counts.py --metrics)
@@ -20,7 +20,7 @@ METRICS = [metric(u, o) for ops in OPS.values() for o in ops for u in UNITS]
 
 
 def launches(path):
-    """The launches between the marks, a list for each kernel."""
+    """The launches between the marker launches, as one list per kernel."""
     lines = [line for line in open(path) if line.startswith('"')]
     rows = [r for r in csv.DictReader(lines) if r["ID"]]
     parts = [[]]
@@ -29,7 +29,7 @@ def launches(path):
             parts.append([])
         else:
             parts[-1].append(r)
-    # the first mark opens the program; then for each kernel: preparation, mark, the launches, mark
+    # the first marker starts the program; then per kernel: preparation, marker, the launches, marker
     return [parts[i] for i in range(2, len(parts) - 1, 2)] if len(parts) > 2 else []
 
 

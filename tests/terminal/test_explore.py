@@ -94,9 +94,9 @@ def test_command_line_edits():
     s = explorer()
     s.keys(":", *"stats", "\x01", "#", "\x05", "\x7f", "\x7f", "\x1bb", "x")
     s.wait(":#xsta")
-    s.keys("\x05", "\x15", "\x7f")  # nothing is left of it, and no line either
+    s.keys("\x05", "\x15", "\x7f")  # the line is empty, then closed
     s.wait("q leave")
-    s.keys(":", "\x12", *"thesis", "\x03")  # a search in the history is given up with the line
+    s.keys(":", "\x12", *"thesis", "\x03")  # Ctrl-C ends the history search and closes the line
     s.wait("q leave")
     s.keys(":", "é", "\r")
     s.wait("no such command")
@@ -104,7 +104,7 @@ def test_command_line_edits():
 
 
 def test_keys_of_the_terminal_at_the_command_line():
-    """In both modes of the cursor keys, and keys that panes do not know."""
+    """Test both modes of the cursor keys, and keys that panes do not use."""
     for home, end, delete in ("\x1bOH", "\x1bOF", "\x1b[3~"), ("\x1b[H", "\x1b[F", "\x1b[3~"):
         s = explorer()
         s.keys(":", *"tats", home, "s", home, delete, "#", end, "!")
@@ -115,7 +115,7 @@ def test_keys_of_the_terminal_at_the_command_line():
 
 
 def test_a_burst_of_keys():
-    """Clicks, keys and sequences that nothing knows, all at once and in order."""
+    """Clicks, keys and unknown sequences arrive at once, and are handled in order."""
     s = explorer()
     s.child.send("\x1b[<0;13;6M\x1b[<0;13;6m\x1b[15;7~\x1bOC\x1b[99~\x1b[B")
     s.wait("row 2, column 2: 3")
@@ -251,13 +251,13 @@ def test_mouse():
     assert mode(s.raw, 1006) is False
     s.keys("1")
     s.wait("[1 spy]")
-    click(s, 10, 0)  # on its way when the mouse was turned off
+    click(s, 10, 0)  # a report sent just before the mouse was turned off
     s.keys("m")
     s.wait("the mouse is on")
     assert "[1 spy]" in s.text() and mode(s.raw, 1006)
     s.keys(":gen poisson2d 30 as large\r", "q")
     s.wait("899")
-    for button in 66, 67, 128, 32, 2:  # of no use here: nothing waits for what follows them
+    for button in 66, 67, 128, 32, 2:  # unused buttons, which must not delay later input
         click(s, 20, 10, button)
     s.keys("?")
     s.wait("press any key to return")
@@ -266,7 +266,7 @@ def test_mouse():
     s.wait_for(lambda: not re.search("^ *0│", s.text(), re.M), "a part without the first row")
     click(s, 20, 10, 65)
     s.wait_for(lambda: re.search("^ *0│", s.text(), re.M), "the first row")
-    s.keys("\x1b[<0;1", ";1M", "\x1b[<99;99;99M")  # in pieces, or of no button known
+    s.keys("\x1b[<0;1", ";1M", "\x1b[<99;99;99M")  # split into pieces, or incomplete
     leaves(s)
 
 
@@ -325,7 +325,7 @@ def test_resize_storm():
     s.keys(":gen rmat 12 8 seed 3\r", "q", ":race cg jacobi maxit 20 force\r", "q")
     s.child.delaybeforesend = None
     pid = s.pid()
-    # Lines are left again: nothing typed here may run.
+    # Leave each command line again, so that nothing typed here runs.
     keys = ["\t", "\x1b[Z", "?", RIGHT, DOWN, "+", "-", "g", ":hel", "\t", "\t", "\x15\x7f", "t", "f", "a", "\x1b[6~", "\x1b[F",
             ":stats\r", "\x1b[<0;9;7M", "\x1b[<64;30;8M", "/3", "\x7f", "\r", "n"]
     for i in range(sizes):
@@ -349,7 +349,7 @@ def test_resize_storm():
 
 
 def ended(s):
-    """The shell is back, and the screen, the mouse, the cursor and the modes are as before; the shell goes on."""
+    """Check that the shell is back, with its screen, mouse, cursor and terminal modes restored, and still works."""
     s.wait("shell$ ")
     s.settle(0.4)
     tail = s.raw[s.mark:]

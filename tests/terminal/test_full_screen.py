@@ -1,5 +1,5 @@
-"""What a terminal emulator shows of frames that ncurses sends is what the canvas holds: random canvases of several sizes,
-on terminals of several kinds, with the colours that each has."""
+"""A terminal emulator shows the frames that ncurses sends exactly as the canvas holds them: random canvases of several
+sizes, on several kinds of terminals with their colours."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ from terminal_kit import Screen, Stream
 import pexpect
 
 DRAW = os.path.join(os.path.dirname(PROGRAM), "tests", "terminal", "draw_frames")
-# The entry of a terminal with direct colours, which a package of its own has.
+# A terminfo entry with direct colours; Debian ships it in another package.
 DIRECT = r"""xterm-direct|for tests,
 	RGB, ccc@, colors#0x1000000, pairs#0x10000, initc@, op=\E[39;49m,
 	setab=\E[%?%p1%{8}%<%t4%p1%d%e48:2::%p1%{65536}%/%d:%p1%{256}%/%{255}%&%d:%p1%{255}%&%d%;m,
@@ -21,7 +21,7 @@ DIRECT = r"""xterm-direct|for tests,
 
 
 def frames(seed, **env):
-    """What was sent until the end of each frame, and (w, h, ANSI text) of what it shows."""
+    """The bytes sent for each frame, and the expected picture of each as (w, h, ANSI text)."""
     name = tempfile.mktemp(dir=os.environ.get("HOME", "/tmp"))
     settings = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLORTERM", "LINES", "COLUMNS")}
     child = pexpect.spawn(DRAW, [name, str(seed)], env=dict(settings, **env), dimensions=(24, 80), timeout=60)
@@ -43,7 +43,7 @@ def emulate(w, h):
 
 
 def look(cell):
-    """Of a blank only what is seen."""
+    """The visible properties of a cell; a blank has no foreground colour."""
     blank = cell.data == " "
     return (cell.data, cell.reverse) + (() if blank else (cell.fg, cell.bold))
 
@@ -58,8 +58,8 @@ def shows(screen, w, h, text, corner):
 
 
 def check(seed, colours, **env):
-    """The attributes that were sent. screen and tmux do not turn off the wrap at the margin: ncurses pushes the last
-    cell of the screen into its place, which takes a second column and fails for wide glyphs."""
+    """Compare all frames; return the attributes that were sent. screen and tmux cannot turn off wrapping at the margin:
+    ncurses inserts the last cell from one column to the left, which fails for wide glyphs, so the corner is skipped."""
     corner = not env["TERM"].startswith(("screen", "tmux"))
     sent, expected = frames(seed, **env)
     assert len(sent) == len(expected) + 1 and len(expected) > 60, (len(sent), len(expected))
@@ -67,7 +67,7 @@ def check(seed, colours, **env):
     for i, (w, h, text) in enumerate(expected):
         if (screen.columns, screen.lines) != (w, h):
             screen.resize(h, w)
-        # pyte knows the parts of a colour between semicolons only.
+        # pyte understands colour parameters separated by semicolons only.
         stream.feed(re.sub(rb"38:2::(\d+):(\d+):(\d+)", rb"38;2;\1;\2;\3", sent[i]))
         shows(screen, w, h, text, corner)
     attributes = re.findall(rb"\x1b\[([0-9;:]*)m", b"".join(sent))

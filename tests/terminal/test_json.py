@@ -1,4 +1,4 @@
-"""The program from outside: the JSON contract, CSV, exit statuses, and output that cannot be written."""
+"""The command line of warpspy: JSON keys and types, CSV, exit statuses, and output that cannot be written."""
 import csv
 import io
 import json
@@ -32,7 +32,7 @@ NO_DIAGONALS = {"operands": None, "pieces": None, "variance": None}
 DIAGONALS = {"operands": int, "pieces": int, "variance": float}
 SHAPE = {"name": str, "rows": int, "cols": int, "nnz": int}
 
-# command, the keys of its rows and their types; None among the types: may be null
+# (command, {key of its rows: type}); None as the type means null
 CONTRACT = [
     ("load {file} as A", {**SHAPE, "file": str, "nnz_stored": int, "field": str, "symmetry": str, "duplicates": int,
                           "explicit_zeros": int, "warnings": list, "time_ms": float}),

@@ -266,7 +266,7 @@ def test_no_progress_on_a_screen():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 300; solve cg view tol 0 maxit 100000000 force")
     s.wait("running")
-    time.sleep(0.5)  # from then on long work shows its progress
+    time.sleep(0.5)  # after 0.5 s, long work shows its progress
     mark = len(s.raw)
     s.keys("p", *"ic0", "\r")
     s.wait("restarted from x")
@@ -319,7 +319,7 @@ def test_commands_go_back_and_change():
     quits(s)
 
 
-# A solve that does not end by itself.
+# A solve that never ends.
 ENDLESS = "tol 0 maxit 100000000 force"
 
 
@@ -331,7 +331,7 @@ def test_interrupt_of_every_solver():
     assert "cg" in names and "gmres" in names, names
     s.line("gen poisson2d 700 as large")
     s.wait("large [")
-    s.child.delaybeforesend = None  # pexpect's own 50 ms
+    s.child.delaybeforesend = None  # pexpect's default is 50 ms
     for name in names:
         s.line(f"solve {name} {ENDLESS}")
         s.wait(f"{name}: iteration ")
@@ -379,7 +379,7 @@ def test_race_is_watched():
     s.line("gen poisson2d 300; race jacobi wjacobi 0.5 tol 1e-30 maxit 100000000 force")
     s.wait("by time, log scale")
     s.wait("running")
-    s.child.send("t")  # the screen never settles
+    s.child.send("t")  # without settling: this screen is always redrawn
     s.wait("by iteration, log scale")
     s.keys("x")
     s.wait("wjacobi 0.5  stopped")
@@ -389,8 +389,8 @@ def test_race_is_watched():
     quits(s)
 
 
-# Back at the prompt after a key or signal sent to a screen that is redrawn all the time: its line, and how long it took.
 def back_at_prompt(s, sent, prompt, most):
+    """Send a key to a screen that is always redrawn; return the output up to the prompt, which must come in time."""
     mark, begin = len(s.raw), time.time()
     s.child.send(sent)
     s.wait_for(lambda: prompt in s.output_since(mark), prompt)
@@ -403,7 +403,7 @@ def back_at_prompt(s, sent, prompt, most):
 
 def test_race_is_left_and_waits():
     s = at_prompt("--device cpu")
-    s.child.delaybeforesend = None  # pexpect's own 50 ms
+    s.child.delaybeforesend = None  # pexpect's default is 50 ms
     s.line("gen poisson2d 300 as large")
     s.wait("large [")
     race = "race jacobi cg bicgstab gmres 30 tol 0 maxit 100000000 force"
@@ -509,7 +509,7 @@ def test_a_lesson_asks():
     s.wait("answer>")
     s.line("many")
     s.wait("Type a number")
-    s.keys("2", "5", "5", "\x7f", "6", "\r")  # with the keys of the prompt
+    s.keys("2", "5", "5", "\x7f", "6", "\r")  # the editing keys of the prompt work here
     s.wait("Right: 256.")
     s.wait("Sixteen by sixteen.")
     s.keys("\t", "b", "\r")  # there is nothing to complete
@@ -536,7 +536,7 @@ def test_a_lesson_asks():
 
 
 def test_a_lesson_on_a_small_terminal():
-    """What is expected of a picture is found whatever part of it the screen has room for."""
+    """Expected text of a picture is found even if the screen shows only part of it."""
     s = Session("--device cpu", rows=12, cols=40)
     s.wait("]> ")
     with open(os.path.join(s.home, "small.txt"), "w") as f:

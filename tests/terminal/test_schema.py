@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Every line of --json is held against the schema of its command: tests/schemas/NAME.json, JSON Schema 2020-12.
+"""Check every line of --json against the schema of its command: tests/schemas/NAME.json, JSON Schema 2020-12.
 
-A new command NEW needs one file. A draft of it, from what lines of commands print:
+A new command NEW needs one file. Draft it from the output of some command lines:
 
     WARPSPY_BIN=build/warpspy tests/terminal/test_schema.py --draft NEW 'gen poisson2d 4; NEW' 'NEW nonsense' > tests/schemas/NEW.json
 
-Then say in each description what the key is and its unit, close what can be closed (enum, const, minimum), and take the
-null out of a type, or in, where the draft has seen too little. Kinds of rows are alternatives of "oneOf"; what several
-commands share stands in common.json. What is checked:
+Then describe each key with its unit, add limits where possible (enum, const, minimum), and correct the types in which
+null is missing or superfluous. Kinds of rows are alternatives of "oneOf"; common.json holds what several commands share.
+The checks:
 
-  - "x-lines" are run, each by `warpspy --json -c LINE` in the top folder ({tmp}: an empty folder), and every line that
-    any command prints, and what files of JSON that are left in {tmp} hold, is valid. Among those of NEW must be one that
-    is ok and one that is not.
-  - An object is closed, all its keys are required (a key is never left out: it is null), and every key is described.
-  - Every key is seen with a value, and with null where it may be null; but for what says by "x-on": "cuda" (or terminal)
-    what it takes to be seen.
+  - Each of "x-lines" is run by `warpspy --json -c LINE` in the top folder ({tmp} is an empty folder). Every line that any
+    command prints, and every JSON file left in {tmp}, must be valid. NEW must succeed at least once and fail at least once.
+  - Objects are closed, all their keys are required (a missing value is null), and every key has a description.
+  - Every key occurs with a value, and with null if it may be null. Exempt are keys with "x-on": "cuda" (or "terminal"),
+    which occur only there.
 """
 import functools
 import json
@@ -28,7 +27,7 @@ import jsonschema
 from harness import PROGRAM, TOP, main
 
 SCHEMAS = os.path.join(TOP, "tests", "schemas")
-NO_COMMANDS = {"!", "warpspy"}  # what lines of the shell and lines that cannot be read call themselves
+NO_COMMANDS = {"!", "warpspy"}  # "command" of shell lines, and of lines that cannot be parsed
 
 
 # ---- schemas ----
@@ -41,7 +40,7 @@ def read(name):
 
 @functools.lru_cache(maxsize=None)
 def target(name, pointer):
-    """What NAME.json#/a/b is, its references replaced; the same object each time, so that what was seen of it adds up."""
+    """The schema NAME.json#/a/b with its references resolved: always the same object, so that its statistics add up."""
     schema = read(name)
     for key in pointer.split("/")[1:]:
         schema = schema[key]
@@ -62,7 +61,7 @@ def resolved(schema, name):
 
 @functools.lru_cache(maxsize=None)
 def kinds(command):
-    """The kinds of lines that a command may print: schemas, each with its validator."""
+    """The kinds of lines that a command may print, as pairs of schema and validator."""
     if command in NO_COMMANDS:
         branches = [target("common.json", "/$defs/done"), target("common.json", "/$defs/error")]
     else:
@@ -74,8 +73,8 @@ def names():
     return sorted(name[:-5] for name in os.listdir(SCHEMAS) if name != "common.json")
 
 
-def objects(schema, name, path="", whole=True):
-    """Every schema of an object in a file: its path, itself, and whether it is one by itself or a part of one."""
+def objects(schema, name, path=""):
+    """Every schema of an object in a file, with its path."""
     if isinstance(schema, dict):
         if "properties" in schema or "allOf" in schema:
             yield f"{name}#{path}", schema
@@ -90,16 +89,16 @@ def objects(schema, name, path="", whole=True):
 
 class Checker:
     def __init__(self):
-        self.seen = {}  # id of a property's schema: the kinds of values it had
+        self.seen = {}  # id of a property's schema -> the kinds of values seen (value, null)
         self.lines = 0
-        self.said = {}  # command: the set of its ok
+        self.outcomes = {}  # command -> the values of ok seen
         self.wrong = []
 
     def check(self, line, source):
         self.lines += 1
         row = json.loads(line)
         command = row["command"]
-        self.said.setdefault(command, set()).add(row["ok"])
+        self.outcomes.setdefault(command, set()).add(row["ok"])
         try:
             branches = kinds(command)
         except FileNotFoundError:
@@ -113,7 +112,7 @@ class Checker:
 
     @staticmethod
     def why(branches, row):
-        """The errors of the kind that fits best."""
+        """The validation errors of the closest kind of line."""
         lists = [list(validator.iter_errors(row)) for _, validator in branches]
         best = min(lists, key=lambda errors: (any("command" in e.path or "ok" in e.path or "kind" in e.path
                                                   for e in errors), len(errors)))
@@ -142,7 +141,7 @@ def run(line, folder):
 
 @functools.lru_cache(maxsize=None)
 def all_lines():
-    """Everything is run once, for all tests."""
+    """Run all lines of all schemas once; all tests share the result."""
     checker = Checker()
     for name in names():
         with tempfile.TemporaryDirectory() as folder:
@@ -189,14 +188,14 @@ def test_every_line_is_valid():
 
 
 def test_every_command_succeeds_once_and_fails_once():
-    said = all_lines().said
+    outcomes = all_lines().outcomes
     missing = [f"{name}: no line with ok {str(ok).lower()}" for name in names() for ok in (True, False)
-               if ok not in said.get(name, ()) and (not ok or len(kinds(name)) > 1)]
+               if ok not in outcomes.get(name, ()) and (not ok or len(kinds(name)) > 1)]
     assert not missing, "\n".join(missing)
 
 
 def unseen(schema, path, seen, done):
-    """The keys below a schema that had no value, or were never null though they may be."""
+    """The keys below a schema that never had a value, or were never null although they may be."""
     if id(schema) in done or schema.get("x-on"):
         return
     done.add(id(schema))
@@ -224,7 +223,7 @@ def test_every_key_is_seen():
 
 
 def test_invalid_lines_are_refused():
-    """The test itself can fail: a key too many, too few, of the wrong type."""
+    """The check can fail: a superfluous key, a missing key, a value of the wrong type."""
     row = json.loads([line for line in run("gen poisson2d 3; stats", "/nonexistent") if '"stats"' in line][0])
     for change in ({"more": 1}, {"rows": "9"}, {"rows": -1}, {"matrix": None}):
         checker = Checker()

@@ -1,5 +1,5 @@
-"""The system around warpspy: terminals of all sorts, readline's file, kept options at the start, output that cannot be
-written, the end of input, the manual page, completions, and what `make install` puts where. Counted as test_pty.py is."""
+"""warpspy and its environment: kinds of terminals, readline's inputrc, kept options, output that cannot be written, the
+end of input, the manual page, completions, and the files of `make install`."""
 import json
 import os
 import re
@@ -39,7 +39,7 @@ def colours_seen(raw):
     return {name for name, pattern in EVERY.items() if re.search(pattern, raw)}
 
 
-# What each terminal is sent: colours; an alternate screen; a mouse; letters beyond ASCII.
+# Whether each terminal gets these colours, an alternate screen, mouse reports, and characters beyond ASCII.
 TERMINALS = {
     "xterm": ({"basic", "bright"}, True, True, True),
     "xterm-256color": ({"cube"}, True, True, True),
@@ -53,7 +53,7 @@ TERMINALS = {
 
 
 def drive(term, **env):
-    """Text, then a view that is moved in and left, then another command."""
+    """Print text, open a view, move in it, leave it, and run another command."""
     s = at_prompt("samples/thesis4.mtx", TERM=term, **env)
     s.mark = len(s.raw)
     s.line("gen band 400 6 1 as band; spy")
@@ -178,7 +178,7 @@ def test_a_broken_file_is_one_warning_and_no_failure():
 
 
 def test_start_is_quick():
-    """With a file of options that names them all; the best of many, for a machine at work."""
+    """Start with a file that sets all options; take the best of many runs, because the machine may be busy."""
     config("device cpu\nprecision f32\ncolours 16\nascii on\nmouse off\n")
     best = min(timed(run, "-c", "quit") for _ in range(20))
     os.remove(HOME + "/config/warpspy/config")
@@ -285,11 +285,11 @@ def test_end_of_input_at_the_prompt():
     took = time.time() - begin
     s.close()
     print(f"back in the shell {1000 * took:.0f} ms after Ctrl-D")
-    assert took < 0.15, took  # test_pty looks every 50 ms
+    assert took < 0.15, took  # terminal_kit polls every 50 ms
 
 
 def hangs_up(keys):
-    """The terminal goes away; the program, which a shell no longer tells of that, ends by itself."""
+    """The terminal disappears, and no shell sends SIGHUP; the program ends by itself."""
     s = at_prompt("samples/thesis4.mtx")
     if keys:
         s.line(keys)
