@@ -412,11 +412,7 @@ def test_install_and_uninstall():
     assert not left, left
 
 
-def main():
-    failed = main(globals())
-    shutil.rmtree(HOME, ignore_errors=True)
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main(globals())
+    shutil.rmtree(HOME, ignore_errors=True)
+    sys.exit(status)
