@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from harness import PROGRAM, main
-from terminal_kit import RIGHT, at_prompt, quits
+from terminal_kit import RIGHT, at_prompt, pexpect, quits
 
 HOME = tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
 ENV = dict(os.environ, HOME=HOME, XDG_CONFIG_HOME=HOME + "/config", XDG_STATE_HOME=HOME + "/state", LC_ALL="C.UTF-8")
@@ -373,7 +373,7 @@ def test_zsh_completion():
     with open(folder + "/_warpspy", "w") as f:
         f.write(text)
     os.symlink(PROGRAM, folder + "/warpspy")
-    z = test_pty.pexpect.spawn("zsh", ["-f", "-i"], env=dict(ENV, TERM="xterm", PATH=folder + ":" + ENV["PATH"]),
+    z = pexpect.spawn("zsh", ["-f", "-i"], env=dict(ENV, TERM="xterm", PATH=folder + ":" + ENV["PATH"]),
                                dimensions=(40, 120), timeout=20)
     z.sendline(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; PS1='ready> '; unsetopt BEEP")
     z.expect_exact("ready> ")
