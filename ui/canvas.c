@@ -1,4 +1,5 @@
-/* The canvas: styled cells, and their way out as plain text or with ANSI colours. Views draw on nothing else. */
+/* The canvas: cells with a glyph and a style. It is printed as plain text or with ANSI colours. Views draw on nothing
+   else. */
 #include "canvas.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -9,14 +10,14 @@
 #include <string.h>
 #include <wchar.h>
 
-/* Colours that stay apart for colour-blind eyes: Okabe and Ito's set for rows, viridis for density. How far, in each
-   palette, is told by tests/unit/test_palette.c. */
+/* Colours that colour-blind readers can distinguish: Okabe and Ito's set for rows, viridis for density.
+   tests/unit/test_palette.c measures the distances in each palette. */
 struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
     uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */
     bool bold, reverse;
-    uint8_t eight; /* the same of 8; 0: that of 16, less bright */
-    uint8_t index; /* of 256 colours; 0: the nearest */
+    uint8_t eight; /* SGR number of one of 8 colours; 0: that of 16, less bright */
+    uint8_t index; /* number of one of 256 colours; 0: the nearest to rgb */
 };
 static const struct look looks[ST_COUNT] = {
     [ST_PLAIN] = {0},
@@ -69,7 +70,7 @@ void canvas_clear(struct canvas *c)
     for (int i = 0; i < c->w * c->h; i++) c->cell[i] = (struct cell){' ', ST_PLAIN};
 }
 
-/* What stands for a glyph where only ASCII can be shown: braille and blocks by how full they are. */
+/* The ASCII character that replaces a glyph: braille and blocks by how full they are. */
 static uint32_t ascii_of(uint32_t g)
 {
     if (g < 0x7f) return g;
@@ -94,7 +95,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st)
     c->cell[y * c->w + x].style = (uint8_t)st;
 }
 
-/* Columns a glyph takes; in a locale that does not know it, one. */
+/* The columns that a glyph takes; 1 if the locale does not know it. */
 static int glyph_width(uint32_t g)
 {
     int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);
@@ -142,7 +143,7 @@ static int index_of_sgr(int sgr)
     return sgr >= 90 ? sgr - 82 : sgr - 30;
 }
 
-/* Grey has no place among 8 colours: it would be black. */
+/* 8 colours have no grey: it would be black. */
 static int eight_of(const struct look *k)
 {
     int sgr = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
@@ -175,7 +176,7 @@ bool style_reverse(enum style st)
 enum { INK_BYTES = 40 };
 struct ink {
     bool bold, reverse;
-    char colour[20]; /* a parameter of SGR; "": the terminal's own colour */
+    char colour[20]; /* an SGR parameter; "": the terminal's own colour */
 };
 struct inks {
     struct ink of[ST_COUNT];
@@ -209,14 +210,14 @@ static char *add_parameter(char *at, const char *text)
     return at;
 }
 
-/* To some terminals a bright colour (90 .. 97) is a colour and bold, which the next colour leaves on. */
+/* Some terminals show a bright colour (90 .. 97) as a colour plus bold, and the next colour leaves bold on. */
 static bool is_heavy(const struct ink *k)
 {
     return k->bold || k->colour[0] == '9';
 }
 
-/* The shortest escape sequence from one style to another, from NULL: from an unknown one; its bytes, 0: none is needed.
-   Old terminals cannot turn off one attribute alone, and turning all off is as short. */
+/* Write the shortest escape sequence that changes the style from `was` (NULL: unknown) to `now`. Returns its length, 0
+   if none is needed. Old terminals cannot turn off a single attribute, and turning all off is as short. */
 static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
     static const struct ink plain;
@@ -311,7 +312,7 @@ void colours_choose(int colours)
     chosen = colours;
 }
 
-/* COLORTERM may be that of the terminal around screen, which knows no more than 256 itself. */
+/* Inside screen, COLORTERM may describe the outer terminal; screen itself has at most 256 colours. */
 static bool is_screen(const char *term)
 {
     return !strncmp(term, "screen", 6) && !getenv("TMUX");

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- what is asked for ---- */
+/* ---- arguments ---- */
 
 static const char *const kind_names[] = {"txt", "svg", "png", "json", "csv"};
 
@@ -31,7 +31,7 @@ static bool find_kind(const char *name, enum export_kind *out)
     return false;
 }
 
-/* By the word after `as`, else by how the file's name ends. */
+/* The kind of file: the word after `as`, else the ending of the file's name. */
 static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
 {
     const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');
@@ -101,7 +101,7 @@ static bool cells_of(struct session *s, const struct export *x, struct canvas *c
     return ok;
 }
 
-/* Lines to the last one with anything on it. */
+/* The number of lines up to the last one that is not blank. */
 static int lines_of(const struct canvas *c)
 {
     int n = c->w * c->h;
@@ -169,7 +169,7 @@ static void add_word(struct words *w, const char *text)
 
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e)
 {
-    static struct words w; /* too large for the stack beside the arguments */
+    static struct words w; /* static: too large for the stack together with the arguments */
     static struct args a;
     w = (struct words){0};
     add_word(&w, c->name);
@@ -197,7 +197,7 @@ static bool say_view(struct session *s, const struct export *x, struct err *e)
     return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 
-/* Lines of JSON as one array. */
+/* Join lines of JSON into one array. */
 static void put_array(FILE *f, const char *lines)
 {
     fputs("[", f);
@@ -287,8 +287,8 @@ const struct command command_export = {
     .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
-            "show the view as it was looked at last; size is in characters, 120x40 by default. The picture of\n"
-            "spy is as fine as pixels are, coloured by how full the elements of each are. light: on white. JSON is an\n"
+            "show the part of the view that was shown last; size is in characters, 120x40 by default. The picture of\n"
+            "spy is as fine as pixels are, coloured by density. light: on white. JSON is an\n"
             "array of what the command's --json would print: spy, rows and layout as those commands; bench its last\n"
             "runs, solve its iterations, race its table, lu the factors. A file that exists is replaced by `force`.\n"
             "PNG needs cairo (libcairo2), SVG nothing.\n"

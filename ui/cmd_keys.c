@@ -1,4 +1,4 @@
-/* keys: the explorer without a terminal, its keys given as words. */
+/* keys: run the explorer without a terminal; its keys are the words of the command. */
 #include "explorer.h"
 #include "export.h"
 #include "screen.h"
@@ -31,7 +31,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
                 print_safe(colours, strlen(colours), 30, safe, sizeof safe));
 }
 
-/* In the pane that was left last, if none is named. */
+/* Start in the named pane, or in the one that was left last. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
     const struct view *pane = screen_explorer(s)->pane;

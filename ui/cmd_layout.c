@@ -17,7 +17,7 @@
 
 enum { SLOTS_MOST = 100000 };
 
-/* An array: its values, and for each slot the row it belongs to, -1 for padding and for what has none. */
+/* JSON: one array with its values, and the row of each slot; -1 for padding and for slots that belong to no row. */
 static void say_array(struct out *o, const struct stored *S, int k, double *value, double *row)
 {
     const struct array *x = &S->a[k];
@@ -39,7 +39,7 @@ static void say_array(struct out *o, const struct stored *S, int k, double *valu
     out_nums(o, "rows", n, row);
 }
 
-/* CSV: a line for each slot. */
+/* CSV: one line per slot. */
 static void say_slots(struct out *o, const struct stored *S, int k)
 {
     static const char *const kind[] = {[SLOT_ENTRY] = "entry", [SLOT_PADDING] = "padding", [SLOT_POINTER] = "pointer"};

@@ -37,7 +37,7 @@ static const char style[] =
     "svg{max-width:100%;height:auto}figure{margin:1rem 0}figcaption,.by{color:#6a6a6a}\n"
     "code{font-family:ui-monospace,monospace}\n";
 
-/* A view as SVG, under what it shows. */
+/* A view as SVG, with a caption. */
 static bool put_view(struct session *s, FILE *f, const struct view *v, int w, int h, const char *caption, struct err *e)
 {
     struct export x = {.view = v, .kind = EXPORT_SVG, .w = w, .h = h, .light = true};

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* That share of the rows is no longer. */
+/* Quantiles: `share` of the rows have at most `length` entries. */
 static void say_quantiles(struct out *o, const struct row_lengths *l)
 {
     static const int percent[] = {1, 5, 25, 50, 75, 95, 99};
@@ -23,7 +23,7 @@ static void say_quantiles(struct out *o, const struct row_lengths *l)
     }
 }
 
-/* What a warp of 32 rows costs one-thread-per-row kernels, times what its entries would. */
+/* Warp cost in a kernel with one thread per row: 32 times the longest of 32 rows, divided by their entries. */
 static void say_warps(struct out *o, const struct csr *A)
 {
     struct warps w;

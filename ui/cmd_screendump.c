@@ -1,4 +1,4 @@
-/* screendump: what is on the screen as a file. last: the view that was drawn last, drawn again. */
+/* screendump: write the screen to a file. last: draw the last view again at another size. */
 #include "export.h"
 #include "screen.h"
 #include "paint.h"
@@ -50,7 +50,7 @@ static const struct dump {
     bool (*write)(const struct canvas *c, const struct args *a, FILE *f, struct err *e);
 } dumps[] = {{"txt", dump_text}, {"ansi", dump_ansi}, {"svg", dump_svg}, {"png", dump_png}};
 
-/* By the ending of the file's name. */
+/* Find the kind of file by the ending of its name. */
 static const struct dump *dump_of(const char *file, struct err *e)
 {
     const char *dot = strrchr(file, '.');
@@ -84,7 +84,7 @@ static void say_dump(struct session *s, const struct canvas *c, const struct dum
     out_int(s->out, "rows", NULL, c->h);
 }
 
-/* Without a file: here, in its colours on a terminal. */
+/* Without a file, print the screen; in colour on a terminal. */
 static bool print_dump(struct session *s, const struct canvas *c, struct err *e)
 {
     if (out_mode(s->out) != OUT_TEXT)

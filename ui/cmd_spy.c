@@ -11,7 +11,7 @@
 #include "session/session.h"
 #include "base/text.h"
 
-/* The least picture has room for the longest row number; data may have any number of cells. */
+/* The smallest picture has room for the longest row number. Data may have any number of cells. */
 enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
 
 static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
@@ -34,7 +34,7 @@ static int64_t first_of(int64_t all, int cells, int k)
     return (k * all + cells - 1) / cells;
 }
 
-/* JSON: a line for each row of cells. */
+/* JSON: one line per row of cells. */
 static bool say_lines(struct out *o, const struct cells *c, struct err *e)
 {
     double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
@@ -51,7 +51,7 @@ static bool say_lines(struct out *o, const struct cells *c, struct err *e)
     return line;
 }
 
-/* CSV: a line for each cell with something in it. */
+/* CSV: one line per cell that has a nonzero. */
 static bool say_cells(struct out *o, const struct cells *c, struct err *e)
 {
     (void)e;
@@ -68,7 +68,7 @@ static bool say_cells(struct out *o, const struct cells *c, struct err *e)
     return true;
 }
 
-/* Before the picture, for readers who cannot see it. */
+/* A line of text before the picture, for readers who cannot see it. */
 static void say_density(struct out *o, const struct csr *A)
 {
     double all = (double)A->rows * (double)A->cols;
@@ -76,7 +76,7 @@ static void say_density(struct out *o, const struct csr *A)
              how_many(A->nnz, "nonzero").text, all > 0 ? 100 * (double)A->nnz / all : 0);
 }
 
-/* Count in h x w cells, or one for each element of a smaller matrix, and print the counts. */
+/* Count the nonzeros in h x w cells and print the counts. A smaller matrix has one cell per element. */
 static bool spy_data(struct session *s, const struct csr *A, int h, int w,
                      bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {

@@ -1,4 +1,4 @@
-/* view: a view full screen; and what the commands that draw share. */
+/* view: show a view full screen. Also show_view_of, which all commands that draw use. */
 #include "cmd_view.h"
 #include "explorer.h"
 #include "screen.h"

@@ -10,14 +10,16 @@
 
 struct matrix;
 
-/* Line 0: what, the name and size of the matrix if there is one, and more. */
+/* Line 0: the title `what`, the name and size of the matrix (if m is not NULL), and the formatted text. */
 void draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...) PRINTF(4, 5);
-/* The last line: "key what  key what  ...", as many as fit. */
+/* The last line: as many of "key what  key what  ..." as fit. */
 void draw_keys(struct canvas *c, const char *keys);
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);
-void draw_bar(struct canvas *c, int x, int y, int width, double share, enum style st); /* to an eighth of a cell */
-void draw_right(struct canvas *c, int x, int y, enum style st, const char *text);      /* ends before x */
-void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text); /* between words */
+void draw_bar(struct canvas *c, int x, int y, int width, double share,
+              enum style st); /* with a resolution of an eighth of a cell */
+void draw_right(struct canvas *c, int x, int y, enum style st, const char *text); /* the text ends before column x */
+void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st,
+                  const char *text);                       /* breaks lines between words */
 char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
 
 #endif

@@ -24,7 +24,7 @@ static bool say(struct explorer *x, bool bad, const char *text)
     return !bad;
 }
 
-/* Fit the pane to the session as it is; its place stays. */
+/* Prepare the pane for the session's current matrix; its visible part and cursor stay. */
 static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
     struct view_state *st = screen_view_state(s, v);
@@ -48,7 +48,7 @@ static void turn_to(struct session *s, const struct view *v)
     if (!explore_enter(s, v, &e)) say(screen_explorer(s), true, e.text);
 }
 
-/* `by` panes further, and from the last one on to the first. */
+/* Show the pane `by` places further; the first follows the last. */
 static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
@@ -65,7 +65,8 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line and collect its output in text, to be released with free; false: it failed. */
+/* Run the line, or drive the pane's work if line is NULL. *text gets the output, to be released with free. Returns
+   false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, char **text)
 {
     struct explorer *x = screen_explorer(s);
@@ -100,7 +101,7 @@ static bool is_one_line(const char *text, int room)
     return (!end || !end[1]) && text_width(text) <= room;
 }
 
-/* One line stays below, more are laid over the pane; text is the explorer's then. */
+/* Show output of one line at the bottom, and longer output over the pane. Takes ownership of text. */
 static void show_output(struct explorer *x, bool ok, const char *title, char *text)
 {
     x->output_first = 0;
@@ -120,7 +121,7 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
-/* Run a command, or (line NULL) drive the work of the pane. */
+/* Run a command, or drive the pane's work if line is NULL, and show the output under this title. */
 static void run(struct session *s, const char *line, const char *title)
 {
     struct explorer *x = screen_explorer(s);
@@ -140,7 +141,7 @@ static void run(struct session *s, const char *line, const char *title)
         x->last_output = text;
         return;
     }
-    /* The pane itself shows how the work went. */
+    /* Output of the pane's own work is dropped unless it failed: the pane shows its result. */
     if (x->pending && text)
         text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
     else if (line || !ok)
@@ -244,7 +245,7 @@ static void wheel(struct session *s, int by)
     for (int i = 0; i < WHEEL_LINES; i++) view_key(s, v, by < 0 ? UI_UP : UI_DOWN);
 }
 
-/* Move the cursor to where the mouse is; that of a list only by a click. */
+/* Move the cursor to the mouse; in a list only for a click. */
 static void point(struct session *s, int y, bool clicked)
 {
     struct explorer *x = screen_explorer(s);
@@ -287,7 +288,7 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) free(x->output), x->output = NULL;
-    if (!x->pending) x->status[0] = 0; /* else it describes the work that the key left */
+    if (!x->pending) x->status[0] = 0; /* otherwise the status describes the work that the key interrupted */
     x->pending = 0;
     if (key == ':' && !st->asks) return x->typing = line_open(s), true;
     if (x->output) return output_key(x, key), true;

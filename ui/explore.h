@@ -1,4 +1,4 @@
-/* What the files of the explorer share. */
+/* Declarations shared by explore.c and explore_draw.c. */
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
@@ -6,16 +6,16 @@
 
 struct explorer;
 
-/* LISTED_FROM: from this height on the panes are listed in a line of their own. */
+/* LISTED_FROM: screens of at least this many lines have a line that lists the panes. */
 enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHEEL_LINES = 3 };
 
-/* The panes in order; how many. */
+/* Fill `pane` with the panes in order; returns their number. */
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX]);
-/* "[1 spy]  2 rows ..." from x = 1; the pane whose name is at column `at`, or NULL. */
+/* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at);
-/* Lines of text when it is broken at width w. */
+/* The number of lines of `text` when lines are broken at width w. */
 int explorer_lines_of(const char *text, int w);
-/* Lines of the output that are shown at once. */
+/* The number of lines of the output that fit on the screen. */
 int explorer_lines_shown(const struct explorer *x);
 
 #endif

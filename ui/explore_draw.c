@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-/* Panes of work that was never started are not listed. */
+/* A pane whose work was never started is not listed, unless it is shown now. */
 static bool is_there(const struct session *s, const struct view *v)
 {
     return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
 }
 
-/* The panes in order; how many. */
+/* Fill `pane` with the panes in order; returns their number. */
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
 {
     int n = 0;
@@ -25,7 +25,7 @@ int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
     return n;
 }
 
-/* "[1 spy]  2 rows ..." from x = 1; the pane whose name is at column `at`, or NULL. */
+/* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
 {
     const struct view *pane[VIEWS_MAX], *found = NULL;
@@ -71,13 +71,14 @@ static void draw_pane(struct canvas *c, struct session *s)
     draw_keys(c, "q leave  Tab pane  : command");
 }
 
-/* The next line of text, no wider than w: after a blank where there is one. NULL: that was all. */
+/* Find the end of the first line of text, no wider than w and broken after a blank if there is one. Returns the start
+   of the next line, or NULL if text is empty. */
 static const char *next_line(const char *text, int w, int *length)
 {
     int n = (int)strcspn(text, "\n"), fits;
     if (!*text) return NULL;
     *length = n;
-    if (text_width(text) > w) { /* of all that follows, and so rarely of this line only */
+    if (text_width(text) > w) { /* the width of all remaining text: only then can this line be too wide */
         int most = (int)text_fit(text, w, &fits);
         if (most < 1) most = 1;
         if (n > most) {
@@ -97,14 +98,14 @@ int explorer_lines_of(const char *text, int w)
     return n;
 }
 
-/* Lines of the output that are shown at once. */
+/* The number of lines of the output that fit on the screen. */
 int explorer_lines_shown(const struct explorer *x)
 {
     int n = explorer_lines_of(x->output, x->w - 2), room = x->h - 2;
     return n < room ? n : room;
 }
 
-/* Over the pane, from the bottom up as far as it reaches. */
+/* Draw the output over the lower part of the pane. */
 static void draw_output(struct canvas *c, const struct explorer *x)
 {
     int n = explorer_lines_of(x->output, c->w - 2), shown = explorer_lines_shown(x), y = c->h - 2 - shown, length;
@@ -121,7 +122,7 @@ static void draw_output(struct canvas *c, const struct explorer *x)
     draw_keys(c, n > shown ? keys : "q close  : command");
 }
 
-/* The completions of the line, above it, in columns. */
+/* Draw the completions in columns above the command line. */
 static void draw_completions(struct canvas *c, const struct line_shown *l)
 {
     int widest = 0;
@@ -140,7 +141,7 @@ static void draw_completions(struct canvas *c, const struct line_shown *l)
     if (l->words > lines * columns) draw_right(c, c->w, c->h - 2, ST_DIM, " ...");
 }
 
-/* The line with its cursor; of one that is too long the part around the cursor. */
+/* Draw the command line with its cursor. If the line is too long, draw the part around the cursor. */
 static void draw_line(struct canvas *c)
 {
     struct line_shown l = line_shown();
