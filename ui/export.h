@@ -1,4 +1,4 @@
-/* What export and report share: a view written to a stream, and files that are new. */
+/* Shared by export and report: write a view to a stream, and create files. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -19,18 +19,18 @@ struct export
     enum export_kind kind;
     int w, h; /* in characters */
     bool light;
-    bool place; /* as the screen has it: zoomed, scrolled; else from the start */
+    bool place; /* zoomed and scrolled as on the screen; else from the start */
 };
-/* "120x40" within limits; NULL leaves w and h as they are. */
+/* Read a size such as "120x40" and check its limits; NULL leaves w and h unchanged. */
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
 /* Write the view of the session's current matrix. */
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
-/* Run a command with these words after its name, its rows going to o. */
+/* Run a command with these words after its name, and write its rows to o. */
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);
-/* Can the file be created, or replaced with force? */
+/* Check that the file can be created, or replaced if `force` is set. */
 bool export_free(const char *path, bool force, struct err *e);
-/* Whole or not at all. */
+/* Write the whole file, or leave it as it was. */
 bool export_write(const char *path, const char *data, size_t n, struct err *e);
 
 #endif

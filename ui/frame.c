@@ -31,7 +31,7 @@ void screen_redraw(struct session *s)
     screen_draw(s, screen_explorer(s)->pane, NULL);
 }
 
-/* Wait for a key, and work meanwhile; -1: there is something new to see. */
+/* Wait for a key and do background work until it comes. Returns -1 if the view must be redrawn. */
 static int key_or_work(struct session *s, const struct view *v)
 {
     enum work done = WORK_ON;

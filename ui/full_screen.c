@@ -1,4 +1,4 @@
-/* The full screen by ncurses: its cell difference sends what changes, its key table decodes keys and the mouse. */
+/* The full screen, drawn by ncurses: it compares cells and sends only changes, and decodes keys and the mouse. */
 #include "full_screen.h"
 #include "stage.h"
 #include "term.h"
@@ -16,30 +16,31 @@
 
 enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64 };
 
-/* Modes that terminals with a mouse know or ignore. A frame between these two is shown at once. */
+/* Terminals show the output between these two sequences as one frame, without flicker. Terminals with a mouse support
+   them or ignore them. */
 #define FRAME_BEGIN "\033[?2026h"
 #define FRAME_END "\033[?2026l"
-/* Every protocol of the mouse that ncurses may have turned on. */
+/* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
-/* All events that ncurses can report: after one that is masked out it would wait for another. */
+/* All events that ncurses can report. After an event that is masked out, ncurses would wait for the next one. */
 static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
                                BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON4_RELEASED |
                                BUTTON5_PRESSED | BUTTON5_RELEASED;
 
 static struct {
     bool known;         /* the terminal's entry was read */
-    bool has_mouse;     /* it has a mouse, and takes or ignores FRAME_BEGIN */
-    bool mouse, active; /* the mouse is wanted; ncurses was told to use it */
+    bool has_mouse;     /* it has a mouse, and supports or ignores FRAME_BEGIN */
+    bool mouse, active; /* the user has the mouse on; ncurses reports it */
     bool open;
-    char enter[64];     /* the bytes that enter the full screen again */
+    char enter[64];     /* the bytes that enter the full screen the second time */
     SCREEN *screen;     /* NULL: not opened yet */
-    TERMINAL *terminal; /* of the screen; readline has one of its own */
+    TERMINAL *terminal; /* terminal of the screen; readline has its own */
     WINDOW *keys;       /* a pad: reading keys from it draws nothing */
 } full = {.mouse = true};
 
 /* ---- the terminal's entry ---- */
 
-/* tputs takes a function without an argument of ours. */
+/* Static, because tputs passes no user argument to its callback. */
 static char *collected;
 static size_t collected_size;
 
@@ -79,7 +80,7 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     return full.known = true;
 }
 
-/* Does the terminal's entry take colours as 0xrrggbb? */
+/* Does the terminfo entry accept colours as 0xrrggbb? */
 static bool is_direct(void)
 {
     const char *text = tigetstr("RGB");
@@ -87,7 +88,8 @@ static bool is_direct(void)
     return rgb && tigetnum("colors") >= 1 << 24;
 }
 
-/* The entry of the same terminal with direct colours, such as xterm-direct for xterm-256color; false: there is none. */
+/* Find the terminfo entry of the same terminal with direct colours, such as xterm-direct for xterm-256color. Returns
+   false if there is none. */
 static bool find_direct(char *name, size_t size)
 {
     const char *term = getenv("TERM"), *tail = strstr(term, "-256color");
@@ -114,7 +116,7 @@ enum colours full_screen_colours(enum colours wanted)
 
 static struct {
     struct cell
-        *cell; /* what the screen shows, w * h cells of canonical styles, and a line to work on; NULL: unknown */
+        *cell; /* what the screen shows: w * h cells with canonical styles, then one spare line; owned; NULL: unknown */
     int w, h;
     enum colours colours;
     cchar_t look[ST_COUNT];      /* a blank of each style */
@@ -178,7 +180,7 @@ static bool is_wide(uint32_t glyph)
     return glyph >= 0x1100 && !drawing && wcwidth((wchar_t)glyph) > 1;
 }
 
-/* Half of a wide glyph alone is a blank; a blank has no style. */
+/* The cell as it is sent: half of a wide glyph becomes a blank, and a blank has no style. */
 static struct cell to_show(const struct canvas *c, int x, int y)
 {
     const struct cell *k = &c->cell[y * c->w + x];
@@ -188,7 +190,8 @@ static struct cell to_show(const struct canvas *c, int x, int y)
     return (struct cell){k->glyph, shown.canonical[k->style]};
 }
 
-/* The cells of a line. A few blanks after a style keep it, where a glyph follows: to turn it off takes more bytes. */
+/* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first: turning it off
+   takes more bytes. */
 static void make_line(const struct canvas *c, int y, struct cell *line)
 {
     enum style on = ST_PLAIN;
@@ -225,7 +228,8 @@ static void put_line(const struct cell *line, int w, int y)
     mvwadd_wchnstr(stdscr, y, from, run, n);
 }
 
-/* Past the buffer of ncurses, which is empty before and after doupdate. Where this fails so does all else. */
+/* Write directly, not through the buffer of ncurses, which is empty before and after doupdate. If this write fails, all
+   others fail too, so the error is ignored. */
 static void send(const char *bytes)
 {
     if (write(STDOUT_FILENO, bytes, strlen(bytes)) < 0) return;
@@ -253,7 +257,7 @@ void full_screen_draw(const struct canvas *c)
 
 /* ---- keys ---- */
 
-/* Keys that came and were not taken: bytes of one key, or events of the mouse. */
+/* Keys that were read but not yet returned: the bytes of one key, or mouse events. */
 static struct {
     struct press press[WAITING];
     int n, next;
@@ -261,7 +265,7 @@ static struct {
 
 static const struct {
     int code, key;
-    const char *also[5]; /* what emulators send whatever their entry says */
+    const char *also[5]; /* sequences that emulators send whatever their terminfo entry says */
 } keys[] = {
     {KEY_UP, UI_UP, {"\033[A", "\033OA"}},
     {KEY_DOWN, UI_DOWN, {"\033[B", "\033OB"}},
@@ -289,7 +293,7 @@ static void add(int key, int x, int y)
     if (key >= 0 && waiting.n < WAITING) waiting.press[waiting.n++] = (struct press){key, x, y};
 }
 
-/* getmouse gives the newest event first. */
+/* getmouse returns the newest event first; add them oldest first. */
 static void add_mouse(void)
 {
     MEVENT event[EVENTS];
@@ -310,7 +314,7 @@ static void add_bytes(const char *bytes)
     for (; *bytes; bytes++) add((unsigned char)*bytes, 0, 0);
 }
 
-/* A key of ncurses that is no character. */
+/* Add a key code of ncurses that is not a character. */
 static void add_code(int code, bool bytes)
 {
     char *sequence = bytes && code != KEY_BACKSPACE ? keybound(code, 0) : NULL;
@@ -328,7 +332,7 @@ static void add_plain(int byte)
 
 static void take(int code, bool bytes);
 
-/* After Escape: the rest of a sequence that ncurses does not know comes at once and is skipped as a whole. */
+/* After Escape: the rest of a sequence that is unknown to ncurses follows immediately; skip all of it. */
 static void take_escape(bool bytes)
 {
     int next = wgetch(full.keys);
@@ -376,8 +380,8 @@ bool full_screen_has_bytes(void)
     return waiting.next < waiting.n;
 }
 
-/* Without a pause in which a press and a release would become a click. Events that come after the mouse was turned off
-   are skipped like unknown keys. */
+/* mouseinterval(0): report a press at once, without waiting whether its release makes it a click. Events that arrive
+   after the mouse was turned off are skipped like unknown keys. */
 static void switch_mouse(bool on)
 {
     if (on == full.active || !full.has_mouse) return;
@@ -395,8 +399,8 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Once; from then on the screen is only left and entered again, without endwin: entering it again ncurses would reset
-   the colours that the user gave to the terminal. */
+/* Called once. Later the screen is left and entered without endwin, because ncurses would reset the user's terminal
+   colours each time. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];
@@ -412,7 +416,7 @@ static bool start(const struct termios *modes, struct err *e)
     nonl();
     tcsetattr(STDIN_FILENO, TCSANOW, modes);
     def_prog_mode();
-    typeahead(-1); /* every frame is finished, also while keys wait */
+    typeahead(-1); /* finish every frame, even if keys are waiting */
     leaveok(stdscr, TRUE);
     idcok(stdscr, FALSE);
     curs_set(0);
@@ -437,7 +441,7 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
-    werase(stdscr); /* else what was there when it was left would be sent again */
+    werase(stdscr); /* else ncurses would send the old content again */
     clearok(curscr, TRUE);
     wnoutrefresh(stdscr);
     doupdate();

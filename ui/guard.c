@@ -1,4 +1,4 @@
-/* The guardian: a small process that gives the terminal back when this one is killed and cannot. */
+/* The guardian: a small process that restores the terminal if this process is killed and cannot do so itself. */
 #include "term.h"
 
 #include <fcntl.h>
@@ -17,14 +17,14 @@ static const char script[] = "exec 3<&1; on=0\n"
 
 static int to_guard = -1;
 
-/* Modes as `stty -g` writes them. */
+/* Write terminal modes in the format of `stty -g`. */
 static void write_modes(const struct termios *t, char *out, size_t size)
 {
     int n = snprintf(out, size, "%x:%x:%x:%x", t->c_iflag, t->c_oflag, t->c_cflag, t->c_lflag);
     for (int i = 0; i < NCCS; i++) n += snprintf(out + n, size - (size_t)n, ":%x", t->c_cc[i]);
 }
 
-/* The guardian runs in a session of its own, where neither keys nor signals to the job reach it. */
+/* The guardian runs in its own session, so that neither keys nor signals to the job reach it. */
 static bool spawn(int from, char *const argv[])
 {
     extern char **environ;
@@ -65,8 +65,8 @@ void guard_start(const char *reset, const struct termios *before, const struct t
         close(ends[1]);
 }
 
-/* Async-signal-safe. A guardian that was itself killed must not end us by SIGPIPE: the pipe is a few bytes, and writing
-   to it fails only then. */
+/* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed; that must not end this
+   process by SIGPIPE. */
 void guard(bool on)
 {
     if (to_guard < 0) return;

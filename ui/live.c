@@ -1,4 +1,4 @@
-/* Running work on the screen: a solve, its line or its pane, and other work that a view shows. */
+/* Show running work: a solve as a line of progress or in its view, and other work in its view. */
 #include "screen.h"
 #include "screen_private.h"
 #include "term.h"
@@ -9,14 +9,15 @@
 
 #include <math.h>
 
-/* A solve shows its line after and every so many microseconds, its screen three times as often. */
+/* QUIET_US: work that takes less is not shown. REDRAW_US: time between two lines of progress; a view is redrawn three
+   times as often. In microseconds. */
 static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
 
-/* The screen of a running solve stays while `live` is called, until calm. */
+/* Open the full screen for running work; it stays open until live_calm. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     screen_explorer(s)->pane = v;
-    screen_view_state(s, v)->message[0] = 0; /* it was of what was there before */
+    screen_view_state(s, v)->message[0] = 0; /* an old message */
     if (!screen_explorer(s)->on && !term_open(e)) return false;
     screen_of(s)->running_view = v;
     s->front->covered = true;
@@ -46,7 +47,7 @@ static void leave_screen(struct session *s)
     term_close();
 }
 
-/* A key for running work; false: the key leaves it, and the explorer takes the key. */
+/* Handle a key while work runs. Returns false if the key leaves the view; the explorer then handles the key. */
 static bool live_key(struct session *s, const struct view *v, int key)
 {
     struct explorer *x = screen_explorer(s);
@@ -58,7 +59,7 @@ static bool live_key(struct session *s, const struct view *v, int key)
     return stays;
 }
 
-/* Keys while a solve is on the screen. */
+/* Draw a solve that is on the screen, and handle its keys. */
 static enum turn live_screen(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
@@ -74,11 +75,11 @@ static enum turn live_screen(struct session *s, const struct view *v)
         if (stop) return TURN_STOP;
         if (!live_key(s, v, key)) {
             leave_screen(s);
-            s->solve->paused = true; /* so that the prompt is there at once */
+            s->solve->paused = true; /* so that the prompt appears at once */
             s->solve->steps_left = 0;
             return TURN_LEAVE;
         }
-        due = key >= 0 && !s->solve->paused; /* draw what it changed before the solve continues */
+        due = key >= 0 && !s->solve->paused; /* show the effect of the key before the solve continues */
         if (due && !screen_draw(s, v, NULL)) return TURN_STOP;
     } while (s->solve->paused && s->solve->reason == RUNNING);
     return TURN_ON;
@@ -95,11 +96,12 @@ static enum turn live_solve(struct session *s, const struct view *v)
     return session_take_interrupt() ? TURN_STOP : TURN_ON;
 }
 
-/* The screen, once the work has taken a while. */
+/* Other work: open the screen once the work has taken QUIET_US, draw it and handle keys. */
 static enum turn live_other(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
-    if (!sc->running_view && now_us() - s->began_us < QUIET_US) return TURN_ON; /* the caller shows a line */
+    if (!sc->running_view && now_us() - s->began_us < QUIET_US)
+        return TURN_ON; /* the caller prints a line of progress */
     if (!sc->running_view) {
         view_reset(screen_view_state(s, v), s->current);
         if (!live_open(s, v, NULL)) return TURN_STOP;
@@ -121,7 +123,7 @@ enum turn live_view(struct session *s, const char *name)
     return v->drive ? live_solve(s, v) : live_other(s, v);
 }
 
-/* Take away what was drawn while a command worked, before it prints. */
+/* Close the screen of running work before the command prints its output. */
 void live_calm(struct session *s)
 {
     struct screen *sc = screen_of(s);

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Text for a listener, whatever the size of the terminal. */
+/* The size of text for a listener, independent of the terminal. */
 enum { LISTENER_WIDTH = 80, LISTENER_HEIGHT = 24 };
 
 /* ---- views ---- */
 
-/* Draw and take keys until one leaves. */
+/* Draw and handle keys until a key leaves the explorer. */
 static bool explore_keys(struct session *s, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
@@ -38,7 +38,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     bool interactive = s->interactive, batch = s->batch;
     if (x->on) return explore_enter(s, v, e);
     if (!explore_enter(s, v, e)) return false;
-    prompt_open(s); /* may warn of its history */
+    prompt_open(s); /* may print a warning about the history file */
     if (!term_open(e)) return false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
@@ -60,7 +60,7 @@ bool explore(struct session *s, const char *view, struct err *e)
     return run_full(s, v, e);
 }
 
-/* A listener (a lesson, a test) gets the same text whatever the size of the terminal. */
+/* Print the view for a listener (a lesson or a test): the same text whatever the size of the terminal. */
 static bool tell_listener(struct session *s, const struct view *v, struct view_state *st, struct err *e)
 {
     FILE *f = out_listener(s->out);
@@ -74,7 +74,8 @@ static bool tell_listener(struct session *s, const struct view *v, struct view_s
     return true;
 }
 
-/* Size and colours of text: the terminal's, or what the front says where there is none. */
+/* Print the view as text, in the size and colours of the terminal; without a terminal, in the size that struct front
+   has. */
 static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
     FILE *f = out_file(s->out);
@@ -103,7 +104,8 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
         return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
     struct view_state *st = screen_view_state(s, v);
     bool goes_on = full && v->drive && v->is_running(s);
-    bool pane = screen_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson has pictures among its text */
+    bool pane =
+        screen_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson prints pictures between its text */
     if (!goes_on && (full || pane)) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;
@@ -113,7 +115,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
 
 /* ---- what was drawn last ---- */
 
-/* The pane of an open explorer without the line that is typed below it; a command may have changed what it shows. */
+/* If the explorer is open, draw its pane again without the command line: the command may have changed what it shows. */
 static bool draw_pane_alone(struct session *s, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
@@ -203,7 +205,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.restyle = screen_restyle;
     screen_restyle(s);
     if (s->interactive) term_signals();
-    echo(s, false); /* until the prompt */
+    echo(s, false); /* until the prompt shows typing itself */
     return true;
 }
 
@@ -219,7 +221,7 @@ void ui_detach(struct session *s)
     s->front = NULL;
 }
 
-/* Without a matrix there is nothing to see yet: show how to begin. */
+/* If no matrix is loaded, print how to begin. */
 static void greet(struct session *s)
 {
     struct canvas c;
@@ -236,7 +238,7 @@ static void greet(struct session *s)
     canvas_free(&c);
 }
 
-/* A Ctrl-C that came while a command worked was for that command. */
+/* Run a line. A Ctrl-C pressed meanwhile was meant for that command, so it is cleared. */
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);

@@ -47,7 +47,7 @@ void manual_usage(FILE *f)
 
 /* ---- the manual page ---- */
 
-/* Text of n bytes with nothing in it that troff would take for itself. */
+/* Write n bytes of text with all troff controls escaped. */
 static void roff(FILE *f, const char *text, size_t n)
 {
     if (n && (*text == '.' || *text == '\'')) fputs("\\&", f);
@@ -72,7 +72,7 @@ static void roff_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
-/* Prose; lines that begin with blanks stand as they are. */
+/* Write prose. Lines that begin with blanks are kept as they are. */
 static void roff_prose(FILE *f, const char *text)
 {
     bool as_is = false;
@@ -87,7 +87,7 @@ static void roff_prose(FILE *f, const char *text)
     if (as_is) fputs(".EE\n", f);
 }
 
-/* A paragraph with a heading: name in bold, what follows it in italics. */
+/* Write a tagged paragraph: the name in bold, its arguments in italics. */
 static void roff_item(FILE *f, const char *name, const char *rest, const char *about)
 {
     fputs(".TP\n\\fB", f);
@@ -201,7 +201,7 @@ static void bash_case(FILE *f, const struct flag *k)
     fputs(k->follows == FILES || k->follows == VIEWS ? "files=1 ;;\n" : "return ;;\n", f);
 }
 
-/* Readline breaks words at colons, so that what stands before the last one in a word is not completed again. */
+/* Readline breaks words at colons, so completions must leave out the text before the last colon of a word. */
 static void bash(FILE *f)
 {
     fputs("# Completion of warpspy for bash, made by `warpspy --completion bash`.\n_warpspy()\n{\n"
@@ -218,7 +218,7 @@ static void bash(FILE *f)
           f);
 }
 
-/* Inside '...[HERE]...' of _arguments. */
+/* Escape text for '...[HERE]...' in zsh's _arguments. */
 static void zsh_text(FILE *f, const char *text)
 {
     for (; *text; text++) {

@@ -12,25 +12,25 @@ struct matrix;
 struct watch;
 struct window;
 
-/* What takes rectangles and text. Lengths are pixels; a cell of text is cw x ch of them. */
+/* A painter draws rectangles and text. Lengths are in pixels; a cell of text is cw x ch pixels. */
 struct painter {
     int cw, ch;
-    void (*fill)(struct painter *p, uint32_t rgb); /* the colour of the rectangles that follow */
+    void (*fill)(struct painter *p, uint32_t rgb); /* sets the colour of the following rectangles */
     void (*rect)(struct painter *p, int x, int y, int w, int h);
     void (*done)(struct painter *p); /* after the last rectangle of a colour */
-    /* One line of UTF-8 that takes so many cells, from the top left corner (x, y). */
+    /* Draw one line of UTF-8 that is `cells` cells wide; (x, y) is its top left corner. */
     void (*text)(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells);
 };
 
 /* ---- picture.c ---- */
 
-/* The colours of a ground, dark as terminals are, or light as paper is. */
+/* The colours on a dark background, as in terminals, or on a light one, as on paper. */
 uint32_t paint_ground(bool light);
 uint32_t paint_colour(enum style st, bool light);
 /* Braille and block glyphs are drawn as rectangles, so that plots need no font. */
 void paint_canvas(struct painter *p, const struct canvas *c, bool light);
-/* A window of a matrix in at most w x h pixels, from (0, 0), as fine as pixels are, with its title and legend: a
-   pixel's colour is how full its elements are, on a log scale; where anything is stored, something is seen. */
+/* Draw a window of a matrix with title and legend in at most w x h pixels, from (0, 0). The colour of a pixel shows the
+   density of its elements on a log scale; every stored element is visible. */
 bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int w, int h, bool light,
                struct watch *watch, struct err *e);
 
@@ -39,24 +39,25 @@ bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int
 struct svg {
     struct painter p; /* first, for the functions in it */
     FILE *f;
-    bool open; /* a path is */
+    bool open; /* a path is open */
 };
 /* w x h cells. title: describes the picture for readers who cannot see it. */
 void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *title);
 void svg_end(struct svg *s);
-/* Text for SVG or HTML: marks and quotes written as entities, control bytes as print_safe does. */
+/* Write text for SVG or HTML: markup characters and quotes become entities, control bytes are shown as print_safe
+   does. */
 void put_escaped(FILE *f, const char *text);
 
 /* ---- png.c: cairo, opened at its first use ---- */
 
-extern const char *png_cairo_name; /* of the library; tests name one that does not exist */
+extern const char *png_cairo_name; /* file name of the library; tests set one that does not exist */
 struct png {
     struct painter p;
     void *surface, *context;
 };
-/* w x h cells. Whatever comes back, png_end follows. */
+/* Begin a picture of w x h cells. Call png_end even if this fails. */
 bool png_begin(struct png *g, int w, int h, bool light, struct err *e);
-/* ok: write the picture to f; release it. */
+/* Write the picture to f if ok, and release it. */
 bool png_end(struct png *g, FILE *f, bool ok, struct err *e);
 
 #endif

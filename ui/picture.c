@@ -1,4 +1,4 @@
-/* What a canvas, or the pattern of a matrix, looks like as rectangles and text, for painters. */
+/* Draw a canvas, or the pattern of a matrix, with a painter: as rectangles and text. */
 #include "draw.h"
 #include "paint.h"
 #include "base/err.h"
@@ -35,15 +35,15 @@ uint32_t paint_colour(enum style st, bool light)
     return rgb ? rgb : light ? 0 : 0xd8d8d8;
 }
 
-/* ---- glyphs that are shapes ---- */
+/* ---- glyphs drawn as shapes ---- */
 
 static bool is_braille(uint32_t g)
 {
     return g >= 0x2800 && g <= 0x28ff;
 }
 
-/* The lines of a box-drawing glyph from the middle of its cell: 1 left, 2 right, 4 up, 8 down; 0: it is none of them.
- */
+/* The lines of a box-drawing glyph, as bits from the middle of its cell: 1 left, 2 right, 4 up, 8 down; 0: another
+   glyph. */
 static int arms_of(uint32_t g)
 {
     static const struct {
@@ -71,7 +71,7 @@ static void paint_arms(struct painter *p, int x, int y, int arms)
         p->rect(p, cx, arms & 4 ? y : cy, 1, arms & 4 && arms & 8 ? p->ch : arms & 4 ? cy - y + 1 : y + p->ch - cy);
 }
 
-/* Light, medium and dark shade: a quarter, half and three quarters of 2 x 4 pixels in checks. */
+/* Light, medium and dark shade: a checked pattern that fills 1/4, 1/2 or 3/4 of 2 x 4 dots. */
 static void paint_shade(struct painter *p, int x, int y, int quarters)
 {
     for (int dy = 0; dy < p->ch; dy += 2)
@@ -96,7 +96,7 @@ static void paint_block(struct painter *p, int x, int y, uint32_t g)
         paint_shade(p, x, y, k - 0x10);
 }
 
-/* Is dot (x, y) of the canvas, 2 x 4 of them a cell, set and of that style? */
+/* Is dot (x, y) of the canvas set in that style? A cell has 2 x 4 dots. */
 static bool dot_at(const struct canvas *c, int x, int y, int style)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
@@ -105,7 +105,7 @@ static bool dot_at(const struct canvas *c, int x, int y, int style)
     return k->style == style && is_braille(k->glyph) && k->glyph & bit[y % 4][x % 2];
 }
 
-/* Dots that touch become one rectangle. */
+/* Draw all dots of a style; dots that touch become one rectangle. */
 static void paint_dots(struct painter *p, const struct canvas *c, int row, int style)
 {
     for (int y = 4 * row; y < 4 * row + 4; y++)
@@ -116,7 +116,7 @@ static void paint_dots(struct painter *p, const struct canvas *c, int row, int s
         }
 }
 
-/* Cells of that style with the same block, taken together where it fills its cell from side to side. */
+/* Draw block glyphs of a style; equal neighbours that span the width of their cells become one rectangle. */
 static void paint_shapes(struct painter *p, const struct canvas *c, int row, int style)
 {
     bool dots = false;
@@ -147,7 +147,7 @@ static bool has_style(const struct canvas *c, int style, bool shapes)
     return false;
 }
 
-/* A cursor is the ground's colour on the letters'. */
+/* A cursor swaps the colours of background and text. */
 static void paint_cursors(struct painter *p, const struct canvas *c, bool light)
 {
     if (!has_style(c, ST_CURSOR, false)) return;
@@ -162,7 +162,7 @@ static bool is_letter(struct cell k, int style)
     return k.style == style && k.glyph > ' ' && !is_shape(k.glyph);
 }
 
-/* The cells from x on that are one piece of text of a style, at most most bytes, in text; one blank may be within. */
+/* Collect the text of cells from x that have one style, at most `most` bytes; it may contain single blanks. */
 static int text_run(const struct canvas *c, int row, int x, char *text, size_t most)
 {
     const struct cell *k = &c->cell[row * c->w];
@@ -206,13 +206,13 @@ void paint_canvas(struct painter *p, const struct canvas *c, bool light)
     for (int y = 0; y < c->h; y++) paint_words(p, c, y, light);
 }
 
-/* ---- the pattern of a matrix, a pixel or more to a cell of counts ---- */
+/* ---- the pattern of a matrix: a cell of counts is one or more pixels ---- */
 
 struct pixels {
     struct window win;
-    int w, h, scale; /* cells, and pixels to one */
+    int w, h, scale; /* cells, and pixels per cell */
     uint32_t *n;
-    double least, most; /* shares of elements stored, of cells with any */
+    double least, most; /* lowest and highest density of the cells that are not empty */
 };
 
 static int64_t begin_of(int64_t from, int64_t n, int cells, int k)
@@ -236,7 +236,7 @@ static int step_of(const struct pixels *x, double share)
     return k < 0 ? 0 : k < RAMP_STEPS ? k : RAMP_STEPS - 1;
 }
 
-/* Square pixels; a side too thin to be visible is drawn thicker. */
+/* Choose square pixels; a side too thin to be visible is drawn thicker. */
 static void fit_pixels(struct pixels *x, int w, int h)
 {
     enum { THINNEST = 8 };
@@ -266,7 +266,8 @@ static void find_range(struct pixels *x)
     }
 }
 
-/* The cells of each step, neighbours in a row as one rectangle; steps[i] is the step of cell i, or -1. */
+/* Draw the cells of each colour step; neighbours in a row become one rectangle. steps[i] is the step of cell i, or -1.
+ */
 static void paint_steps(struct painter *p, const struct pixels *x, const int8_t *step, int left, int top, bool light)
 {
     for (int k = 0; k < RAMP_STEPS; k++) {

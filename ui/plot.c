@@ -1,4 +1,4 @@
-/* Residuals on a log scale: the frame, the scale and the dots that the views of solves and races share. */
+/* Plots of residuals on a log scale, for the views of solves and races: frame, scale and dots. */
 #include "plot.h"
 #include "draw.h"
 #include "solvers/solve.h"

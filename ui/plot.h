@@ -1,4 +1,4 @@
-/* Residuals on a log scale: the frame, the scale and the dots that the views of solves and races share. */
+/* Plots of residuals on a log scale, for the views of solves and races: frame, scale and dots. */
 #ifndef PLOT_H
 #define PLOT_H
 
@@ -16,17 +16,17 @@ struct plot {
     double low, high;
 };
 
-/* As wide as the canvas, h lines from line y on, for residuals from least to most. */
+/* A plot as wide as the canvas, h lines high from line y, for residuals from least to most. */
 struct plot plot_new(const struct canvas *c, int y, int h, double least, double most);
-/* Whether a residual has a place on a log scale. */
+/* Can the residual be shown on a log scale? */
 bool can_plot(double residual);
-/* The dot, of `dots` from the top, at which a residual lies. */
+/* The dot of a residual, counted from the top of `dots`. */
 int plot_level(const struct plot *p, double residual, int dots);
-/* The scale and both axes, and a line at the tolerance if that is above 0. */
+/* Draw the scale and both axes, and a line at the tolerance if it is above 0. */
 void plot_scale(struct canvas *c, const struct plot *p, double tol);
-/* Dot (x, y), 2 by 4 of them a cell; in ASCII the cell is `letter`. */
+/* Set dot (x, y); a cell has 2 x 4 dots. In ASCII the cell becomes `letter`. */
 void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style st, char letter);
-/* The residual at a place between two iterations, where the line is straight on the log scale; NaN beyond the last. */
+/* The residual between two iterations, interpolated linearly on the log scale; NaN after the last. */
 double plot_between(const struct solve *v, double at);
 
 #endif

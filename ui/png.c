@@ -1,4 +1,5 @@
-/* A painter that draws PNG with cairo, which has the fonts; opened at its first use, so that no start waits for it. */
+/* A painter that writes PNG with cairo, which brings the fonts. The library is opened at its first use, so that the
+   program starts without it. */
 #include "paint.h"
 #include "base/err.h"
 #include "base/text.h"
@@ -6,7 +7,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* What is used of cairo's interface, which has been the same since 1.2. */
+/* The functions of cairo that are used; they exist since cairo 1.2. */
 enum {
     CAIRO_RGB24 = 1,
     CAIRO_NORMAL = 0,
@@ -109,7 +110,7 @@ static void png_done(struct painter *p)
     cairo.fill(((struct png *)p)->context);
 }
 
-/* Letter by letter, so that each stands in its column. */
+/* Draw letter by letter, so that each is in its column. */
 static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
     void *cr = ((struct png *)p)->context;
@@ -128,7 +129,7 @@ static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, c
     }
 }
 
-/* The size at which a letter is as wide as a cell. */
+/* Find the font size at which a letter is as wide as a cell. */
 static void fit_font(void *cr)
 {
     struct extents m = {0};

@@ -24,7 +24,7 @@
 
 enum { HISTORY_MOST = 5000 };
 
-/* readline's callbacks take no argument of ours. */
+/* Static, because readline passes no user argument to callbacks. */
 static struct session *session;
 static char history_file[512]; /* empty: not kept */
 static char *taken;
@@ -73,7 +73,7 @@ static void give(void *user, const char *word)
     if ((more[w->n] = mem_str(word, NULL))) w->n++;
 }
 
-/* readline takes each word and frees it. */
+/* Returns one word per call; readline frees it. */
 static char *next_word(const char *text, int state)
 {
     static struct words words;
@@ -93,7 +93,7 @@ static char **matches(const char *text, int start, int end)
     (void)end;
     rl_attempted_completion_over = 1;
     char **found = rl_completion_matches(text, next_word);
-    /* A directory goes on. */
+    /* After a directory, completion continues with its files. */
     size_t n = found ? strlen(found[0]) : 0;
     if (n && found[0][n - 1] == '/') rl_completion_append_character = '\0';
     return found;
@@ -121,7 +121,7 @@ void prompt_close(struct session *s)
 {
     if (!session || s != session) return;
     if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
-    rl_clear_history(); /* with what it keeps of lines that were changed */
+    rl_clear_history(); /* and undo lists of changed history lines */
     session = NULL;
 }
 
@@ -144,7 +144,7 @@ static void write_prompt(const struct session *s, char *out, size_t size)
     }
     print_safe(s->current ? s->current->name : "warpspy", s->current ? strlen(s->current->name) : 7, 30, name,
                sizeof name);
-    /* \1 and \2 tell readline what takes no room. */
+    /* \1 and \2 mark text of zero width for readline. */
     snprintf(out, size, "\1%s\2%s\1%s\2 [%s]\1%s\2> ", title, name, dim, d ? d->name : "no device", plain);
 }
 
@@ -171,7 +171,8 @@ static void suspend(void)
 
 enum { WORDS_MOST = 200 };
 
-/* While a line is typed readline reads these bytes and draws nothing; its own functions are kept for later. */
+/* While a line is typed, readline reads these bytes and draws nothing. Its own functions are saved and restored
+   afterwards. */
 static struct {
     unsigned char byte[16];
     int bytes, next;
@@ -196,7 +197,7 @@ static int bytes_wait(void)
     return inner.next < inner.bytes || term_typed();
 }
 
-/* In the middle of a key sequence wait for the rest. */
+/* In the middle of a key sequence, wait for the rest. */
 static int next_byte(FILE *f)
 {
     (void)f;
@@ -262,7 +263,7 @@ static void line_close(void)
     term_bytes(false);
 }
 
-/* The bytes of a key; named keys as every terminal sends them. */
+/* The bytes of a key. Named keys use the sequences that every terminal sends. */
 static void put_bytes(int key)
 {
     static const struct {
@@ -322,7 +323,7 @@ static void give_up(void)
     done = true;
 }
 
-/* A line, or NULL at the end of input and, where that `leaves`, after Ctrl-C. */
+/* Read a line. Returns NULL at the end of input, and after Ctrl-C if `leaves`. */
 static char *read_line(const char *prompt, bool leaves)
 {
     done = false;
@@ -358,7 +359,7 @@ static char **no_matches(const char *text, int start, int end)
     return NULL;
 }
 
-/* Not a command: no completion, no history. */
+/* An answer is not a command: no completion and no history. */
 char *prompt_ask(struct session *s, const char *prompt)
 {
     prompt_open(s);

@@ -1,4 +1,4 @@
-/* The prompt and the line at the bottom of the explorer, both by readline. */
+/* The prompt and the explorer's command line; both use readline. */
 #ifndef PROMPT_H
 #define PROMPT_H
 
@@ -6,19 +6,19 @@
 
 struct session;
 
-void prompt_open(struct session *s); /* history, completion */
+void prompt_open(struct session *s); /* loads the history, sets up completion */
 void prompt_close(struct session *s);
-/* A line (release with mem_free), or NULL at the end of input. */
+/* Read a line (release it with mem_free); NULL at the end of input. */
 char *prompt_line(struct session *s);
-/* The answer to a question, while a command works; NULL after Ctrl-C too. */
+/* Ask a question while a command runs; NULL at the end of input or after Ctrl-C. */
 char *prompt_ask(struct session *s, const char *prompt);
 
-/* The line at the bottom of the explorer: readline without its own screen. */
+/* The explorer's command line: readline edits it and draws nothing. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };
 bool line_open(struct session *s);
 enum line line_key(int key);
 char *line_taken(void); /* after LINE_DONE; release with mem_free */
-/* What is typed, behind what readline puts before it, and the words it could go on with. */
+/* The line as typed so far: the prompt that readline puts before it, the text, and its possible completions. */
 struct line_shown {
     const char *before, *text;
     int point; /* bytes of text before the cursor */

@@ -1,4 +1,4 @@
-/* The terminal side as main uses it. */
+/* The functions of the terminal side that main calls. */
 #ifndef UI_RUN_H
 #define UI_RUN_H
 
@@ -7,8 +7,8 @@
 struct err;
 struct session;
 
-bool ui_attach(struct session *s, struct err *e); /* fills s->front */
+bool ui_attach(struct session *s, struct err *e); /* sets s->front */
 void ui_detach(struct session *s);
-int ui_run(struct session *s); /* the prompt until quit; exit status */
+int ui_run(struct session *s); /* run the prompt until quit; returns the exit status */
 
 #endif

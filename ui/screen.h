@@ -12,22 +12,22 @@ struct view;
 
 struct explorer *screen_explorer(struct session *s);
 struct view_state *screen_view_state(struct session *s, const struct view *v);
-/* Explore, beginning with this view. */
+/* Open the explorer with this view. */
 bool explore(struct session *s, const char *view, struct err *e);
-/* The running work belongs to this pane of the explorer until it is left. */
+/* Let this view show the running work until the view is left. */
 void screen_set_running(struct session *s, const struct view *v);
-void screen_redraw(struct session *s);                 /* the explorer, as it is now */
-const struct canvas *screen_canvas(struct session *s); /* what was drawn last; NULL: nothing was */
-/* Print the view that was drawn last once more, as text of that size or as its numbers; 0: its default size. */
+void screen_redraw(struct session *s);                 /* draw the explorer again */
+const struct canvas *screen_canvas(struct session *s); /* the last canvas drawn; NULL: none */
+/* Print the last view again, as w x h characters of text (0: the default size) or as its numbers. */
 bool screen_draw_again(struct session *s, int w, int h, struct err *e);
-/* One key of a full-screen view; false: leave it. */
+/* Handle a key of a full-screen view; false: leave the view. */
 bool view_key(struct session *s, const struct view *v, int key);
-void screen_restyle(struct session *s); /* apply the options of colours, letters and the mouse; restyle.c */
+void screen_restyle(struct session *s); /* apply the options for colours, ASCII and the mouse; restyle.c */
 
 /* Is m still one of the session's matrices? m may have been released. */
 bool matrix_is_loaded(const struct session *s, const struct matrix *m);
 
-/* Move the cursor of v to the element that the views share. */
+/* Move the cursor of v to the shared cursor. */
 void cursor_follow(struct session *s, const struct view *v);
 /* Publish the cursor of v so that other views follow it. Views without columns leave the column unchanged. */
 void cursor_publish(struct session *s, const struct view *v);

@@ -12,15 +12,15 @@
 #include "machine/front_ops.h"
 #include "session/session.h"
 
-/* The session's front, and what it remembers. */
+/* s->front points to its first member. */
 struct screen {
     struct front front;
     struct view_state state[VIEWS_MAX];
     struct canvas canvas; /* what was drawn last */
     const struct view *drawn_view;
-    double drawn_us;                 /* when the line or screen of running work was drawn last */
-    const struct view *running_view; /* its work has the full screen; NULL: none */
-    /* The element that the views share as cursor. */
+    double drawn_us;                 /* time of the last line or frame of running work, us */
+    const struct view *running_view; /* shows running work on the full screen; NULL: none */
+    /* The shared cursor of the views. */
     const struct matrix *cursor_of; /* NULL: none yet */
     int64_t cursor_row, cursor_col; /* column -1: only the row is known */
     struct explorer explorer;
@@ -35,12 +35,12 @@ static inline struct screen *screen_of(struct session *s)
 
 /* Draw the explorer or the view on the terminal. */
 bool screen_draw(struct session *s, const struct view *v, struct err *e);
-/* A key, or -1 when none came in time or there is something new to draw. */
+/* Read a key; -1: none came within wait_ms (-1: no limit), or the view must be redrawn. */
 int screen_key(struct session *s, int wait_ms);
 
 /* ---- live.c: members of struct front ---- */
 
-/* Show running work on the whole screen until calm. */
+/* Show running work on the full screen until live_calm. */
 bool live_open(struct session *s, const struct view *v, struct err *e);
 enum turn live_view(struct session *s, const char *name);
 void live_calm(struct session *s);

@@ -1,4 +1,4 @@
-/* A played terminal: its keys come from a script and its canvas can be read. */
+/* A simulated terminal: its keys come from a list and its canvas can be read. */
 #include "stage.h"
 #include "term.h"
 #include "base/mem.h"
@@ -101,7 +101,7 @@ static bool find_control(const char *word, struct press *p)
     return true;
 }
 
-/* Refuse a word that looks like the name of a key: the user did not mean to type it letter by letter. */
+/* Refuse a word that looks like the name of a key, since the user hardly meant to type its letters. */
 static bool refuse(const char *word, struct err *e)
 {
     struct suggest near = suggest_for(word);

@@ -1,4 +1,4 @@
-/* A terminal that is played from a list of keys. While a stage is set, the functions of term.h act on it. */
+/* A simulated terminal whose keys come from a list. While a stage is set, the functions of term.h act on it. */
 #ifndef STAGE_H
 #define STAGE_H
 
@@ -7,19 +7,19 @@
 
 #include "canvas.h"
 
-/* A key; with the cell of a click or of the wheel, or the new size that UI_RESIZE tells of. UI_WAIT is no key: what
-   follows comes only when nothing is at work. */
+/* A key, with the cell of a click or of the wheel, or the new size after UI_RESIZE. UI_WAIT is not a key: the next key
+   comes only when no work runs. */
 struct press {
     int key, x, y;
 };
 struct stage {
     int w, h;
     enum colours colours;
-    bool eager; /* keys cut work short as soon as it looks for one, else they wait for it */
-    bool (*next)(void *user, struct press *p); /* false: that was the last */
+    bool eager;                                /* keys interrupt running work; otherwise they wait until it ends */
+    bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;
-    bool open, over; /* over: the last was taken; from then on nothing is drawn, and Escape leaves */
-    bool held;       /* press was given and not yet taken */
+    bool open, over; /* over: the last key was read; then nothing is drawn, and Escape leaves everything */
+    bool held;       /* press holds a key that was not read yet */
     struct press press;
     int mouse_x, mouse_y;
 };
@@ -37,7 +37,7 @@ struct presses {
 };
 bool presses_add(struct presses *all, const char *text, struct err *e);
 void presses_free(struct presses *all);
-bool presses_next(void *user, struct press *p);          /* for a stage, whose user is the presses */
-void press_name(struct press p, char *out, size_t size); /* one of them as it could be read again */
+bool presses_next(void *user, struct press *p);          /* for stage.next; stage.user is the struct presses */
+void press_name(struct press p, char *out, size_t size); /* writes a key in the form that presses_add reads */
 
 #endif

@@ -1,4 +1,4 @@
-/* The terminal: signals, waiting, and the full screen, which is borrowed and given back on every exit. */
+/* The terminal: signals, waiting for input, and the full screen, which is closed on every way out of the program. */
 #include "term.h"
 #include "full_screen.h"
 #include "stage.h"
@@ -24,7 +24,7 @@ static struct {
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stopped, resized; /* Ctrl-C is the session's */
+static volatile sig_atomic_t stopped, resized; /* session.c handles Ctrl-C */
 
 static void on_flag(int sig)
 {
@@ -46,7 +46,7 @@ static void give_back(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
 }
 
-/* Installed with SA_RESETHAND: the second time the signal does what it does to any program. */
+/* Installed with SA_RESETHAND: raised again, the signal has its default effect. */
 static void on_death(int sig)
 {
     int keep = errno;
@@ -71,7 +71,7 @@ static void show_typing(bool on)
     tcsetattr(STDIN_FILENO, TCSANOW, &now);
 }
 
-/* Ctrl-Z while a command works: the shell gets its terminal as it was. */
+/* Ctrl-Z while a command runs: restore the terminal for the shell, then stop. */
 static void on_stop(int sig)
 {
     int keep = errno;
@@ -99,7 +99,7 @@ bool term_quiet(bool on)
 void term_signals(void)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGHUP, SIGQUIT};
-    static char stack[64 * 1024]; /* a stack overflow leaves no other one */
+    static char stack[64 * 1024]; /* after a stack overflow, handlers need another stack */
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternative, NULL);
     tty.has_modes = !tcgetattr(STDIN_FILENO, &tty.before);
@@ -121,7 +121,7 @@ void term_stop(void)
 
 static enum happened flag_taken(void)
 {
-    if (stopped) return H_STOP; /* taken by term_stop */
+    if (stopped) return H_STOP; /* cleared by term_stop */
     if (session_take_interrupt()) return H_INTERRUPT;
     if (resized) return resized = 0, H_RESIZE;
     return H_NOTHING;
@@ -136,7 +136,7 @@ enum happened term_wait(int ms)
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTSTP);
     sigaddset(&ours, SIGWINCH);
-    /* Blocked between the look at the flags and the wait, so that no signal falls in between. */
+    /* Block the signals from the check of the flags until ppoll, so that none is missed in between. */
     sigprocmask(SIG_BLOCK, &ours, &before);
     enum happened what = flag_taken();
     if (what == H_NOTHING && ppoll(&in, 1, ms < 0 ? NULL : &limit, &before) > 0) what = H_INPUT;
@@ -165,8 +165,8 @@ void term_size(int *w, int *h)
     *h = known ? size.ws_row : 24;
 }
 
-/* Keys one by one and as they are typed, also Ctrl-S and Ctrl-Q; no echo. VMIN stays 1: should this process be killed,
-   a shell that reads before the guardian has restored the modes must not see the end of its input. */
+/* Modes without line editing, echo and flow control (Ctrl-S and Ctrl-Q are keys). VMIN stays 1: if this process is
+   killed, a shell that reads before the guardian has restored the modes must not see the end of its input. */
 static struct termios key_modes(void)
 {
     struct termios modes = tty.before;

@@ -1,4 +1,4 @@
-/* The table of views and the pieces they draw with: titles, key bars, bars, numbers to the right. */
+/* The table of views, the state of a view, and the pieces that views draw with: titles, key bars, bars, numbers. */
 #include "view.h"
 #include "draw.h"
 #include "ui/views/view_state.h"
@@ -74,7 +74,7 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
-/* The first of "key what  key what  ...", separated by two blanks, and the rest of them. */
+/* The first of "key what  key what  ...", separated by two blanks, and the rest. */
 struct key_words {
     const char *key, *what, *rest;
     int nkey, nwhat;
@@ -87,7 +87,7 @@ static struct key_words key_words(const char *keys)
     return (struct key_words){keys, keys + nkey, keys + len + (end ? 2 : 0), nkey, len - nkey};
 }
 
-/* The keys one after another, if there is no room for a list. */
+/* Draw the keys one after another when there is no room for a list. */
 static void draw_help_flowing(struct canvas *c, const char *keys)
 {
     int x = 1, y = 0;
@@ -104,7 +104,7 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 static const char pane_keys[] = "  Tab next pane  1-9 go to that pane  : a command  m mouse on or off",
                   counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits are a count */
 
-/* The keys as a list, and above it, where there is room, what the view is. */
+/* Draw the keys as a list, and above it the view's description if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
 {
     char keys[1024];
@@ -133,7 +133,7 @@ static const char *asks_keys(const struct view_state *st)
     return st->question[0] ? "Enter accept  Esc cancel" : "Enter go there  Esc cancel";
 }
 
-/* Where the panes are not listed, how to get to them comes before the view's own keys. */
+/* On screens too low for the list of panes, the keys that change the pane come before the view's own keys. */
 static void draw_view_keys(struct canvas *c, const char *keys, const struct view_state *st)
 {
     static const char common[] = "? help  q leave";
@@ -175,7 +175,7 @@ char *show_safe(const char *text, char *out, size_t size)
     return print_safe(text, strlen(text), 60, out, size);
 }
 
-/* Bytes of text that fit on a line of `room` columns in whole words; 0: no word fits. */
+/* The bytes of the whole words that fit on a line of `room` columns; 0: no word fits. */
 static int line_length(const char *text, int room)
 {
     int n = (int)strlen(text), end = room;
