@@ -1,4 +1,4 @@
-/* The last measurements as bars: every kernel's speed against the fastest, with what each achieved. */
+/* The last measurements as bars: the speed of each kernel relative to the fastest, with its figures. */
 #include "ui/draw.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -14,7 +14,7 @@
 
 enum { TOP = 3, NAME = 22, RIGHT = 46, NOTE = 2 };
 
-/* The columns' room at the right of a screen: of all of them, of the first three, or of the time. */
+/* The width of the columns at the right: all of them, the first three, or only the time. */
 static int right_of(const struct canvas *c)
 {
     return c->w >= NAME + RIGHT + 4 ? RIGHT : c->w >= NAME + 24 ? 24 : 10;
@@ -25,7 +25,7 @@ static void column(struct canvas *c, int end, int y, enum style st, const char *
     if (end < right_of(c)) draw_right(c, c->w - right_of(c) + end, y, st, text);
 }
 
-/* A figure, or "-" where nothing could be measured. */
+/* A figure, or "-" if it was not measured. */
 static void figure(struct canvas *c, int end, int y, enum style st, const char *fmt, double v)
 {
     char text[64] = "-";
@@ -108,7 +108,7 @@ static const char *nothing(const struct session *s)
     return s->nruns ? NULL : "nothing was measured yet; `bench` does";
 }
 
-/* A row for each measurement. */
+/* One row per measurement. */
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     (void)st, (void)w, (void)h, (void)e;

@@ -1,4 +1,4 @@
-/* The keys of any view: questions, numbers of rows, help, and the cursor that the views share. */
+/* The keys common to all views: answers to questions, row numbers, help, and the shared cursor. */
 #include "ui/screen.h"
 #include "ui/screen_private.h"
 #include "ui/term.h"
@@ -29,7 +29,7 @@ void cursor_publish(struct session *s, const struct view *v)
     sc->cursor_of = s->current;
 }
 
-/* "ROW [COLUMN]" was typed: go there, or show why not. */
+/* Go to the typed "ROW [COLUMN]", or show why that is impossible. */
 static void go_there(struct session *s, const struct view *v, struct view_state *st)
 {
     long long row = -1, col = -1;
@@ -51,7 +51,7 @@ static bool can_type(const struct view_state *st, int key)
     return st->question[0] ? key > ' ' && key < 0x7f : (key >= '0' && key <= '9') || key == ' ';
 }
 
-/* A key while a line is typed. */
+/* Handle a key while the user types a line. */
 static void take_line(struct session *s, const struct view *v, struct view_state *st, int key)
 {
     size_t n = strlen(st->typed);

@@ -1,4 +1,5 @@
-/* The arrays of a stored matrix slot by slot, each coloured by its row, padding marked, as the papers draw them. */
+/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in figures of papers.
+ */
 #include "view_layout.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
@@ -17,7 +18,7 @@
 
 /* ---- drawing ---- */
 
-/* The line the cursor's slot is on, counted over all blocks. */
+/* The line of the cursor's slot, counted over all blocks. */
 static int64_t cursor_line(const struct page *g)
 {
     int64_t at = 0;
@@ -31,7 +32,7 @@ static int64_t cursor_line(const struct page *g)
     return 0;
 }
 
-/* Scroll so that the cursor's line and its neighbours are among the `room` lines shown. */
+/* Scroll until the cursor's line and its neighbours are among the `room` visible lines. */
 static void follow(struct view_state *st, int64_t line, int64_t total, int room)
 {
     int margin = room > 8 ? 2 : 0;
@@ -41,7 +42,7 @@ static void follow(struct view_state *st, int64_t line, int64_t total, int room)
     if (st->scroll < 0) st->scroll = 0;
 }
 
-/* Text cannot be scrolled: cut the blocks, at whole chunks, so that there is room for the beginning of each. */
+/* Printed text cannot be scrolled: cut the blocks after whole chunks, so that the beginning of each block fits. */
 static void cut(struct page *g, int room)
 {
     int64_t left = room;
@@ -53,7 +54,7 @@ static void cut(struct page *g, int room)
     }
 }
 
-/* The line of the screen below them. */
+/* Draw the blocks; returns the line below them. */
 static int draw_lines(struct canvas *c, const struct page *g, int room)
 {
     int64_t at = 0, scroll = g->st->scroll;
@@ -146,7 +147,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     return own->product;
 }
 
-/* The next format that takes the matrix. */
+/* Change to the next format that can store the matrix. */
 static void next_format(struct session *s, struct view_state *st)
 {
     struct layout_state *own = st->own;
@@ -166,7 +167,7 @@ static void next_format(struct session *s, struct view_state *st)
     own->format = was;
 }
 
-/* Move by slots; past an array's end lies the next array that has any, entered in the same place of a line. */
+/* Move the cursor by `by` slots. After the end of an array it enters the next array with slots, in the same column. */
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
     struct layout_state *own = st->own;
@@ -226,8 +227,8 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
-/* Choose the first slot of an array that holds an entry of the row, in this column where one is given. Entry `likely`
-   of the matrix has that slot in formats that keep its order. */
+/* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
+   order of entries, the slot's number is `likely`. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
 {
     struct layout_state *own = st->own;
@@ -252,7 +253,7 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
     return false;
 }
 
-/* The element whose slot is chosen; of padding and pointers the row. */
+/* The element in the chosen slot; for padding and pointers only the row. */
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
     const struct layout_state *own = st->own;
@@ -281,7 +282,7 @@ static void state_reset(void *own)
 
 static void state_free(void *own)
 {
-    ((struct layout_state *)own)->product = NULL; /* the session's; a command may have dropped it */
+    ((struct layout_state *)own)->product = NULL; /* owned by the session; a command may have released it */
 }
 
 static void state_copy(void *to, const void *from)

@@ -1,4 +1,4 @@
-/* What the files of the layout view share. */
+/* Declarations shared by the files of the layout view. */
 #ifndef VIEW_LAYOUT_H
 #define VIEW_LAYOUT_H
 
@@ -17,20 +17,20 @@ struct layout_state {
     enum type real;
     int64_t param[PARAMS_MAX];
     bool param_set;
-    struct product *product; /* found again by prepare */
-    int array;               /* of the chosen slot */
+    struct product *product; /* set by prepare; owned by the session */
+    int array;               /* the array of the chosen slot */
 };
 
 enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, LAYOUT_TOP = 2 };
 
-/* Arrays drawn together: side by side slots in a strip, or beside each other as grids of one matrix row a line. */
+/* Arrays drawn together: as a strip of slots with one line per array, or as grids with one line per matrix row. */
 struct block {
     int first, count; /* arrays first .. first+count-1, all of n slots */
     int64_t n, lines;
     bool grid;
-    int width;           /* characters a slot */
-    int64_t per_line;    /* strip: slots in a line; grid: columns of each array */
-    int64_t from, shown; /* grid: the columns there is room for */
+    int width;           /* characters per slot */
+    int64_t per_line;    /* strip: slots per line; grid: columns of each array */
+    int64_t from, shown; /* grid: the columns that fit */
 };
 
 struct page {
@@ -42,7 +42,7 @@ struct page {
     int n;
     int label;               /* columns for the names at the left */
     struct place chosen;     /* of the slot under the cursor */
-    struct place lit[LANES]; /* elements that the lanes of the trace are at */
+    struct place lit[LANES]; /* the elements that the lanes of the traced warp process */
     int nlit;
 };
 
@@ -57,7 +57,7 @@ struct page layout_page(const struct session *s, const struct stored *S, const s
 
 /* ---- view_layout_draw.c ---- */
 
-/* Line `line` of a block at line y of the canvas. */
+/* Draw line `line` of a block at line y of the canvas. */
 void layout_draw_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Is a lane of the trace at this slot, or at the element that it holds? */
+/* Does a lane of the trace access this slot or process its element? */
 static bool is_lit(const struct page *g, int k, int64_t i)
 {
     struct place p = layout_slot(g->S, k, i);
@@ -16,7 +16,7 @@ static bool is_lit(const struct page *g, int k, int64_t i)
     return trace_slot_lit(g->s, g->S, k, i);
 }
 
-/* The style of a slot: the colour of its row; the cursor for the chosen one and all that hold the same entry. */
+/* The style of a slot: the colour of its row, or the cursor for the chosen slot and all slots with the same entry. */
 static enum style slot_style(const struct page *g, int k, int64_t i)
 {
     struct place p = layout_slot(g->S, k, i);
@@ -44,7 +44,7 @@ static void draw_row_number(struct canvas *c, const struct page *g, int k, int64
     draw_right(c, x, y, p.row < 0 || p.kind == SLOT_PADDING ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS), text);
 }
 
-/* Line `line` of a strip: its heading, or of some chunk the slot numbers, one of the arrays, or the rows. */
+/* Draw line `line` of a strip: the heading, or a line of a chunk (slot numbers, one of the arrays, or rows). */
 static void draw_strip_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
 {
     int64_t part = (line - 1) % layout_chunk_lines(b), from = (line - 1) / layout_chunk_lines(b) * b->per_line;
@@ -70,7 +70,7 @@ static void draw_strip_line(struct canvas *c, const struct page *g, const struct
     }
 }
 
-/* Line 1 of a grid names its arrays, line 2 numbers their columns, each further one is a matrix row. */
+/* Draw a line of a grid: line 1 names its arrays, line 2 numbers their columns, each further line is a matrix row. */
 static void draw_grid_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
 {
     int64_t row = line - 3, m = g->S->rows;

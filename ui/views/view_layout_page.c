@@ -1,4 +1,4 @@
-/* How the arrays of a format lie on the screen: together in strips, or as grids of one matrix row per line. */
+/* Arrange the arrays of a format on the screen: together in strips, or as grids with one line per matrix row. */
 #include "view_layout.h"
 #include "view_state.h"
 #include "formats/format.h"
@@ -12,7 +12,7 @@ struct place layout_slot(const struct stored *S, int k, int64_t i)
     return S->format->where(S, k, i);
 }
 
-/* The t-th of the slots looked at to learn what an array is like. */
+/* The t-th sample slot. Samples show whether an array is stored by columns and goes with another array. */
 static int64_t sampled(int64_t n, int64_t t)
 {
     return n <= SAMPLE ? t : t * (n / SAMPLE);
@@ -23,7 +23,7 @@ static int64_t samples(int64_t n)
     return n <= SAMPLE ? n : SAMPLE;
 }
 
-/* Column by column with one slot for each matrix row: as ELL, DIA and dense are. */
+/* Is the array stored by columns, with one slot per matrix row, as in ELL, DIA and dense? */
 static bool is_grid(const struct stored *S, int k)
 {
     int64_t n = S->a[k].n, m = S->rows;
@@ -36,7 +36,7 @@ static bool is_grid(const struct stored *S, int k)
     return true;
 }
 
-/* Slot i of both arrays belongs to the same thing, for every i. */
+/* Do slots i of both arrays belong to the same entry, for every i? */
 static bool go_together(const struct stored *S, int k, int l)
 {
     if (S->a[k].n != S->a[l].n) return false;
@@ -80,7 +80,7 @@ int64_t layout_chunk_lines(const struct block *b)
     return b->count + 3; /* slot numbers, the arrays, rows, a blank line */
 }
 
-/* The columns of a grid that fit, around the cursor's. */
+/* Choose the columns of a grid that fit, around the cursor. */
 static void fit_grid(const struct page *g, struct block *b, int room)
 {
     int64_t fits = room / (b->width * b->count) - 1;
@@ -103,7 +103,7 @@ static void measure(const struct page *g, struct block *b, int w)
     if (b->n == 0) b->lines = 2;
 }
 
-/* Room for the longest name, and for the number of the last row. */
+/* The width of the longest name or of the last row number. */
 int layout_label_width(const struct stored *S)
 {
     char text[32];

@@ -1,5 +1,5 @@
-/* How long the rows are: their histogram, what is shorter, how they are by length, and what warps of them cost; and
-   which rows those are. */
+/* How long the rows are: histogram, cumulative histogram, rows sorted by length, and the cost of warps; and which rows
+   are in each bin. */
 #include "view_rows.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
@@ -46,7 +46,7 @@ static void draw_summary(struct canvas *c, const struct stats *t)
     }
 }
 
-/* "5% 0   25% 1   75% 8   95% 31": that share of the rows is no longer. */
+/* Draw quantiles: in "5% 0  25% 1  75% 8  95% 31", 25% of the rows have at most 1 entry. */
 static int draw_quantiles(struct canvas *c, const struct row_lengths *l, int x)
 {
     static const int percent[] = {1, 5, 25, 75, 95, 99};
@@ -62,7 +62,7 @@ static int draw_quantiles(struct canvas *c, const struct row_lengths *l, int x)
     return x;
 }
 
-/* "a warp costs 4.31x": against rows shared out evenly. */
+/* Draw "a warp costs 4.31x", relative to the same entries spread evenly over the lanes. */
 static void draw_warp_cost(struct canvas *c, const struct warps *w, int x)
 {
     char text[32];
@@ -87,7 +87,7 @@ static void draw_longest(struct canvas *c, const struct csr *A, const struct sta
 
 /* ---- the view ---- */
 
-/* Warps in words, instead of the summary of lengths. */
+/* Describe the warps, in place of the summary of lengths. */
 static void draw_warp_summary(struct canvas *c, const struct view_state *st)
 {
     const struct rows_state *rows = st->own;
@@ -146,7 +146,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 /* ---- keys ---- */
 
-/* Choose the row, and the bin it is in. */
+/* Move the cursor to the row, and choose its bin. */
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
     struct rows_state *rows = st->own;
@@ -181,7 +181,7 @@ static void choose_bin(struct view_state *st, int k)
     if (row >= 0) st->row = row;
 }
 
-/* The row before or after the cursor's in its bin. */
+/* Move to the row before or after the cursor in the same bin. */
 static void choose_member(struct view_state *st, int by)
 {
     struct histogram g;

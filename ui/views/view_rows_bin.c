@@ -5,7 +5,7 @@
 #include "matrix/csr.h"
 #include "base/text.h"
 
-/* The bins that can be chosen: of lengths, or of what warps cost. */
+/* The bins that can be chosen: row lengths or warp costs. */
 void rows_bins(const struct view_state *st, struct histogram *g)
 {
     const struct rows_state *rows = st->own;
@@ -15,7 +15,7 @@ void rows_bins(const struct view_state *st, struct histogram *g)
         histogram_from(&rows->lengths, rows->bins, g);
 }
 
-/* Rows are told one by one, warps by their first rows. */
+/* Rows are listed one by one, warps by their first rows. */
 int64_t rows_stride(const struct view_state *st)
 {
     const struct rows_state *rows = st->own;
@@ -30,7 +30,7 @@ bool rows_is_member(const struct view_state *st, const struct histogram *g, int6
     return st->item < g->n && v >= g->from[st->item] && v < g->from[st->item + 1];
 }
 
-/* The next row of the bin from `row` on, or before it; -1: there is none. */
+/* The first row of the bin at or after `row`, or the last one at or before it; -1: none. */
 int64_t rows_member_from(const struct view_state *st, const struct histogram *g, int64_t row, int by)
 {
     int64_t stride = rows_stride(st);
@@ -54,7 +54,7 @@ char *rows_member_name(const struct view_state *st, int64_t row, char *out, size
     return out;
 }
 
-/* The rows of the chosen bin by number, from the cursor's on, as many as there is room for. */
+/* Draw the row numbers of the chosen bin, from the cursor's row on, as many as fit. */
 void rows_draw_members(struct canvas *c, const struct view_state *st, const struct histogram *g, const char *bin, int y)
 {
     const struct rows_state *rows = st->own;

@@ -17,7 +17,7 @@ static char *bin_name(const struct histogram *g, int k, char *out, size_t size)
     return out;
 }
 
-/* Where the shortest bar would be too short to see, only logarithms can be compared. */
+/* Bars are on a log scale if the shortest one would be too short to see. */
 static bool needs_log(const struct histogram *g)
 {
     int64_t least = g->most;
@@ -46,7 +46,7 @@ static void list_histogram(struct bin_list *t, const struct histogram *g)
     }
 }
 
-/* Rows as long or shorter, and their share of all rows and entries. */
+/* The rows of at most this length, and their share of all rows and of all entries. */
 static void list_cumulative(struct bin_list *t, const struct histogram *g, const struct row_lengths *l)
 {
     double rows = (double)l->below[l->n], entries = fmax(1, (double)l->entries[l->n]);
@@ -108,7 +108,7 @@ static struct columns columns_of(const struct canvas *c, const struct bin_list *
     return w;
 }
 
-/* The bins there is room for, among them the chosen one, and how many there are besides; the line below them. */
+/* Draw the bins that fit, among them the chosen one, and the number of hidden bins. Returns the line below them. */
 int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view_state *st, int room)
 {
     struct columns w = columns_of(c, t);

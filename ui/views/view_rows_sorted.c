@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* A length's place between the shortest and the longest row, 0 to 1. */
+/* The position of a length between the shortest (0) and the longest row (1). */
 static double level(const struct row_lengths *l, int64_t length, bool log_scale)
 {
     double least = (double)l->length[0], most = (double)l->length[l->n - 1], at = (double)length;
@@ -47,7 +47,7 @@ static void draw_curve_axes(struct canvas *c, const struct row_lengths *l, const
                 c->w < 60 ? "" : "; rows sorted from shortest (left) to longest");
 }
 
-/* Where the row is by length: its column, and in words. */
+/* Mark the row's place by length: its column in the plot, and a line of text. */
 static void draw_rank(struct canvas *c, const struct view_state *st, const struct plot *p)
 {
     const struct rows_state *rows = st->own;

@@ -14,7 +14,7 @@
 
 /* ---- drawing ---- */
 
-/* The title; drawn after the counts, since it shows whether they are sampled. */
+/* Draw the title. It comes after the counts, since it shows whether they are sampled. */
 static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
@@ -64,7 +64,7 @@ static int64_t within(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* Shift a visible stretch, and no further than the matrix goes, until it shows the cursor. */
+/* Shift a visible range by as little as possible, within the matrix, until it contains the cursor. */
 static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
 {
     int64_t n = *to - *from;
@@ -74,7 +74,7 @@ static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
     *to = *from + n;
 }
 
-/* Make a visible stretch `times` as long, the cursor staying where it is in it. */
+/* Make a visible range `times` as long; the cursor keeps its place on the screen. */
 static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double times)
 {
     int64_t n = *to - *from, least = all < ZOOMED_LEAST ? all : ZOOMED_LEAST;
@@ -112,7 +112,7 @@ static void step(struct view_state *st, int k)
     }
 }
 
-/* Show the place in the middle, as near as the matrix's edges allow. */
+/* Centre the visible range on `at`, as far as the edges of the matrix allow. */
 static void centre(int64_t *from, int64_t *to, int64_t at, int64_t all)
 {
     int64_t n = *to - *from;

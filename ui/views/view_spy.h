@@ -1,4 +1,4 @@
-/* What the files of the spy view share. */
+/* Declarations shared by the files of the spy view. */
 #ifndef VIEW_SPY_H
 #define VIEW_SPY_H
 
@@ -11,45 +11,47 @@
 
 struct csr;
 
-/* Counts of the visible cells, kept so that moving a cursor counts nothing again. On a whole screen those of a large
-   matrix are guessed first and counted while no key comes: in `counting`, or from sums for pictures of any part. */
+/* The counts of the visible cells, kept so that moving the cursor needs no counting. On the full screen, counts of a
+   large matrix are first estimated from a sample, then computed while no key comes: in `counting`, or from `sums`,
+   which give the counts of any window. */
 struct grid {
     struct window win;
     int h, w;
     uint32_t *n;
     bool guessed;
-    uint32_t *counting;  /* NULL: not started */
-    struct density rest; /* of the counting */
+    uint32_t *counting;  /* exact counts in progress; NULL: not started */
+    struct density rest; /* the entries still to be counted */
     struct sums sums;
-    bool no_room; /* for what would make it exact */
+    bool no_room; /* no memory for exact counts */
 };
 
 struct spy_state {
     struct grid grid;
-    int drawn_w, drawn_h; /* room of the picture as drawn last */
+    int drawn_w, drawn_h; /* size of the picture when it was last drawn, in characters */
     bool drawn_ascii;
 };
 
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
-/* Beside the picture: its frame and the title; above 7 lines one is for the legend. */
+/* The smallest picture with its frame and title; from 7 lines on there is a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
-enum { QUICK = 1 << 20 }; /* entries that are counted before a frame is missed */
+enum { QUICK = 1 << 20 }; /* this many entries are counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the others.
  */
 struct axis {
-    int64_t from, n, span, each; /* each: elements in a cell where all hold as many, else 0; spares divisions */
+    int64_t from, n, span,
+        each; /* each: elements per cell if all cells have the same number, else 0; saves divisions */
     int cells, repeat;
 };
 
 struct picture {
     struct axis down, across;
-    int dx, dy;  /* dots in a character: 2 x 4 of braille, or 1 x 1 */
+    int dx, dy;  /* dots per character: 2 x 4 in braille, otherwise 1 x 1 */
     bool values; /* elements are written as numbers, `value` characters wide */
     int value;
-    bool exact;     /* a cell is one element at most */
-    int x, y, w, h; /* where it is on the canvas, without its frame */
+    bool exact;     /* no cell holds more than one element */
+    int x, y, w, h; /* position on the canvas, without the frame */
 };
 
 /* ---- view_spy_fit.c ---- */
@@ -58,7 +60,7 @@ struct picture {
 int64_t spy_cell_begin(const struct axis *a, int64_t k);
 /* The cell of element i. */
 int spy_cell_of(const struct axis *a, int64_t i);
-/* The element at which character k of the picture begins; `dots` to a character. */
+/* The first element of character k of the picture, which has `dots` dots. */
 int64_t spy_element_at(const struct axis *a, int dots, int k);
 /* The character of element i. */
 int spy_character_of(const struct axis *a, int dots, int64_t i);
@@ -73,9 +75,9 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool
 void spy_grid_free(struct grid *g);
 /* Make the counts that the picture needs. */
 bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e);
-/* A slice of the counting that is left. */
+/* Continue the counting for a few milliseconds. */
 enum work spy_work(struct session *s, struct view_state *st);
-/* Begin the sums of a large matrix that can be zoomed. */
+/* Start computing the sums of a large matrix if the picture can be zoomed. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full);
 
 /* ---- view_spy_draw.c ---- */

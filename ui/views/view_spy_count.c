@@ -1,4 +1,5 @@
-/* The counts behind the picture: at once where that is quick, else sampled first and counted while no key comes. */
+/* The counts of the picture: computed at once if that is quick, otherwise sampled first and computed while no key
+   comes. */
 #include "view_spy.h"
 #include "view_state.h"
 #include "session/matrix.h"
@@ -20,7 +21,7 @@ static struct window window_of(const struct picture *p)
     return (struct window){p->down.from, p->down.from + p->down.span, p->across.from, p->across.from + p->across.span};
 }
 
-/* Empty cells for the picture. */
+/* Allocate the cells of the picture, all zero. */
 static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
 {
     mem_free(g->n);
@@ -40,8 +41,8 @@ static bool is_quick(const struct csr *A, struct window win)
     return A->rowptr[end] - A->rowptr[win.row0] <= QUICK;
 }
 
-/* Count what the picture shows, at once where that is quick or the text waits for it; else guess, until sums or
-   spy_work() know. */
+/* Count the cells of the picture, at once if that is quick or the picture is printed as text. Otherwise estimate them
+   until sums or spy_work() have the exact counts. */
 bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
 {
     struct spy_state *spy = st->own;
@@ -61,7 +62,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     return density_sample(A, win, g->h, g->w, g->n, e);
 }
 
-/* A slice of the counting of a picture that the sums do not cover. */
+/* Continue to count a picture whose counts the sums do not give. */
 static enum work count_on(const struct csr *A, struct grid *g)
 {
     if (!g->counting) {
@@ -77,7 +78,7 @@ static enum work count_on(const struct csr *A, struct grid *g)
     return WORK_DRAW;
 }
 
-/* First the visible picture, then the sums, which are needed once the picture moves. */
+/* First count the visible picture, then compute the sums, which are needed when the picture moves. */
 enum work spy_work(struct session *s, struct view_state *st)
 {
     struct spy_state *spy = st->own;
@@ -87,12 +88,12 @@ enum work spy_work(struct session *s, struct view_state *st)
     if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
     if (sums_more(&g->sums)) return WORK_ON;
     if (sums_ready(&g->sums)) return g->guessed ? WORK_DRAW : WORK_NONE;
-    sums_free(&g->sums); /* no memory: without them the picture is counted itself */
+    sums_free(&g->sums); /* no memory for sums: count each picture separately */
     g->sums.down = g->sums.across = -1;
     return WORK_ON;
 }
 
-/* Sums are worth their memory where a matrix is large and can be moved about in. */
+/* Sums are worth their memory if the matrix is large and the picture can move. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full)
 {
     if (g->sums.A == A || g->sums.down < 0) return;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* densities where there is no braille */
+static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* shows density without braille */
 
 /* What one character shows: its dots, its nonzeros, and the elements it covers (0 if it has no nonzero). */
 struct spot {
@@ -54,7 +54,7 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
     return s;
 }
 
-/* The range of densities in the picture. A narrow one is widened, so that chance looks even. */
+/* The range of densities in the picture. A narrow range is widened, so that random variation does not show. */
 struct shades {
     double low, high, span;
 };
@@ -72,7 +72,7 @@ static struct shades shades_of(const struct picture *p, const struct grid *g)
     return r;
 }
 
-/* 0 .. steps-1 by the logarithm of the density. */
+/* The colour step of a density, 0 .. steps-1, on a log scale. */
 static int shade(const struct shades *r, double density, int steps)
 {
     double t = 1 - log(r->high / density) / log(r->span);
@@ -111,7 +111,7 @@ static void draw_axes(struct canvas *c, const struct picture *p)
     if (p->across.n > 1) canvas_text(c, x > end + 1 ? x : end + 2, p->y - 2, ST_AXIS, "%s", text);
 }
 
-/* Entry k with the digits there is room for in `width` characters, one of them blank. */
+/* Draw entry k with as many digits as fit into `width` characters, one of them blank. */
 static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width)
 {
     char text[64];
@@ -158,7 +158,7 @@ static char *show_percent(double share, char *out, size_t size)
     return out;
 }
 
-/* The shades in use, from the sparsest cell to the densest; without colours braille cannot show them. */
+/* Draw the legend of shades, from the sparsest to the densest cell. Braille without colours cannot show shades. */
 static void draw_shades(struct canvas *c, const struct picture *p, const struct shades *r, int x, int y)
 {
     char low[32], high[32];
@@ -182,7 +182,7 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
     canvas_text(c, x, y, ST_DIM, " %s (log)", high);
 }
 
-/* "15", "15-16" where not all cells are of one length, "1,500" where that makes no difference. */
+/* The elements per cell: "15", "15-16" if cells differ in length, "1,500" if the difference is negligible. */
 static char *show_length(const struct axis *a, char *out, size_t size)
 {
     int64_t n = a->span / a->cells;
@@ -209,7 +209,7 @@ static void draw_legend(struct canvas *c, const struct picture *p, const struct 
     draw_shades(c, p, r, x, y);
 }
 
-/* Where the cursor is, and what is there. */
+/* The elements under the cursor. */
 struct under {
     int64_t row0, row1, col0, col1;
 };
@@ -230,7 +230,7 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-/* Mark the elements that the lanes of the traced warp are at: a value before its digits, else the whole cell. */
+/* Mark the elements that the lanes of the traced warp process: before the digits of a value, else the whole cell. */
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];
@@ -246,7 +246,7 @@ static void draw_lit(struct canvas *c, const struct session *s, const struct pic
     }
 }
 
-/* The nonzeros of the cells from under.row0, col0 to row1, col1. */
+/* The nonzeros in the cells under the cursor. */
 static int64_t counted(const struct picture *p, const struct grid *g, struct under u)
 {
     int64_t n = 0;

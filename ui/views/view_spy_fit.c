@@ -1,4 +1,4 @@
-/* How a window of a matrix is fitted to the characters of a screen. */
+/* Fit a window of a matrix to the characters of a screen. */
 #include "view_spy.h"
 #include "matrix/csr.h"
 
@@ -15,14 +15,14 @@ int spy_cell_of(const struct axis *a, int64_t i)
     return (int)((i - a->from) * a->cells / a->span);
 }
 
-/* Make the last cell as long as the others, as far as there are elements: it is counted as a whole. */
+/* Extend the last cell to the length of the others, as far as the matrix reaches, since whole cells are counted. */
 static void fill_last(struct axis *a, int64_t all)
 {
     if (a->n < a->span) a->n = a->from + a->span < all ? a->span : all - a->from;
 }
 
-/* Fit n of all elements to `most` dots of about `step` elements: whole elements to a dot or whole dots to an element,
-   unless that would shrink the picture by more than a fifth. */
+/* Fit n of `all` elements to at most `most` dots of about `step` elements. Each dot gets a whole number of elements, or
+   each element a whole number of dots, unless that would shrink the picture by more than a fifth. */
 static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, int most)
 {
     struct axis a = {.from = from, .n = n, .span = n, .each = 1, .cells = (int)n, .repeat = 1};
@@ -44,7 +44,8 @@ static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, in
     return a;
 }
 
-/* The same with cells of whole multiples of 2^shift elements that begin at such, as sums need; no cells: none fit. */
+/* The same with cells that begin at multiples of 2^shift elements, as sums need them. The axis has no cells if none
+   fit. */
 static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step, int most, int shift)
 {
     if (shift == 0) return axis_of(from, n, all, step, most);
@@ -62,7 +63,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     return a;
 }
 
-/* A side much shorter than the other is drawn longer than it is, to stay visible. */
+/* A side much shorter than the other is stretched, so that it stays visible. */
 static double visible_step(double step, int64_t n)
 {
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;
@@ -109,7 +110,7 @@ struct picture spy_picture(const struct csr *A, const struct sums *sums, struct 
     return p;
 }
 
-/* Make a visible stretch `want` long where the matrix goes on. */
+/* Widen a visible range to `want` elements, as far as the matrix allows. */
 static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
 {
     int64_t n = want < all ? want : all;
@@ -118,7 +119,7 @@ static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
     *to = *from + n;
 }
 
-/* Part of a matrix is shown as wide and high as the screen is; where values fit, with as many as fit. */
+/* Widen a window of a part of the matrix until it fills the screen; if values fit, show as many as fit. */
 void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value)
 {
     int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;
@@ -130,7 +131,7 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool
     widen(&win->col0, &win->col1, (int64_t)(step * across), A->cols);
 }
 
-/* The element at which character k of the picture begins. */
+/* The first element of character k of the picture. */
 int64_t spy_element_at(const struct axis *a, int dots, int k)
 {
     int cell = k * dots / a->repeat;
