@@ -69,7 +69,7 @@ static const struct {
     {"LU", "CUDA parallel LU for dense linear systems, 2025"},
     {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
     {"[ours]", "written for this program"},
-    {"another name and year", "a publication that those cite"},
+    {"another name and year", "a publication that one of these works cites"},
 };
 
 static void help_sources(struct out *o)
@@ -83,7 +83,7 @@ static void help_sources(struct out *o)
     }
 }
 
-/* The placeholders of a usage line. */
+/* The parameters of a format or generator, with their defaults. */
 static void out_params(struct out *o, const struct param *p)
 {
     for (; p->name; p++)
@@ -121,7 +121,7 @@ static const struct {
     {"OPTION", "Options:", &option_registry},
 };
 
-/* Is it a whole word of the grammar? */
+/* Is `kind` a whole word of the grammar? */
 static bool names(const char *grammar, const char *kind)
 {
     size_t n = strlen(kind);
@@ -200,14 +200,14 @@ static bool help_kernel(struct session *s, const char *name)
     return true;
 }
 
-/* The least that an iteration on the current matrix must move; for restarted solvers with a typical m. */
+/* The bytes that an iteration on the current matrix moves at least; for restarted solvers with m = 30. */
 static void out_moved(struct session *s, const struct solver *v)
 {
-    enum { USUAL_M = 30 };
+    enum { DEFAULT_M = 30 };
     char text[120], size[32];
     const struct matrix *m = s->current;
     bool fits = m && !m->csr.imag && m->csr.rows == m->csr.cols;
-    double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), USUAL_M) : NAN;
+    double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), DEFAULT_M) : NAN;
     snprintf(text, sizeof text, "at least %s per iteration, in fp64%s", show_bytes(bytes, size, sizeof size),
              v->restarts ? ", for an m of 30" : "");
     out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
@@ -322,7 +322,7 @@ static bool help_option(struct session *s, const char *name)
     out_topic(s->out, "option", "option", o->name, o->about);
     out_words(s->out, "values", "one of", values);
     out_str(s->out, "usual", "default", o->default_value);
-    out_text(s->out, "`set %s` shows it, `set %s VALUE` changes it for good.", o->name, o->name);
+    out_text(s->out, "`set %s` shows it, `set %s VALUE` changes and keeps it.", o->name, o->name);
     return true;
 }
 
@@ -359,12 +359,11 @@ static bool help_source_list(struct session *s, const char *name)
     return true;
 }
 
-/* The same things that kinds.c accepts as TOPIC. */
+#define TOPIC(registry, explain) explain,
 static bool (*const topics[])(struct session *s, const char *name) = {
-    help_source_list, help_name,      help_view,   help_format,   help_kernel,
-    help_solver,      help_precond,   help_method, help_ordering, help_symmethod,
-    help_symmode,     help_generator, help_option, help_device,   help_card_line,
+#include "session/topics.def"
 };
+#undef TOPIC
 
 /* A name may mean several things, as ell is a format and a kernel: explain all. */
 static bool run_help(struct session *s, const struct args *a, struct err *e)

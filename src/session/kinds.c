@@ -65,7 +65,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-/* May k follow `using FORMAT` and `on DEVICE`, if these were given? */
+/* Does k work on the format after `using` and run on the device after `on`, where these are given? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
     const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
@@ -114,7 +114,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* For a race: after the first racer, only others of its sort. */
+/* A race is between solvers or between kernels: after the first racer, offer only its sort. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;
@@ -137,7 +137,7 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
 
-/* The values of the option that was named; `set` itself checks one. */
+/* The values of the option named before; `set` checks the value. */
 static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *name = a ? arg(a, "option") : NULL;
@@ -160,15 +160,16 @@ static bool check_view(const struct session *s, const char *text)
     return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
 }
 
-/* Everything that `help` explains: whatever the grammar of a command can name. */
+/* `help` explains whatever the grammar of a command can name, and the list of sources. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
 static const struct registry source_registry = {sources, sizeof *sources};
+#define TOPIC(registry, explain) registry,
 static const struct registry *const topics[] = {
-    &command_registry,   NULL /* views_of */, &format_registry,      &kernel_registry, &solver_registry,
-    &precond_registry,   &lu_registry,        &ordering_registry,    &sym_registry,    &sym_mode_registry,
-    &generator_registry, &option_registry,    &device_sort_registry, &card_registry,   &source_registry};
+#include "topics.def"
+};
+#undef TOPIC
 
-/* The first of the topics that has the name; COUNT(topics) if none has. */
+/* The first topic that has an entry of this name; COUNT(topics) if none has. */
 static int topic_of(const struct session *s, const char *name)
 {
     int i = 0;
@@ -212,7 +213,7 @@ static void list_params(const struct session *s, const struct args *a, give_fn *
     for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
 }
 
-/* Clear cases only; the grammar decides about words that may be parameters. */
+/* Only numbers; match.c decides whether a word is the name of a parameter. */
 static bool check_param(const struct session *s, const char *text)
 {
     return check_integer(s, text);
