@@ -45,7 +45,7 @@ static bool left_out(const char *text)
 void record_command(struct session *s, const char *text, const struct err *why, double us)
 {
     struct record *r = s->record;
-    char safe[4 * LINE_LIMIT], reason[2 * sizeof why->text], at[64];
+    char safe[4 * LINE_LIMIT], reason[2 * sizeof((struct err *)0)->text], at[64];
     if (!r || s->nested > r->nested || left_out(text)) return;
     bool typable = !strchr(text, '\n') && strlen(text) <= LINE_LIMIT;
     fprintf(r->file, "# %s\n", clock_of("%F %T UTC", at, sizeof at));
@@ -55,7 +55,8 @@ void record_command(struct session *s, const char *text, const struct err *why, 
         fprintf(r->file, "# %s: %s\n", why ? "failed, left out" : "cannot be typed, left out",
                 print_safe(text, strlen(text), LINE_LIMIT, safe, sizeof safe));
     if (why && *why->text)
-        fprintf(r->file, "#   %s\n", print_safe(why->text, strlen(why->text), sizeof why->text, reason, sizeof reason));
+        fprintf(r->file, "#   %s\n",
+                print_safe(why->text, strlen(why->text), sizeof reason / 2, reason, sizeof reason));
     r->commands++;
     r->failed += why != NULL;
     keep(s);
