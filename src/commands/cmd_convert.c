@@ -87,7 +87,7 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
     struct packing *again;
     struct product *csr = session_product(s, w->matrix, &format_csr, NULL, w->real, false, e);
     struct mat *A = csr ? session_mat(s, csr, w->dev, e) : NULL;
-    if (!A || !packing_begin(&again, p->S.format, A, p->asked, true, e)) return false;
+    if (!A || !packing_begin(&again, p->S.format, A, p->requested, true, e)) return false;
     bool ok = packing_time(again, TIMED_RUNS, us, e);
     packing_free(again);
     return ok;
@@ -100,7 +100,7 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     double start = now_us();
     *us = p->prep_us;
     if (!p->packed_on) return true;
-    if (!format_pack(&w->matrix->csr, p->S.format, p->asked, w->real, true, &S, e)) return false;
+    if (!format_pack(&w->matrix->csr, p->S.format, p->requested, w->real, true, &S, e)) return false;
     *us = now_us() - start;
     stored_free(&S);
     return true;
@@ -124,7 +124,7 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
     c->csr = kernel_default(&format_csr, &w->matrix->csr, w->dev);
     c->own = kernel_default(p->S.format, &w->matrix->csr, w->dev);
     if (c->own != c->csr) c->csr_us = product_us(s, *w, c->csr);
-    same.param = p->asked;
+    same.param = p->requested;
     c->own_us = product_us(s, same, c->own);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
@@ -29,12 +30,11 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
 static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct kernel *k = name ? kernel_find(name) : kernel_default(format_find(format ? format : "csr"), A, d);
-    if (!k)
-        fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", format ? format : "csr",
-             d->name);
-    if (!k || !format || !strcmp(k->format->name, format)) return k;
-    fail(e, E_USAGE, "expected a kernel for %s, found %s, which works on %s", format, name, k->format->name);
+    const struct format *f = format ? format_find(format) : &format_csr;
+    const struct kernel *k = name ? kernel_find(name) : kernel_default(f, A, d);
+    if (!k) fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, d->name);
+    if (!k || !format || k->format == f) return k;
+    fail(e, E_USAGE, "%s works on %s, not on %s; choose another kernel or format", name, k->format->name, format);
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 #include "machine/device.h"
 #include "base/err.h"
 #include "formats/format.h"
+#include "formats/fmt_csr.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -52,7 +53,7 @@ static double product_us(struct session *s, struct matrix *m, struct device *d)
     struct run r;
     struct err unseen = {0};
     struct spmv_request w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
-    const struct kernel *k = kernel_default(format_find("csr"), &m->csr, d);
+    const struct kernel *k = kernel_default(&format_csr, &m->csr, d);
     if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
     return r.us;
 }

@@ -9,11 +9,11 @@
 
 struct product {
     struct stored S;
-    int64_t asked[PARAMS_MAX]; /* the parameters before they were resolved */
-    double prep_us;
+    int64_t requested[PARAMS_MAX];  /* the parameters before they were resolved */
+    double prep_us;                 /* time to pack it */
     const struct device *packed_on; /* NULL: the host */
-    struct mat mat[4];
-    double put_us[4];
+    struct mat mat[4];              /* copies on devices */
+    double put_us[4];               /* time to copy each */
     int nmats;
     struct product *next;
 };

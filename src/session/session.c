@@ -1,8 +1,10 @@
-/* The session: it owns the matrices, their products and where those were put; long work is watched here. */
+/* The session: it owns the matrices, their stored forms and the copies of these on devices. Progress and Ctrl-C of long
+   commands are handled here. */
 #include "session.h"
 #include "base/clock.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/front_ops.h"
 #include "holding.h"
@@ -147,14 +149,14 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     return NULL;
 }
 
-/* Cut `ending` off name[n] when it ends so; the new length. */
+/* The length of name[n] without `ending`, if it ends with that. */
 static size_t without(const char *name, size_t n, const char *ending)
 {
     size_t k = strlen(ending);
     return n > k && !strncmp(name + n - k, ending, k) ? n - k : n;
 }
 
-/* thesis4.mtx.gz -> thesis4: letters, digits and _+-. only, at most `most` bytes. */
+/* thesis4.mtx.gz -> thesis4, at most `most` bytes; characters other than letters, digits and _+-. become _. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
@@ -226,12 +228,12 @@ static struct product *cached(struct matrix *m, const struct stored *shape)
     return NULL;
 }
 
-/* The one that was asked for in the same words: it need not be planned again. */
-static struct product *asked_before(struct matrix *m, const struct stored *shape)
+/* The product that was requested with the same parameters, so that it need not be planned again. */
+static struct product *requested_before(struct matrix *m, const struct stored *shape)
 {
     for (struct product *p = m->products; p; p = p->next)
         if (p->S.format == shape->format && p->S.real == shape->real &&
-            !memcmp(p->asked, shape->param, sizeof shape->param))
+            !memcmp(p->requested, shape->param, sizeof shape->param))
             return p;
     return NULL;
 }
@@ -239,11 +241,11 @@ static struct product *asked_before(struct matrix *m, const struct stored *shape
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e)
 {
-    struct stored asked = {.format = f, .real = real};
+    struct stored request = {.format = f, .real = real};
     struct plan plan;
     (void)s;
-    if (!format_params(f, param, &asked, e)) return NULL;
-    struct product *p = asked_before(m, &asked);
+    if (!format_params(f, param, &request, e)) return NULL;
+    struct product *p = requested_before(m, &request);
     if (p) return p;
     if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
     if ((p = cached(m, &plan.shape))) return p;
@@ -255,13 +257,13 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
         return NULL;
     }
     p->prep_us = now_us() - start;
-    memcpy(p->asked, asked.param, sizeof p->asked);
+    memcpy(p->requested, request.param, sizeof p->requested);
     p->next = m->products;
     m->products = p;
     return p;
 }
 
-/* The conversion w, whose first run took so many us, becomes a product unless there is one like it. */
+/* Turn the conversion w, whose first run took `us`, into a product, unless m has the same one already. */
 static struct product *take_over(struct matrix *m, struct packing *w, double us, struct err *e)
 {
     struct product *p = cached(m, &w->S);
@@ -270,7 +272,7 @@ static struct product *take_over(struct matrix *m, struct packing *w, double us,
     if (!p || !packing_take(w, &p->S, &p->mat[0], e)) return mem_free(p), NULL;
     p->nmats = 1;
     if (!mat_get(&p->mat[0], &p->S, e)) return product_free(p), NULL;
-    memcpy(p->asked, w->asked.param, sizeof p->asked);
+    memcpy(p->requested, w->asked.param, sizeof p->requested);
     p->prep_us = us;
     p->packed_on = w->dev;
     p->next = m->products;
@@ -283,7 +285,7 @@ static struct product *pack_there(struct session *s, struct matrix *m, const str
 {
     struct packing *w;
     struct err why = {0};
-    struct product *p = session_product(s, m, format_find("csr"), NULL, real, false, e);
+    struct product *p = session_product(s, m, &format_csr, NULL, real, false, e);
     struct mat *A = p ? session_mat(s, p, d, &why) : NULL;
     if (p && !A) return fail(e, why.code == E_LIMIT ? E_MEMORY : why.code, "%s", why.text), NULL;
     double start = now_us();
@@ -297,9 +299,9 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
                                    enum type real, bool force, struct device *d, struct err *e)
 {
     struct err why = {0};
-    struct stored asked = {.format = f, .real = real};
-    if (!format_params(f, param, &asked, e)) return NULL;
-    struct product *p = asked_before(m, &asked);
+    struct stored request = {.format = f, .real = real};
+    if (!format_params(f, param, &request, e)) return NULL;
+    struct product *p = requested_before(m, &request);
     if (p) return p;
     if (!m->csr.imag && packer_find(f, d)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
@@ -311,7 +313,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
 
 /* ---- devices ---- */
 
-/* The chosen device, else the default one; a default GPU that does not start is given up for the host. */
+/* The chosen device, or the default one. If a default GPU does not start, the host is used instead. */
 static struct device *open_default(struct session *s, struct err *e)
 {
     struct err why = {0};
@@ -341,7 +343,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-/* Take mat i out of the product; the last one moves into its place, and what uses it follows. */
+/* Free mat i of the product. The last mat moves into its place, and the pointers to that are updated. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
@@ -353,7 +355,7 @@ static void remove_mat(struct session *s, struct product *p, int i)
     p->nmats--;
 }
 
-/* Remove all that lies on d and no solve uses, for want of memory or because the device is lost. */
+/* Free the mats on d that no holding uses: the memory is needed, or the device is lost. */
 static void drop_from(struct session *s, const struct device *d)
 {
     for (struct matrix *m = s->matrices; m; m = m->next)
@@ -362,7 +364,7 @@ static void drop_from(struct session *s, const struct device *d)
                 if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
-/* Is there room for S on d, if need be after what else lies there was dropped? */
+/* Make sure that S fits in the free memory of d: if it does not, first free the mats on d that are not in use. */
 static bool make_room(struct session *s, struct device *d, const struct stored *S, struct err *e)
 {
     int64_t free_bytes = 0, total = 0, need = stored_bytes(S);

@@ -223,7 +223,7 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     for (int l = 0; l < first.nlaunches; l++)
         for (int64_t b = 0; b < first.launch[l].blocks; b++)
             for (int i = 0; i * LANES < first.launch[l].threads; i++) {
-                w = (struct trace_wanted){s->current, k, real, s->trace->product->asked, l, b, i};
+                w = (struct trace_wanted){s->current, k, real, s->trace->product->requested, l, b, i};
                 if (!tracing_begin(s, &w, &e)) fail_msg("%s: %s", k->name, e.text);
                 check_sums(s->trace);
                 if (s->trace->t.nsteps) add_request(&sum, &s->trace->step[s->trace->t.nsteps - 1].sums);

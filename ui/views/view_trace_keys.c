@@ -48,7 +48,7 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
 /* The same matrix, format and precision. */
 static struct trace_wanted same_of(const struct tracing *v)
 {
-    return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->asked, v->t.launch, v->t.block, v->t.warp};
+    return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->requested, v->t.launch, v->t.block, v->t.warp};
 }
 
 /* A large matrix may take a while: show a message meanwhile. */
