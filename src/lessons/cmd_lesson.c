@@ -12,7 +12,7 @@
               written one. With "of it" it is a guess at the output of the commands that follow at once. A question
               without an answer is one to think about
      !        text shown after the answer
-     |        a row of a paper's table (cmd_paper.c)
+     |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
    All other lines are prose, filled to the width of the screen. A question ends at the first line of another kind:
 
@@ -39,18 +39,18 @@
 #include <errno.h>
 #include <string.h>
 
-enum { WIDTH_MOST = 100, WIDTH_USUAL = 80, WIDTH_LEAST = 20 };
+enum { WIDTH_MOST = 100, WIDTH_DEFAULT = 80, WIDTH_LEAST = 20 };
 
 struct lesson {
     struct session *session;
     struct papers papers;
     int width;
-    char line[LINE_LIMIT + 2]; /* of prose, so far */
+    char line[LINE_LIMIT + 2]; /* the line of prose being filled */
     struct question question;
     struct score score;
-    struct heard heard;                           /* the commands that were run, while later lines may need them */
-    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last of them ended; a line with @! accepts a refusal */
-    const struct mark *last;                      /* of the previous line */
+    struct capture capture; /* output of the last commands, as long as later lines may refer to it */
+    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; @! accepts a refusal */
+    const struct mark *last;                      /* kind of the previous line */
 };
 
 /* ---- prose ---- */
@@ -103,7 +103,7 @@ static bool title(struct lesson *L, char *text, struct err *e)
 
 static bool settle(struct lesson *L, struct err *e)
 {
-    struct heard *it = L->heard.text_file ? &L->heard : NULL;
+    struct capture *it = L->capture.text_file ? &L->capture : NULL;
     if (!L->question.line) return true;
     return question_settle(L->session, &L->question, it, &L->score, e);
 }
@@ -117,7 +117,7 @@ static bool command(struct lesson *L, char *text, struct err *e)
     if (q->line && !q->asked) question_ask(s, q, &L->score);
     if (L->score.left) return true;
     out_text(s->out, "%s", text);
-    L->ended = hear(s, text + 1, question_needs_it(q), &L->heard, e) ? RAN : REFUSED;
+    L->ended = capture_line(s, text + 1, question_needs_it(q), &L->capture, e) ? RAN : REFUSED;
     out_begin(s->out, "lesson");
     return !e->code;
 }
@@ -127,12 +127,12 @@ static bool expected(struct lesson *L, char *text, struct err *e)
 {
     bool error = text[1] == '!';
     text += 1 + error;
-    if (!L->heard.text_file) return fail(e, E_INPUT, "expected a command in the line above");
+    if (!L->capture.text_file) return fail(e, E_INPUT, "an expected line needs a command above it");
     if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "the expected line is empty: give a part of the output");
     if (error && L->ended == RAN) return fail(e, E_INPUT, "the command succeeded, but it should have been refused");
     if (error) L->ended = REFUSED_RIGHTLY;
     bool any = error || out_mode(L->session->out) == OUT_TEXT; /* JSON and CSV have rows instead */
-    return !any || heard_says(&L->heard, text, e);
+    return !any || capture_expect(&L->capture, text, e);
 }
 
 static bool row(struct lesson *L, char *text, struct err *e)
@@ -158,27 +158,27 @@ static bool question(struct lesson *L, char *text, struct err *e)
 
 static bool answer(struct lesson *L, char *text, struct err *e)
 {
-    if (!L->question.line) return fail(e, E_INPUT, "expected a question before its answer");
+    if (!L->question.line) return fail(e, E_INPUT, "an answer needs a question above it");
     end_line(L);
     return question_answer(&L->question, text + 1, L->session->script_line, e);
 }
 
 static bool explanation(struct lesson *L, char *text, struct err *e)
 {
-    if (!L->question.line) return fail(e, E_INPUT, "expected a question before the text on its answer");
+    if (!L->question.line) return fail(e, E_INPUT, "an explanation needs a question above it");
     return settle(L, e) && (L->score.left || prose(L, text + 1, e));
 }
 
 /* ---- lines ---- */
 
-/* Lines that belong to the same question, or to the commands above. */
+/* What a line belongs to; a question and its answers, or commands and what is expected of them, form one part. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
-    const char *first; /* bytes that such a line may begin with */
+    const char *first; /* the first bytes that mark such a line */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
-    int after;  /* it continues what the previous line belongs to, if that was one of these */
-    bool flows; /* into the previous line if that is of the same kind */
+    int after;  /* parts that it continues when the previous line belongs to one of them */
+    bool flows; /* it is filled up together with a previous line of the same kind */
 } marks[] = {
     {"%", comment, NOTHING, 0, false},
     {"#", title, NOTHING, 0, false},
@@ -204,7 +204,7 @@ static bool close_part(struct lesson *L, struct err *e)
 {
     bool ok = L->ended != REFUSED && settle(L, e); /* a refusal has been reported */
     question_free(&L->question);
-    heard_free(&L->heard);
+    capture_free(&L->capture);
     L->ended = RAN;
     return ok;
 }
@@ -241,11 +241,12 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
 /* Width of prose: the terminal's, or the front end's if there is no terminal. */
 static int width_of(const struct session *s)
 {
-    int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_USUAL;
+    int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_DEFAULT;
     return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
 }
 
-/* Read f as a script of the session, in the folder of `path`; an error without a place gets that of the line. */
+/* Read f as a script of the session, with file names relative to the folder of `path`. An error without a location gets
+   the file and line. */
 static bool teach(struct session *s, FILE *f, const char *path, int reps, struct err *e)
 {
     char folder[4096];
@@ -266,12 +267,12 @@ static bool teach(struct session *s, FILE *f, const char *path, int reps, struct
     s->script_line = outer_line;
     papers_free(&L->papers);
     question_free(&L->question);
-    heard_free(&L->heard);
+    capture_free(&L->capture);
     mem_free(L);
     return ok;
 }
 
-/* Remove what an earlier lesson left, so that one can be read again. */
+/* Drop the matrices of an earlier lesson, so that the same names can be used again. */
 static void drop_earlier(struct session *s)
 {
     for (struct matrix *m = s->matrices, *next; m; m = next) {

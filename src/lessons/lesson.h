@@ -1,4 +1,4 @@
-/* What the files of `lesson` share: what commands say, and is expected of them; answers; questions. */
+/* What the files of `lesson` share: captured output of commands, answers, questions. */
 #ifndef LESSON_H
 #define LESSON_H
 
@@ -12,44 +12,44 @@ struct session;
 
 #include <cjson/cJSON.h>
 
-/* ---- lesson_hear.c: what commands say ---- */
+/* ---- lesson_capture.c: the output of commands ---- */
 
-/* The rows and text of one command, or of those that follow one another. */
-struct heard {
-    FILE *rows_file, *text_file; /* open while more may come */
-    char *rows, *text;
-    size_t nrows, ntext;
-    size_t from; /* in text: behind the last line that was expected and found */
+/* The rows and text that one command, or several consecutive ones, printed. */
+struct capture {
+    FILE *rows_file, *text_file; /* memory streams that fill rows and text; open until capture_free */
+    char *rows, *text;           /* JSON lines; text as on the screen */
+    size_t nrows, ntext;         /* in bytes */
+    size_t from;                 /* offset in text, after the last expected line that was found */
 };
-/* Run the line and hear it; its rows also where it shows something else, if they are wanted. false: it failed, and has
-   said so; or, with e set, it could not be heard. */
-bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e);
-/* The same, saying nothing. A failure is in e. */
-bool hear_silently(struct session *s, const char *line, struct heard *h, struct err *e);
+/* Run the line and capture its output. `rows`: run a command that prints no rows in text mode a second time, as JSON.
+   false: the command failed and has reported that; or, with e set, its output could not be captured. */
+bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
+/* The same without printing. A failure of the command is reported in e. */
+bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */
-cJSON *heard_rows(struct heard *h, struct err *e);
-/* A line of the text, behind those that were found before, is like `pattern`: * is any text, blanks count once. */
-bool heard_says(struct heard *h, const char *pattern, struct err *e);
-void heard_free(struct heard *h);
+cJSON *capture_rows(struct capture *h, struct err *e);
+/* Check that a line of the text, after those found before, matches `pattern`: * is any text, blanks count once. */
+bool capture_expect(struct capture *h, const char *pattern, struct err *e);
+void capture_free(struct capture *h);
 
-/* ---- lesson_answer.c: an answer, and what is taken for it ---- */
+/* ---- lesson_answer.c: an answer, and what is accepted as right ---- */
 
 struct answer {
     char text[256];        /* as in the lesson */
-    char *expression, *of; /* in text: it is computed from what that command says, `it` the one below; NULL: written */
+    char *expression, *of; /* in text: computed from the output of command `of` (`it`: the one below); NULL: written */
     int64_t line;
-    bool number;  /* else words */
-    bool unknown; /* computed, and nobody knows here */
+    bool number;  /* false: words */
+    bool unknown; /* computed from a value that is null on this device */
     double value;
-    double slack; /* NaN: none is given; of the value where relative */
+    double slack; /* accepted error, a fraction of the value if relative; NaN: none given */
     bool relative;
     char words[256]; /* alternatives with | between */
 };
 bool answer_read(struct answer *a, const char *text, struct err *e);
-/* From rows that its command said. */
+/* Compute the answer from the rows that its command printed. */
 bool answer_compute(struct answer *a, const cJSON *rows, struct err *e);
 bool answer_takes(const struct answer *a, const char *given);
-/* What is written in the lesson, and what was computed, are the same. */
+/* Do the answer written in the lesson and the computed one agree? */
 bool answer_agrees(const struct answer *written, const struct answer *computed);
 char *answer_show(const struct answer *a, char *out, size_t size);
 /* "1,216 B" is 1216. */
@@ -60,31 +60,31 @@ bool answer_number(const char *given, double *value);
 enum { ANSWERS_MOST = 8, QUESTION_MOST = 2048, CHOICES_MOST = 16 };
 
 struct question {
-    int64_t line; /* where it begins; 0: there is none */
+    int64_t line; /* line number in the lesson; 0: there is no question */
     size_t n;     /* bytes of text */
     char text[QUESTION_MOST];
-    int nchoices; /* lines of the form "a  this", with blanks before */
+    int nchoices; /* lines of the form "  a  the longest row" */
     char choice[CHOICES_MOST][120];
     int nanswers;
     struct answer answer[ANSWERS_MOST];
     bool asked, settled;
-    char *given; /* NULL: nothing was typed */
+    char *given; /* what the reader typed, owned; NULL: nothing */
 };
 enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };
 struct score {
     int questions, of[THOUGHT + 1];
-    bool hinted; /* the reader was told about Enter and Ctrl-C */
-    bool left;   /* by Ctrl-C or the end of input */
+    bool hinted; /* the hint about Enter and Ctrl-C was shown */
+    bool left;   /* the reader left, by Ctrl-C or the end of input */
 };
-/* It goes on with this line, without its mark; what is to be shown as prose, or NULL: stands as it is. */
+/* Append a line, given without its mark, to the question. */
 bool question_add(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
-/* Is its answer what the next command says? */
+/* Is its answer computed from the output of the commands below it? */
 bool question_needs_it(const struct question *q);
-/* Ask, where somebody can answer. */
+/* Ask, if the session is interactive. */
 void question_ask(struct session *s, struct question *q, struct score *n);
-/* Find the answer (it: what was said since it was asked, or NULL), judge what was typed, and say so. */
-bool question_settle(struct session *s, struct question *q, struct heard *it, struct score *n, struct err *e);
+/* Compute the answer (it: the output since the question, or NULL), judge what was typed, and print the result. */
+bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e);
 void question_free(struct question *q);
 void score_say(struct session *s, const struct score *n);
 

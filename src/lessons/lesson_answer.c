@@ -19,7 +19,7 @@
 
 /* ---- words ---- */
 
-/* Copy n bytes without leading and trailing blanks, repeated blanks as one, and without a final full stop. */
+/* Copy n bytes without blanks at the ends or final punctuation; repeated blanks become one. */
 static void tidy(const char *text, size_t n, char *out, size_t size)
 {
     size_t used = 0;
@@ -165,7 +165,7 @@ bool answer_read(struct answer *a, const char *text, struct err *e)
 
 /* ---- computing one ---- */
 
-struct sum {
+struct calculation {
     const cJSON *rows;
     const char *at;
     const cJSON *item; /* the value of the last key */
@@ -174,12 +174,12 @@ struct sum {
     struct err *e;
 };
 
-static void blanks(struct sum *c)
+static void blanks(struct calculation *c)
 {
     c->at += strspn(c->at, " \t");
 }
 
-static bool take(struct sum *c, char sign)
+static bool take(struct calculation *c, char sign)
 {
     blanks(c);
     if (*c->at != sign) return false;
@@ -198,7 +198,7 @@ static bool is_value(const cJSON *item, const char *text, size_t n)
 }
 
 /* Does the row satisfy "k=v,k=v"? */
-static bool fulfils(const cJSON *row, const char *what, size_t n)
+static bool satisfies(const cJSON *row, const char *what, size_t n)
 {
     const char *end = what + n;
     while (what < end) {
@@ -220,13 +220,13 @@ static const cJSON *find(const cJSON *rows, const char *key, const char *what, s
     cJSON_ArrayForEach(row, rows)
     {
         const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, key);
-        if (item && fulfils(row, what, n)) return item;
+        if (item && satisfies(row, what, n)) return item;
     }
     return NULL;
 }
 
 /* The text inside [...], its length in *n; NULL if there is none. */
-static const char *brackets(struct sum *c, size_t *n)
+static const char *brackets(struct calculation *c, size_t *n)
 {
     const char *inside = c->at + 1;
     *n = 0;
@@ -236,7 +236,7 @@ static const char *brackets(struct sum *c, size_t *n)
     return inside;
 }
 
-static bool read_key(struct sum *c, double *v)
+static bool read_key(struct calculation *c, double *v)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     const char *begin = c->at;
@@ -257,9 +257,9 @@ static bool read_key(struct sum *c, double *v)
     return true;
 }
 
-static bool add(struct sum *c, double *v);
+static bool add(struct calculation *c, double *v);
 
-static bool factor(struct sum *c, double *v)
+static bool factor(struct calculation *c, double *v)
 {
     char *end;
     c->terms++;
@@ -273,7 +273,7 @@ static bool factor(struct sum *c, double *v)
     return true;
 }
 
-static bool multiply(struct sum *c, double *v)
+static bool multiply(struct calculation *c, double *v)
 {
     double by;
     bool ok = factor(c, v);
@@ -287,7 +287,7 @@ static bool multiply(struct sum *c, double *v)
     return ok;
 }
 
-static bool add(struct sum *c, double *v)
+static bool add(struct calculation *c, double *v)
 {
     double by;
     bool ok = multiply(c, v);
@@ -302,7 +302,7 @@ static bool add(struct sum *c, double *v)
 }
 
 /* A key alone may be a word. */
-static bool take_word(struct answer *a, const struct sum *c)
+static bool take_word(struct answer *a, const struct calculation *c)
 {
     const char *text = cJSON_IsBool(c->item) ? (cJSON_IsTrue(c->item) ? "yes" : "no") : cJSON_GetStringValue(c->item);
     if (c->terms != 1 || !text) return false;
@@ -312,7 +312,7 @@ static bool take_word(struct answer *a, const struct sum *c)
 
 bool answer_compute(struct answer *a, const cJSON *rows, struct err *e)
 {
-    struct sum c = {.rows = rows, .at = a->expression, .e = e};
+    struct calculation c = {.rows = rows, .at = a->expression, .e = e};
     if (!add(&c, &a->value)) return false;
     blanks(&c);
     if (*c.at) return fail(e, E_INPUT, "expected + - * / or the end, found `%.60s`; put quotes around words", c.at);

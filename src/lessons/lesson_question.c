@@ -70,7 +70,7 @@ bool question_needs_it(const struct question *q)
 
 /* ---- asking ---- */
 
-/* An answer that is not a number cannot be right, so it is a typing error. */
+/* If all answers are numbers, typed text that is no number is a typing error, not a wrong answer. */
 static bool wants_number(const struct question *q)
 {
     bool any = false;
@@ -113,16 +113,16 @@ void question_ask(struct session *s, struct question *q, struct score *n)
 
 /* ---- finding the answer ---- */
 
-static bool compute(struct session *s, struct answer *a, struct heard *it, struct err *e)
+static bool compute(struct session *s, struct answer *a, struct capture *it, struct err *e)
 {
-    struct heard own = {0};
+    struct capture output = {0};
     bool is_it = !strcmp(a->of, "it");
     if (is_it && !it) return fail(e, E_INPUT, "an answer `of it` needs a command below the question");
-    bool ok = is_it || hear_silently(s, a->of, &own, e);
-    cJSON *rows = ok ? heard_rows(is_it ? it : &own, e) : NULL;
+    bool ok = is_it || capture_quietly(s, a->of, &output, e);
+    cJSON *rows = ok ? capture_rows(is_it ? it : &output, e) : NULL;
     ok = rows && answer_compute(a, rows, e);
     cJSON_Delete(rows);
-    heard_free(&own);
+    capture_free(&output);
     return ok;
 }
 
@@ -141,7 +141,7 @@ static bool check(const struct question *q, struct err *e, int64_t *line)
     return true;
 }
 
-static bool find_answer(struct session *s, struct question *q, struct heard *it, struct err *e)
+static bool find_answer(struct session *s, struct question *q, struct capture *it, struct err *e)
 {
     int64_t line = q->line;
     bool ok = true;
@@ -155,7 +155,7 @@ static bool find_answer(struct session *s, struct question *q, struct heard *it,
 }
 
 /* The answer that is shown: the computed one, if there is one. */
-static const struct answer *told(const struct question *q)
+static const struct answer *shown_answer(const struct question *q)
 {
     for (int i = 0; i < q->nanswers; i++)
         if (q->answer[i].of) return &q->answer[i];
@@ -167,7 +167,7 @@ static const struct answer *told(const struct question *q)
 static enum outcome judge(const struct question *q)
 {
     if (!q->nanswers) return THOUGHT;
-    if (told(q)->unknown) return UNKNOWN;
+    if (shown_answer(q)->unknown) return UNKNOWN;
     if (!q->given) return SHOWN;
     if (is_blank(q->given)) return SKIPPED;
     for (int i = 0; i < q->nanswers; i++)
@@ -175,7 +175,7 @@ static enum outcome judge(const struct question *q)
     return WRONG;
 }
 
-/* " You said 60, 2.1 times the answer."; and the judgement in `near`. */
+/* out: " You said 60, 2.1 times that."; the result is the judgement: "Close", "Far off", ... */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;
@@ -198,7 +198,7 @@ static void say(struct session *s, const struct question *q, enum outcome v)
 {
     static const char *const heads[] = {
         [RIGHT] = "Right: ", [WRONG] = "Wrong: it is ", [SKIPPED] = "It is ", [SHOWN] = "Answer: "};
-    const struct answer *a = told(q);
+    const struct answer *a = shown_answer(q);
     char text[256], off[128] = "";
     double given;
     if (v == UNKNOWN) out_text(s->out, "There is no answer here: it is not known on this device.");
@@ -216,7 +216,7 @@ static void say(struct session *s, const struct question *q, enum outcome v)
 static void say_row(struct session *s, const struct question *q, enum outcome v)
 {
     static const char *const names[] = {"right", "wrong", "skipped", "shown", "unknown", "thought"};
-    const struct answer *a = told(q);
+    const struct answer *a = shown_answer(q);
     const char *choice[CHOICES_MOST];
     char text[256];
     bool known = a && !a->unknown;
@@ -233,7 +233,7 @@ static void say_row(struct session *s, const struct question *q, enum outcome v)
     out_str(s->out, "verdict", NULL, names[v]);
 }
 
-bool question_settle(struct session *s, struct question *q, struct heard *it, struct score *n, struct err *e)
+bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e)
 {
     if (q->settled) return true;
     q->settled = true;

@@ -1,4 +1,4 @@
-/* The tables of papers in a lesson: a row holds a number that a paper states, and is answered by our own, taken now. */
+/* The tables of papers in a lesson: each row holds a number from a paper; our own is measured and printed beside it. */
 #include "paper.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a number is about; what is not needed for it is empty. */
+/* The inputs of a quantity; those that it does not need are empty. */
 struct about {
     struct matrix *m;
     const struct stats *stats;
@@ -163,9 +163,9 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
     return NULL;
 }
 
-/* ---- taking a number ---- */
+/* ---- measuring a quantity ---- */
 
-/* What was measured for a table, whose rows share many: a kernel's run, or a solver's or method's times. */
+/* A measurement, which several rows of a table may share: a kernel's run, or the times of a solver or LU method. */
 struct taken {
     struct matrix *m;
     const struct kernel *kernel;
@@ -184,7 +184,7 @@ static struct taken *taken_find(const struct papers *p, const struct matrix *m, 
     return NULL;
 }
 
-/* Room for one more, which counts once it is measured. */
+/* Room for one more measurement; the caller increments ntaken once it is done. */
 static struct taken *taken_new(struct papers *p, struct matrix *m, const struct kernel *k, const char *of,
                                struct err *e)
 {
@@ -273,7 +273,7 @@ static bool take(struct session *s, struct papers *p, struct matrix *m, const ch
     return true;
 }
 
-/* `of` is a name, or one divided by another. */
+/* `of` is a name, or the ratio of two: "a / b". */
 static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, const char *of, const struct quantity *q,
                        double *value, struct err *e)
 {
@@ -428,7 +428,7 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     return true;
 }
 
-/* What is among that was measured. */
+/* Is any measurement of the table of this sort? */
 static bool some(const struct papers *p, bool (*is)(const struct taken *t))
 {
     for (int i = 0; i < p->ntaken; i++)
@@ -455,14 +455,14 @@ static void remarks(struct out *o, const struct papers *p)
 {
     const struct device *host = some(p, on_host) ? device_open("cpu", NULL) : NULL;
     if (p->timed) out_text(o, "Ours: %s, %s", p->dev->name, p->dev->about);
-    if (host && host != p->dev) out_text(o, "One thread, and what is of the host: cpu, %s", host->about);
+    if (host && host != p->dev) out_text(o, "One thread, and other times of the host: cpu, %s", host->about);
     if (p->timed && p->dev->kind == DEV_EMU)
-        out_text(o, "The emulator models accesses, not time: rows that need a time are left open.");
+        out_text(o, "The emulator models accesses, not time: rows that need a time stay empty (-).");
     if (p->dev->kind == DEV_CPU && some(p, of_kernel))
-        out_text(o,
-                 "No GPU: times are of the host's loops for the same formats and say nothing about the kernels named.");
-    if (p->dev->kind == DEV_CPU && some(p, of_solver)) out_text(o, "No GPU: all cores of the host take its place.");
-    if (*p->reason) out_text(o, "Left open (-): %s", p->reason);
+        out_text(o, "No GPU: the times are those of the host's loops for the same formats, not of the kernels named.");
+    if (p->dev->kind == DEV_CPU && some(p, of_solver))
+        out_text(o, "No GPU: the solvers run on all cores of the host instead.");
+    if (*p->reason) out_text(o, "Without a number (-): %s", p->reason);
 }
 
 void papers_free(struct papers *p)
@@ -475,7 +475,7 @@ bool paper_end(struct session *s, struct papers *p, struct err *e)
 {
     if (!p->open) return true;
     remarks(s->out, p);
-    bool ok = out_end(s->out, e); /* before p goes: it has the heading of a column */
+    bool ok = out_end(s->out, e); /* before papers_free: p holds the heading of a column */
     papers_free(p);
     return ok;
 }

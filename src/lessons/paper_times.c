@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CYCLE = 10, CYCLES_GPU = 20, USUAL_M = 30 };
+enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30 };
 
-/* A failure of this row alone does not end the lesson. */
+/* Turn a failure that concerns this row alone into E_UNSUPPORTED, which does not end the lesson. */
 static bool refused(const struct err *why, struct err *e)
 {
     enum code code = why->code == E_NUMERIC || why->code == E_USAGE ? E_UNSUPPORTED : why->code;
@@ -40,7 +40,7 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     o->sums_host = !strcmp(rest, "sums host");
     if (!o->solver || (*rest && !o->sums_host))
         return fail(e, E_INPUT, "expected a solver, such as jacobi, gmres 30 or gmres 30 sums host, found %s", of);
-    o->m = m ? m : o->solver->restarts ? USUAL_M : 0;
+    o->m = m ? m : o->solver->restarts ? DEFAULT_M : 0;
     return true;
 }
 
@@ -54,7 +54,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     return solve_drain(v, e);
 }
 
-/* One cycle to warm up, and one that counts. */
+/* One cycle to warm up, and one that is timed. */
 static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
 {
     if (reps != 1 && !iterate(v, cycle, e)) return false;
@@ -78,13 +78,13 @@ static bool time_gpu(struct solve *v, double *us, struct err *e)
 static bool time_solver(struct session *s, struct matrix *m, const struct solve_options *o, int reps, double *us,
                         struct err *e)
 {
-    struct solve_options own = *o;
+    struct solve_options options = *o;
     struct solve *v;
     struct err why = {0};
     int64_t cycle = o->solver->restarts ? o->m : CYCLE;
     bool gpu = o->dev->kind == DEV_CUDA;
-    own.maxit = reps == 1 && !gpu ? 1 : (gpu ? CYCLES_GPU : 2) * cycle;
-    if (!session_solve(&v, s, m, &own, &why)) return refused(&why, e);
+    options.maxit = reps == 1 && !gpu ? 1 : (gpu ? CYCLES_GPU : 2) * cycle;
+    if (!session_solve(&v, s, m, &options, &why)) return refused(&why, e);
     bool ok = gpu ? time_gpu(v, us, e) : time_host(v, cycle, reps, us, e);
     if (ok && v->iterations < 1)
         ok = fail(e, E_UNSUPPORTED, "%s did no iteration that could be timed: it %s", o->solver->name,

@@ -1,4 +1,4 @@
-/* Times that the rows of papers ask for beyond those of a single product: of solvers, and of dense LU. */
+/* Times of solvers and of dense LU for the tables of papers. */
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
@@ -11,18 +11,18 @@ struct err;
 struct matrix;
 struct session;
 
-/* Microseconds: of an iteration on the device and on one thread of the host; of a factorisation, with substitution.
-   NaN where they are of another kind, and on the emulator, which has no time. */
+/* In microseconds: an iteration on the device, and on one thread of the host; a factorisation; factorisation and
+   substitution. NaN: not measured, or on the emulator, which has no clock. */
 struct paper_times {
     double device_us, thread_us, factor_us, solve_us;
 };
-/* `of`: "jacobi", "gmres 30", "gmres 30 sums host". Both sides do the same iterations, whatever the residual becomes:
-   two cycles of a solver that restarts, else of 10; on the host the second one counts, on a GPU the average of all of
-   20. reps 1: a single iteration, to see that it runs. E_UNSUPPORTED where the solver refuses m, or finds no iteration.
- */
+/* `of`: "jacobi", "gmres 30", "gmres 30 sums host". Device and host do the same iterations, whatever the residual. A
+   cycle is the m iterations of a restarted solver, or 10 iterations. The host runs two cycles and the second is timed;
+   a GPU runs 20 cycles and the time is their average. reps 1: a single iteration, to check that it runs. Fails with
+   E_UNSUPPORTED if the solver refuses m or does no iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
-/* `of`: lu-serial and its like; those for the host on cpu, whichever d is. */
+/* `of`: an LU method such as lu-serial. A method for the host runs on cpu, whichever device d is. */
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
 

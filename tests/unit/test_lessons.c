@@ -228,7 +228,7 @@ static void times_need_a_device_that_measures(void **state)
     assert_true(lesson(&t, timed));
     assert_says(t.out, "GTX 260+");
     assert_says(t.out, "Ours: cpu, ");
-    assert_says(t.out, "say nothing about the kernels named");
+    assert_says(t.out, "not of the kernels named");
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, timed));
     assert_says(t.out, "models accesses, not time");
@@ -273,7 +273,7 @@ static void solvers_and_lu_are_timed(void **state)
     }
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, solved));
-    assert_says(t.out, "all cores of the host take its place");
+    assert_says(t.out, "run on all cores of the host instead");
     assert_null(strstr(t.out, "kernels named"));
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, solved));
@@ -349,15 +349,15 @@ static const struct {
     {"> version\n@ nothing\n", ":2: ", "the output has no line `nothing`; the nearest is `warpspy"},
     {"> version\n@ warpspy*\n@ warpspy*\n", ":3: ", "no line `warpspy*`"},
     {"> device cpu\n@ * dev\n", ":2: ", "the output has no line"},
-    {"prose\n@ prose\n", ":2: ", "expected a command in the line above"},
-    {"> version\n\n@ warpspy*\n", ":3: ", "expected a command in the line above"},
+    {"prose\n@ prose\n", ":2: ", "an expected line needs a command above it"},
+    {"> version\n\n@ warpspy*\n", ":3: ", "an expected line needs a command above it"},
     {"> version\n@\n", ":2: ", "the expected line is empty"},
     {"> version\n@! warpspy*\n", ":2: ", "it should have been refused"},
     {"> nonsense\n@ *no such command*\n", ":1: ", "no such command"},
     {"> nonsense\n@! something else\n", ":2: ", "no line `something else`"},
-    {"= 3\n", ":1: ", "expected a question before its answer"},
-    {"? How many?\n\n= 3\n", ":3: ", "expected a question before its answer"},
-    {"! So it is.\n", ":1: ", "expected a question before the text on its answer"},
+    {"= 3\n", ":1: ", "an answer needs a question above it"},
+    {"? How many?\n\n= 3\n", ":3: ", "an answer needs a question above it"},
+    {"! So it is.\n", ":1: ", "an explanation needs a question above it"},
     {"? How many?\n=\n", ":2: ", "the answer is missing"},
     {"? How many?\n= 3 apples\n", ":2: ", "expected a number, or words in quotes, found `3 apples`"},
     {"? How many?\n= 3 +- some\n", ":2: ", "expected a number or a percentage after +-"},

@@ -12,27 +12,27 @@ static bool no_memory(struct err *e)
     return fail(e, E_MEMORY, "out of memory for the output of a command; drop a matrix and try again");
 }
 
-static bool open_both(struct heard *h, struct err *e)
+static bool open_both(struct capture *h, struct err *e)
 {
     if (!h->rows_file) h->rows_file = open_memstream(&h->rows, &h->nrows);
     if (!h->text_file) h->text_file = open_memstream(&h->text, &h->ntext);
     return (h->rows_file && h->text_file) || no_memory(e);
 }
 
-void heard_free(struct heard *h)
+void capture_free(struct capture *h)
 {
     if (h->rows_file) fclose(h->rows_file);
     if (h->text_file) fclose(h->text_file);
     free(h->rows);
     free(h->text);
-    *h = (struct heard){0};
+    *h = (struct capture){0};
 }
 
 /* The last error that a command reported. */
-static bool said_error(struct heard *h, const char *line, struct err *e)
+static bool report_error(struct capture *h, const char *line, struct err *e)
 {
     struct err why = {0};
-    cJSON *rows = heard_rows(h, &why);
+    cJSON *rows = capture_rows(h, &why);
     if (!rows) return fail(e, why.code, "%s", why.text);
     int n = cJSON_GetArraySize(rows);
     const cJSON *last = n ? cJSON_GetArrayItem(rows, n - 1) : NULL;
@@ -42,7 +42,7 @@ static bool said_error(struct heard *h, const char *line, struct err *e)
     return false;
 }
 
-bool hear_silently(struct session *s, const char *line, struct heard *h, struct err *e)
+bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e)
 {
     struct out *outer = s->out, *quiet;
     bool terminal = s->terminal, interactive = s->interactive;
@@ -54,10 +54,11 @@ bool hear_silently(struct session *s, const char *line, struct heard *h, struct 
     s->terminal = terminal;
     s->interactive = interactive;
     out_free(quiet);
-    return ok || said_error(h, line, e);
+    return ok || report_error(h, line, e);
 }
 
-/* Does the command draw or write prose where it could print rows? Running it twice changes nothing. */
+/* Does the command print a drawing or prose in text mode, but rows as JSON? These commands change nothing, so they can
+   run twice. */
 static bool has_two_ways(const char *line)
 {
     static const char *const names[] = {"spy", "rows", "layout", "check"};
@@ -67,7 +68,7 @@ static bool has_two_ways(const char *line)
     return false;
 }
 
-bool hear(struct session *s, const char *line, bool rows, struct heard *h, struct err *e)
+bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e)
 {
     if (!open_both(h, e)) return false;
     fflush(h->text_file);
@@ -75,10 +76,10 @@ bool hear(struct session *s, const char *line, bool rows, struct heard *h, struc
     out_listen(s->out, h->rows_file, h->text_file);
     bool ok = run_line(s, line);
     out_listen(s->out, NULL, NULL);
-    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !has_two_ways(line) || hear_silently(s, line, h, e));
+    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !has_two_ways(line) || capture_quietly(s, line, h, e));
 }
 
-cJSON *heard_rows(struct heard *h, struct err *e)
+cJSON *capture_rows(struct capture *h, struct err *e)
 {
     cJSON *all = cJSON_CreateArray();
     fflush(h->rows_file);
@@ -111,7 +112,7 @@ static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
     return out;
 }
 
-static bool is_like(const char *line, const char *pattern)
+static bool matches(const char *line, const char *pattern)
 {
     const char *star = NULL, *again = NULL;
     while (*line) {
@@ -127,7 +128,7 @@ static bool is_like(const char *line, const char *pattern)
     return !pattern[strspn(pattern, "*")];
 }
 
-static size_t common(const char *a, const char *b)
+static size_t common_prefix(const char *a, const char *b)
 {
     size_t n = 0;
     while (a[n] && a[n] == b[n]) n++;
@@ -135,32 +136,32 @@ static size_t common(const char *a, const char *b)
 }
 
 /* No line matches: show the line whose beginning matches best. */
-static bool differs(const struct heard *h, const char *pattern, struct err *e)
+static bool no_match(const struct capture *h, const char *pattern, struct err *e)
 {
     char line[LINE_MOST], best[LINE_MOST] = "";
     size_t most = 0;
     bool any = false;
     for (const char *at = h->text + h->from; *at; at += strcspn(at, "\n"), at += *at == '\n') {
         squeeze(at, strcspn(at, "\n"), line);
-        bool better = *line && (!any || common(line, pattern) > most);
+        bool better = *line && (!any || common_prefix(line, pattern) > most);
         if (better) memcpy(best, line, sizeof best);
-        if (better) most = common(line, pattern);
+        if (better) most = common_prefix(line, pattern);
         any |= *line;
     }
     if (!any) return fail(e, E_INPUT, "the output has no line `%.150s`: it has no more lines", pattern);
     return fail(e, E_INPUT, "the output has no line `%.150s`; the nearest is `%.150s`", pattern, best);
 }
 
-bool heard_says(struct heard *h, const char *pattern, struct err *e)
+bool capture_expect(struct capture *h, const char *pattern, struct err *e)
 {
-    char wanted[LINE_MOST], line[LINE_MOST];
-    squeeze(pattern, strlen(pattern), wanted);
+    char expected[LINE_MOST], line[LINE_MOST];
+    squeeze(pattern, strlen(pattern), expected);
     fflush(h->text_file);
     for (const char *at = h->text + h->from; *at;) {
         size_t n = strcspn(at, "\n");
-        bool found = is_like(squeeze(at, n, line), wanted);
+        bool found = matches(squeeze(at, n, line), expected);
         at += n + (at[n] == '\n');
         if (found) return h->from = (size_t)(at - h->text), true;
     }
-    return differs(h, wanted, e);
+    return no_match(h, expected, e);
 }
