@@ -1,4 +1,4 @@
-/* Typed arrays: how wide a type is, what it is called, and any slot as a number. */
+/* Typed arrays: the size and name of an element type, and element i as a double. */
 #include "array.h"
 
 static const struct {

@@ -17,13 +17,13 @@ struct array {
     const char *name;
     enum role role;
     enum type type;
-    int64_t n;
+    int64_t n; /* elements */
     void *data;
 };
 
 size_t type_size(enum type t);
 const char *type_name(enum type t);                  /* "int32", "fp64", ... */
-double array_real(const struct array *a, int64_t i); /* element i of any type as a number */
+double array_real(const struct array *a, int64_t i); /* element i, converted to double */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* What every file may use: the version, the length of an array, checks of printf's arguments. */
+/* For every file: the version, the length of an array, and the compiler's check of printf-like arguments. */
 #ifndef BASE_H
 #define BASE_H
 

@@ -1,4 +1,4 @@
-/* A steady clock that tests can replace, and the median of measured times. */
+/* A monotonic clock that tests can replace, and the median of measured times. */
 #include "clock.h"
 
 #include <stdlib.h>

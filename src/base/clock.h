@@ -1,4 +1,4 @@
-/* A steady clock that tests can replace, and the median of measured times. */
+/* A monotonic clock that tests can replace, and the median of measured times. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-/* Microseconds of a steady clock. */
+/* Microseconds on a monotonic clock; the zero point is arbitrary. */
 double now_us(void);
-/* Tests: use `clock` instead, so that screens do not depend on time. NULL: the steady clock again. */
+/* Tests: use `clock` instead, so that screens do not depend on time. NULL restores the monotonic clock. */
 void now_replace(double (*clock)(void));
-/* The median of n >= 1 times, which are sorted in place; *spread is half the distance between their quartiles and may
-   be NULL. */
+/* The median of n >= 1 times. Sorts us[] in place. *spread receives half the interquartile range; spread may be
+   NULL. */
 double times_median(int64_t n, double *us, double *spread);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Errors: one line that says where, what was expected and what was found. */
+/* Errors: one line that states the place, the fault and what to do. */
 #include "err.h"
 
 #include <stdarg.h>

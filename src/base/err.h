@@ -27,15 +27,15 @@ enum code {
 struct err {
     enum code code;
     char where[256]; /* "file:line", or empty */
-    char text[512];  /* what was expected, what was found, what to do */
-    int advice;      /* where in text the advice of err_advise begins; 0: there is none */
+    char text[512];  /* the fault, then what to do */
+    int advice;      /* offset in text where the advice of err_advise begins; 0: no advice */
 };
 
 /* Record the first failure in e (later ones are ignored; e may be NULL) and return false. */
 bool fail(struct err *e, enum code code, const char *fmt, ...) PRINTF(3, 4);
 bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...) PRINTF(4, 5);
 void err_clear(struct err *e);
-/* End e with what to do, after a semicolon, in place of the advice that it has, if any. e may be NULL. */
+/* Append advice to e after a semicolon, replacing any earlier advice. e may be NULL. */
 void err_advise(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Unpack gzip by zlib, one member after the other, checking what libarchive does not: CRC and length. */
+/* Unpack gzip with zlib, member by member, and check the CRC and the length, which libarchive does not. */
 #include "gunzip.h"
 #include "err.h"
 #include "mem.h"
@@ -14,7 +14,7 @@ struct gunzip {
     z_stream z;
     bool drained, ended, garbage, broken;
     int64_t unpacked;
-    struct err fault; /* met after bytes that are delivered first */
+    struct err fault; /* reported once the bytes before it are delivered */
     unsigned char in[INPUT];
 };
 
@@ -50,7 +50,7 @@ bool gunzip_garbage(const struct gunzip *g)
     return g->garbage;
 }
 
-/* Have at least `least` bytes of input, unless the source ends. */
+/* Read on until at least `least` bytes of input are buffered or the source ends. */
 static bool fill(struct gunzip *g, unsigned least)
 {
     while (g->z.avail_in < least && !g->drained) {
@@ -64,7 +64,7 @@ static bool fill(struct gunzip *g, unsigned least)
     return true;
 }
 
-/* A member has ended: another may follow, or nothing, or garbage. */
+/* Called at the end of a member: another member, nothing or garbage may follow. */
 static bool next_member(struct gunzip *g)
 {
     if (!fill(g, 2)) return false;
@@ -80,8 +80,7 @@ static bool step(struct gunzip *g)
     if (!fill(g, 1)) return false;
     if (!g->z.avail_in)
         return fail(&g->fault, E_INPUT,
-                    "expected a whole gzip stream, found its end missing after %lld unpacked bytes; the file is "
-                    "truncated, fetch it again",
+                    "the gzip stream breaks off after %lld unpacked bytes: the file is truncated; download it again",
                     (long long)(g->unpacked + (int64_t)g->z.total_out));
     int r = inflate(&g->z, Z_NO_FLUSH);
     if (r == Z_STREAM_END) {
@@ -89,8 +88,8 @@ static bool step(struct gunzip *g)
         return next_member(g);
     }
     return r == Z_OK || r == Z_BUF_ERROR ||
-           fail(&g->fault, E_INPUT, "expected a sound gzip stream, found %s; the file is corrupt, fetch it again",
-                g->z.msg ? g->z.msg : "damage");
+           fail(&g->fault, E_INPUT, "the gzip stream is damaged (%s): the file is corrupt; download it again",
+                g->z.msg ? g->z.msg : "no details");
 }
 
 int64_t gunzip_read(struct gunzip *g, char *to, int64_t n, struct err *e)

@@ -1,4 +1,4 @@
-/* Allocation, aligned as on the device, that tests can make fail at the nth call. */
+/* Allocation with the alignment of the device. Tests can make the nth call fail. */
 #include "mem.h"
 #include "err.h"
 #include "text.h"
@@ -10,9 +10,9 @@
 enum { ALIGN = 256, SPARE_SHARE = 2 };
 
 static atomic_llong made;    /* allocations since start */
-static atomic_llong failing; /* number of the allocation that fails, 0 = none */
+static atomic_llong failing; /* number of the allocation that fails; 0: none */
 
-/* Memory that is kept while nobody needs it. */
+/* The reserve: memory that is kept only while nothing else needs it. */
 static struct {
     atomic_llong bytes;
     void (*give)(void *user);
@@ -47,7 +47,7 @@ int64_t mem_count(void)
     return made;
 }
 
-/* Bytes of n items, rounded up to the alignment; false where the system could never give them. */
+/* Bytes of n items, rounded up to the alignment; false: more than an address space holds. */
 static bool size_of(int64_t n, size_t size, size_t *bytes)
 {
     size_t product;
@@ -60,8 +60,8 @@ static bool size_of(int64_t n, size_t size, size_t *bytes)
 static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
 {
     char need[32], have[32];
-    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s can still be had; drop a matrix or choose a smaller one",
-         what, show_bytes((double)n * (double)size, need, sizeof need),
+    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s is available; drop a matrix or choose a smaller one", what,
+         show_bytes((double)n * (double)size, need, sizeof need),
          show_bytes((double)mem_available(), have, sizeof have));
     return NULL;
 }
@@ -123,7 +123,8 @@ static int64_t read_available(void)
     return kb ? (int64_t)kb * 1024 : INT64_MAX / 4;
 }
 
-/* What is kept must stay small beside what can be had, so that no work is refused or slowed down for it. */
+/* Free the reserve when it exceeds half of the available memory, so that it never causes a refusal or slows work
+   down. */
 int64_t mem_available(void)
 {
     int64_t bytes = read_available();

@@ -1,4 +1,4 @@
-/* Files written completely or not at all: to a temporary file first, which is then renamed. */
+/* Write a file completely or not at all: write a temporary file, then rename it. */
 #ifndef NEWFILE_H
 #define NEWFILE_H
 
@@ -11,18 +11,18 @@ struct err;
 
 struct newfile {
     char where[256];       /* the requested name, safe to print */
-    char target[PATH_MAX]; /* the file to replace: a link's target, not the link */
-    char temp[PATH_MAX];   /* the temporary file in the same directory; empty: none */
-    int fd;                /* of temp; -1: none */
+    char target[PATH_MAX]; /* the file to replace; for a link, its target */
+    char temp[PATH_MAX];   /* temporary file in the same directory, or empty */
+    int fd;                /* of the temporary file, or -1 */
 };
 /* Open a temporary file next to `path` with the permissions of a new file. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
-/* ok: rename it to its target; otherwise, or if that fails, remove it. */
+/* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove it. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
-/* Can a file be created there? Ask before long work whose result goes into it. */
+/* Can a file be created at path? Check this before long work whose result goes there. */
 bool newfile_possible(const char *path, struct err *e);
-/* "cannot DOING: the reason of errno `why`". */
+/* Fail with "cannot DOING: REASON", where errno `why` gives the reason. Returns false. */
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Decimal numbers by fast_float and to_chars; C++ only because those are. */
+/* Decimal numbers by fast_float and std::to_chars. This file is C++ because they are. */
 #include "number.h"
 
 #include <charconv>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 
-enum { DIGITS = 19 };                      /* as many as surely fit 64 bits */
-enum { DECIDING = 800, FAR = 1000000000 }; /* digits that a half between doubles may have, and more; beyond any power */
+enum { DIGITS = 19 };                      /* any number of 19 digits fits 64 bits */
+enum { DECIDING = 800, FAR = 1000000000 }; /* more digits than any midpoint of two doubles has; beyond any exponent */
 static const uint64_t power_of_ten[DIGITS + 1] = {1,
                                                   10,
                                                   100,
@@ -35,8 +35,8 @@ static bool digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Length of a Fortran exponent at p: D, a sign or none, digits; or a sign and three digits, where the letter was
-   dropped for room. 0 if there is none. */
+/* Length of the Fortran exponent at p: D, an optional sign and digits; or a sign and three digits, since Fortran drops
+   the letter where the field is too narrow. 0: no such exponent. */
 static size_t fortran_exponent(const char *p, const char *end)
 {
     const char *q = p;
@@ -51,7 +51,7 @@ static size_t fortran_exponent(const char *p, const char *end)
     return letter ? (q > digits ? q - p : 0) : (q - digits == 3 ? q - p : 0);
 }
 
-/* The exponent of those `len` bytes, near enough where it is beyond any. */
+/* The value of that exponent of `len` bytes. A value beyond FAR is not exact, which changes no result. */
 static int64_t fortran_power(const char *p, size_t len)
 {
     const char *end = p + len;
@@ -64,8 +64,8 @@ static int64_t fortran_power(const char *p, size_t len)
     return negative ? -power : power;
 }
 
-/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) through a copy that says e: of the digits from the
-   first that is not 0 as many as can decide how to round, and a 1 for any others that are not 0. */
+/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) from a copy that is written with e. The copy holds the
+   digits from the first nonzero one, as many as can affect rounding; one digit 1 stands for any later nonzero ones. */
 static const char *fortran(const char *at, const char *mid, size_t len, double *value)
 {
     char copy[DECIDING + 32];
@@ -112,7 +112,7 @@ const char *number_parse(const char *at, const char *end, double *value, unsigne
     return r.ptr;
 }
 
-/* w * 10^q, correctly rounded, by fast_float's part for that; false where it is infinite or not certain. */
+/* Set *value to w * 10^q, correctly rounded, by fast_float's compute_float; false: infinite or not certain. */
 static inline bool scaled(uint64_t w, int64_t q, bool negative, double *value)
 {
     using format = fast_float::binary_format<double>;
@@ -123,7 +123,7 @@ static inline bool scaled(uint64_t w, int64_t q, bool negative, double *value)
     return power < static_cast<uint64_t>(format::infinite_power());
 }
 
-/* Past an exponent, e or E at p, that is added to *q; NULL if it is none or beyond four digits. */
+/* Read the exponent whose letter is at p and add it to *q. Returns its end, or NULL: no digits or more than four. */
 static const char *plain_exponent(const char *p, int64_t *q)
 {
     uint64_t power;
@@ -139,7 +139,7 @@ const char *number_plain(const char *at, double *value)
     bool negative = *at == '-';
     const char *p = at + negative;
     uint64_t whole = static_cast<unsigned char>(*p) - '0', part = 0;
-    bool one = whole < 10 && p[1] == '.'; /* most often */
+    bool one = whole < 10 && p[1] == '.'; /* the most frequent form */
     int n = one ? 1 : digits_read(p, &whole), after = 0;
     p += n;
     if (n == 0) return nullptr;

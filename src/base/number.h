@@ -1,4 +1,4 @@
-/* Decimal numbers to and from double, exactly rounded and the same in every locale. */
+/* Decimal numbers to and from double, correctly rounded, in any locale. */
 #ifndef NUMBER_H
 #define NUMBER_H
 
@@ -17,24 +17,24 @@ enum {
     NUMBER_ROOM = 32     /* bytes that number_print needs */
 };
 
-/* Read the number that starts at `at`, of any length, correctly rounded. Returns where it ends, NULL when no
-   number is there; what follows it is the caller's to judge. *how gets the flags above. */
+/* Read the number of any length at `at`, correctly rounded. Returns the end of the number, or NULL if there is none.
+   The caller checks what follows. *how receives the flags above. */
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how);
-/* The same for a number as nearly all are written: digits, then perhaps a point and digits, then perhaps e and an
-   exponent; a sign or none; at most 19 digits that count; and a blank or line end behind it, of which 8 bytes can be
-   read. NULL where it is not that plain, and number_parse is to be asked. */
+/* A fast path for the common form: optional minus, digits, optional point and digits, optional e and exponent, at most
+   19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. NULL: not of this form; call
+   number_parse. */
 const char *number_plain(const char *at, double *value);
 /* Write the shortest text that reads back as the same double; returns its length, at most NUMBER_ROOM, no NUL. */
 size_t number_print(double value, char *out);
 
-/* The top bit of each of eight bytes, less '0' each, that is no digit. The addition carries out of no byte before the
-   first such; behind it the bits may be wrong. */
+/* bytes holds eight characters minus '0'. Set the top bit of each byte that is not a digit. Only the first set bit is
+   reliable: the addition may carry out of the byte after it. */
 static inline uint64_t digits_end(uint64_t bytes)
 {
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
 }
 
-/* The number that eight digits make, the first in the lowest byte: neighbours are joined to pairs, fours, eight. */
+/* The number that eight digits form, the first digit in the lowest byte: joined to pairs, then fours, then eight. */
 static inline uint64_t digits_join(uint64_t bytes)
 {
     uint64_t pairs = bytes * 10 + (bytes >> 8);
@@ -43,8 +43,8 @@ static inline uint64_t digits_join(uint64_t bytes)
     return (first + second) >> 32;
 }
 
-/* Read the digits at `at`, eight at a time: their count, and what they make if they are not above 19. For
-   little-endian machines. Reads up to 8 bytes from the first that is no digit. */
+/* Read the digits at `at`, eight at a time. Returns their count; *value is their number if there are at most 19.
+   Little-endian machines only. Reads up to 8 bytes beyond the last digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
@@ -57,7 +57,7 @@ static inline int digits_read(const char *at, uint64_t *value)
         if (end) break;
         v = v * 100000000 + digits_join(bytes);
     }
-    int last = __builtin_ctzll(end), few = last / 8; /* those few move up, and zeros before them */
+    int last = __builtin_ctzll(end), few = last / 8; /* shift the last digits up, so that zeros precede them */
     *value = v * power[few] + digits_join(bytes << 8 << (63 - last));
     return n + few;
 }

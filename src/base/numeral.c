@@ -1,4 +1,4 @@
-/* Numbers that a user typed as words. */
+/* Recognise the numbers that a user typed. */
 #include "numeral.h"
 
 #include <errno.h>

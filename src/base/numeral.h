@@ -1,13 +1,13 @@
-/* Numbers that a user typed as words. */
+/* Recognise the numbers that a user typed. */
 #ifndef NUMERAL_H
 #define NUMERAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is all of text a number? Its value goes to *value, which may be NULL. is_real takes no inf or nan. */
+/* Is the whole text a number? *value receives it; value may be NULL. is_real rejects inf and nan. */
 bool is_integer(const char *text, int64_t *value);
 bool is_real(const char *text, double *value);
-bool like_number(const char *text); /* begins as one does, right or wrong */
+bool like_number(const char *text); /* begins like a number, whether it is a valid one or not */
 
 #endif

@@ -1,4 +1,4 @@
-/* Registries: how their entries are counted, found and listed. */
+/* Registries: count, find and list their entries. */
 #include "registry.h"
 
 #include <string.h>

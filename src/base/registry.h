@@ -8,25 +8,26 @@
 extern "C" {
 #endif
 
-/* Takes one of several names: a list, a suggestion, a completion. */
+/* Receives one name of several: to list it, suggest it or complete it. */
 typedef void give_fn(void *user, const char *name);
 
-/* Every entry's struct begins with these two. */
+/* Every entry's struct begins with these two members. */
 struct named {
     const char *name, *about;
 };
 
 struct registry {
     const void *entries;
-    size_t size; /* of an entry, in a table of entries ended by a NULL name; 0: a table of pointers ended by NULL */
+    size_t
+        size; /* bytes per entry of a table that a NULL name ends; 0: entries is a table of pointers that NULL ends */
 };
 
 /* Entry i, or NULL at the end. */
 const struct named *registry_at(const struct registry *r, int i);
 int registry_count(const struct registry *r);
-/* The index of the entry of that name, or -1. */
+/* The index of the entry with that name, or -1. */
 int registry_index(const struct registry *r, const char *name);
-/* The entry of that name, or NULL. */
+/* The entry with that name, or NULL. */
 const void *registry_find(const struct registry *r, const char *name);
 void registry_list(const struct registry *r, give_fn *give, void *user);
 

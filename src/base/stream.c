@@ -1,4 +1,4 @@
-/* Open a file, tell by its first bytes how it is packed, and deliver what is in it. */
+/* Open a file, detect from its first bytes how it is packed, and deliver its unpacked bytes. */
 #include "stream.h"
 #include "err.h"
 #include "gunzip.h"
@@ -20,16 +20,16 @@ enum packing { PLAIN, GZIP, XZ, ZSTD, BZIP2, TAR };
 struct stream {
     const char *path;
     int fd;
-    int64_t size, done;      /* bytes of the file, bytes read of it */
-    enum packing packing;    /* of the file itself */
+    int64_t size, done;      /* bytes of the file; bytes read so far */
+    enum packing packing;    /* of the outermost layer */
     struct gunzip *gunzip;   /* or NULL */
-    struct archive *archive; /* above gunzip, or above the file; or NULL */
+    struct archive *archive; /* reads from gunzip or from the file; or NULL */
     struct err below;        /* why the layer below libarchive failed */
-    const char *out;         /* what libarchive gave and was not delivered yet: nout bytes, after `gap` zeros */
+    const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
-    int64_t gap, given; /* zeros that a sparse file leaves out; bytes delivered of the entry */
-    struct err fault;   /* met after bytes that are delivered first */
-    char piece[PIECE];  /* what libarchive is given */
+    int64_t gap, given; /* zeros that a sparse file omits; bytes of the entry delivered so far */
+    struct err fault;   /* reported once the bytes before it are delivered */
+    char piece[PIECE];  /* input buffer of libarchive */
 };
 
 static enum packing packing_of(const char *s, int64_t n)
@@ -77,17 +77,16 @@ static bool refuse_kind(const char *where, mode_t mode, struct err *e)
                        : S_ISFIFO(mode) ? "a pipe; write its data to a file and load that"
                        : S_ISSOCK(mode) ? "a socket"
                                         : "a device";
-    return fail_at(e, E_IO, where, "expected a file, found %s", kind);
+    return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
-/* Non-blocking, since opening a pipe would wait for its writer. */
+/* Opened non-blocking: opening a pipe would otherwise wait for its writer. */
 static bool file_open(struct stream *s, const char *where, struct err *e)
 {
     struct stat st;
     s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 && errno == ENXIO) return refuse_kind(where, S_IFSOCK, e);
-    if (s->fd < 0 || fstat(s->fd, &st))
-        return fail_at(e, E_IO, where, "expected a readable file, found: %s", strerror(errno));
+    if (s->fd < 0 || fstat(s->fd, &st)) return fail_at(e, E_IO, where, "cannot open the file: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) return refuse_kind(where, st.st_mode, e);
     s->size = st.st_size;
     return true;
@@ -114,7 +113,7 @@ static bool sniff(struct stream *s, enum packing *packing, struct err *e)
         got += r > 0 ? r : 0;
     }
     if (r < 0 && !got) return false;
-    if (r < 0 && e) err_clear(e); /* met again, after the bytes before it */
+    if (r < 0 && e) err_clear(e); /* reading meets it again after the bytes before it */
     *packing = packing_of(head, got);
     return rewind_below(s, e);
 }
@@ -133,12 +132,11 @@ static bool archive_fail(struct stream *s, struct err *e)
     const char *why = archive_error_string(s->archive);
     char text[256];
     if (s->below.code) return fail(e, s->below.code, "%s", s->below.text);
-    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "damage";
-    return fail(e, E_INPUT, "expected a sound compressed file, found: %s; it is truncated or corrupt, fetch it again",
-                why);
+    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
+    return fail(e, E_INPUT, "the compressed file is damaged (%s): it is truncated or corrupt; download it again", why);
 }
 
-/* (Re)open libarchive at the beginning of what lies below it. */
+/* Open libarchive, or reopen it, at the beginning of the layer below. */
 static bool archive_start(struct stream *s, struct err *e)
 {
     archive_read_free(s->archive);
@@ -161,14 +159,14 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The ending of a matrix in text, or NULL. */
+/* The file name extension .mtx or .rb, or NULL. */
 static const char *matrix_ending(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
-/* NAME.mtx in NAME.tar.gz: the same up to the first dot of the archive's own ending. */
+/* Is it NAME.mtx in NAME.tar.gz? Compares up to the extension of the archive. */
 static bool named_like(const char *name, const char *archive)
 {
     size_t n = (size_t)(matrix_ending(name) - base_name(name));
@@ -177,8 +175,8 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    int found, best, index; /* matrices so far; the chosen one's index, -1 none; of the entry at hand */
-    bool sure;              /* best is named like the archive */
+    int found, best, index; /* matrices so far; index of the chosen entry, or -1; index of the current entry */
+    bool sure;              /* the name of `best` matches the archive */
     char list[320];
 };
 
@@ -204,10 +202,10 @@ static bool choose(struct stream *s, struct choice *c, struct err *e)
         if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s->path);
     }
     if (r < ARCHIVE_WARN) return archive_fail(s, e);
-    if (!c->found) return fail(e, E_INPUT, "expected a .mtx or .rb file in the archive, found none");
+    if (!c->found) return fail(e, E_INPUT, "the archive holds no .mtx or .rb file");
     return c->found == 1 || c->sure ||
            fail(e, E_INPUT,
-                "expected one .mtx or .rb file, or one named like the archive, found %d: %s; unpack the one you want",
+                "the archive holds %d .mtx or .rb files, none named like the archive: %s; unpack the one you want",
                 c->found, c->list);
 }
 
@@ -220,7 +218,7 @@ static bool archive_open_entry(struct stream *s, struct err *e)
     if (r == ARCHIVE_EOF) return true;
     if (r < ARCHIVE_WARN) return archive_fail(s, e);
     if (archive_filter_count(s->archive) > 2)
-        return fail(e, E_INPUT, "expected a file compressed once, found it compressed twice; unpack it first");
+        return fail(e, E_INPUT, "the file is compressed twice; unpack it once first");
     if (archive_format(s->archive) == ARCHIVE_FORMAT_RAW) return true;
     if (!archive_start(s, e) || !choose(s, &c, e) || !archive_start(s, e)) return false;
     for (int i = 0; i <= c.best; i++)
@@ -237,8 +235,7 @@ static bool unpack(struct stream *s, struct err *e)
     s->gunzip = gunzip_new(file_read, s, e);
     if (!s->gunzip || !sniff(s, &inner, e)) return false;
     if (inner == TAR) return archive_open_entry(s, e);
-    return inner == PLAIN ||
-           fail(e, E_INPUT, "expected a file compressed once, found it compressed twice; unpack it first");
+    return inner == PLAIN || fail(e, E_INPUT, "the file is compressed twice; unpack it once first");
 }
 
 struct stream *stream_open(const char *path, struct err *e)
@@ -264,8 +261,8 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
-/* The next piece of the entry from libarchive; false at its end and at a fault, which is kept. archive_read_data would
-   drop the bytes before a fault. */
+/* Get the next piece of the entry from libarchive; false at its end or at a fault, which s->fault keeps. Not with
+   archive_read_data, which drops the bytes before a fault. */
 static bool next_piece(struct stream *s)
 {
     const void *out = NULL;
@@ -280,7 +277,7 @@ static bool next_piece(struct stream *s)
     return archive_fail(s, &s->fault);
 }
 
-/* Up to n bytes of the piece at hand. */
+/* Deliver up to n bytes of the current piece. */
 static int64_t take_piece(struct stream *s, char *to, int64_t n)
 {
     int64_t zeros = s->gap < n ? s->gap : n, bytes = (int64_t)s->nout < n - zeros ? (int64_t)s->nout : n - zeros;

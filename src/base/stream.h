@@ -1,4 +1,4 @@
-/* The bytes of a file, unpacked on the way where its content says that it is packed. */
+/* The bytes of a file, unpacked while they are read if the file is compressed. */
 #ifndef STREAM_H
 #define STREAM_H
 
@@ -7,16 +7,17 @@
 
 struct err;
 
-/* Plain, gzip, xz, zstd, bzip2, and tar in any of them: then the archive's one .mtx or .rb file, or the one named like
-   the archive. Told apart by content, never by name. One thread at a time. */
+/* Reads plain files, gzip, xz, zstd, bzip2, and tar in any of them. From an archive it reads the only .mtx or .rb file,
+   or the one whose name matches the archive's. The packing is detected from the content, never from the name. A stream
+   is for one thread at a time. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* NULL is fine */
-/* Up to n bytes; fewer only shortly before the end or a fault, 0 at the end, -1 on failure. What precedes a fault
-   is delivered before it is reported. */
+/* Read up to n bytes; fewer only near the end or a fault, 0 at the end, -1 on failure. Bytes before a fault are
+   delivered before it is reported. */
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
-int64_t stream_size(const struct stream *s); /* bytes of a plain file, -1 when unpacked on the way */
-void stream_progress(const struct stream *s, int64_t *done, int64_t *total); /* bytes of the file itself */
+int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed */
+void stream_progress(const struct stream *s, int64_t *done, int64_t *total); /* in packed bytes */
 bool stream_garbage(const struct stream *s); /* bytes that are not gzip follow the gzip stream */
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of error messages: the nearest of the words that would have been right, and lists of choices. */
+/* Parts of error messages about a wrong word: the nearest valid word, and lists of valid words. */
 #include "suggest.h"
 #include "text.h"
 
@@ -19,8 +19,8 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Insertions, deletions, changes and swaps of neighbours from a to b (optimal string alignment); ignores case.
- */
+/* The number of insertions, deletions, replacements and swaps of neighbours between a and b, ignoring case (optimal
+   string alignment). */
 static int distance(const char *a, const char *b)
 {
     int m = (int)strlen(a), n = (int)strlen(b), d[3][LONGEST + 1] = {0};
@@ -40,7 +40,7 @@ static int distance(const char *a, const char *b)
 
 struct suggest suggest_for(const char *word)
 {
-    int most = (int)strlen(word) / 3; /* a third of the letters may be wrong, one at least, three at most */
+    int most = (int)strlen(word) / 3; /* accept a third of the letters as wrong: one to three */
     most = most < 1 ? 1 : most > 3 ? 3 : most;
     return (struct suggest){.word = word, .distance = most + 1};
 }
@@ -49,7 +49,7 @@ void suggest_offer(void *user, const char *name)
 {
     struct suggest *s = user;
     int d = distance(s->word, name);
-    if (!strcmp(s->word, name)) return; /* the user quoted a keyword, so it is not meant */
+    if (!strcmp(s->word, name)) return; /* the user quoted a keyword to use it as a name */
     if (d >= s->distance || d >= (int)strlen(name)) return;
     s->distance = d;
     snprintf(s->best, sizeof s->best, "%s", name);

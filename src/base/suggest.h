@@ -1,4 +1,4 @@
-/* The parts of errors about a wrong word: the nearest right one, and a list of choices. */
+/* Parts of error messages about a wrong word: the nearest valid word, and a list of valid words. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
@@ -10,21 +10,22 @@
 
 struct suggest {
     const char *word; /* what was typed */
-    char best[64];    /* the nearest of those offered, or empty */
-    int distance;
+    char best[64];    /* the nearest name offered so far, or empty */
+    int distance;     /* edits from word to best */
 };
 struct suggest suggest_for(const char *word);
 give_fn suggest_offer; /* user: the struct suggest */
 
-/* The text of an error in the making; what does not fit is cut off. */
+/* The text of an error message while it is composed; text that does not fit is cut off. */
 struct message {
     char text[sizeof((struct err *)0)->text];
     size_t n;
-    int items, of; /* listed so far, and in all where that is known */
+    int items, of; /* names listed so far; total, if known */
 };
 void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
-void message_quote(struct message *t, const char *text);       /* `text`, made safe; NULL: the end */
-void message_near(struct message *t, const struct suggest *s); /* did you mean */
-give_fn message_list;                                          /* user: the struct message; a few, then ... */
+void message_quote(struct message *t,
+                   const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
+void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" if there is one */
+give_fn message_list; /* adds a name to the list, or "..." after twelve; user: the struct message */
 
 #endif

@@ -1,24 +1,24 @@
-/* Tables: cells gathered row by row, columns named by their cells, printed aligned or as CSV. */
+/* Tables: cells are collected row by row, each names its column; printed aligned, as CSV or as HTML. */
 #include "table.h"
 #include "mem.h"
 #include "text.h"
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 }; /* what a text is cut to, at least */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 }; /* the smallest widths that text is cut to */
 
 struct column {
     const char *name;
     int width;
-    bool right, prose; /* prose: of several words, which may be cut */
-    bool kept;         /* what the table is there for: others are hidden before it */
+    bool right, prose; /* numbers, right-aligned; text of several words, which may be cut */
+    bool kept;         /* the main column: all others are hidden before it */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
     int n;
     bool by_key; /* columns are keys (CSV), else headings (text) */
     const char *hidden[COLUMNS_MAX];
-    int nhidden; /* the last of them first */
+    int nhidden; /* from right to left */
 };
 
 void table_row(struct table *t)
@@ -80,7 +80,7 @@ static void columns_of(const struct table *t, bool by_key, struct columns *k)
     }
 }
 
-/* The text of column c among a row's cells, first..end-1; empty where the row has none. */
+/* The text of a column in a row, whose cells are first .. end-1; empty if the row has no such cell. */
 static const char *text_in(const struct table *t, int first, int end, const char *column, bool by_key)
 {
     for (int i = first; i < end; i++) {
@@ -97,7 +97,7 @@ static int row_end(const struct table *t, int first)
     return end;
 }
 
-/* One cell of a line; the last one leaves no blanks behind it. */
+/* Print one cell of a line; no blanks follow the last cell. */
 static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
 {
     int shown = text_width(text);
@@ -118,7 +118,7 @@ static int last_shown(const struct table *t, int first, int end, const struct co
     return last;
 }
 
-/* Columns that the table takes, or would take with its prose cut down. */
+/* Width of the table in terminal columns; with `cut`, after its prose is cut to the smallest width. */
 static int width_of(const struct columns *k, bool cut)
 {
     int sum = (k->n - 1) * GAP;
@@ -130,7 +130,7 @@ static int width_of(const struct columns *k, bool cut)
     return sum;
 }
 
-/* Hide the last column, or the one before it where that is to stay; false: what is left stays. */
+/* Hide the last column, or the one before it if the last is the main column; false: no column can be hidden. */
 static bool hide(struct columns *k)
 {
     int c = k->n - 1;
@@ -142,7 +142,7 @@ static bool hide(struct columns *k)
     return true;
 }
 
-/* Hide columns as long as prose that is cut down would not make the table fit; then cut it as needed. */
+/* Hide columns until cutting prose makes the table fit; then cut the prose as needed. */
 static void fit(struct columns *k, int width)
 {
     while (width && width_of(k, true) > width && hide(k)) continue;
@@ -155,9 +155,9 @@ static void fit(struct columns *k, int width)
     }
 }
 
-static void tell_hidden(const struct columns *k, FILE *f, int width)
+static void print_hidden(const struct columns *k, FILE *f, int width)
 {
-    char text[1024] = "hidden for want of room: ";
+    char text[1024] = "hidden (terminal too narrow): ";
     if (!k->nhidden) return;
     for (int i = k->nhidden - 1; i >= 0; i--) {
         size_t n = strlen(text);
@@ -180,7 +180,7 @@ void table_text(const struct table *t, FILE *f, int width)
         for (int c = 0; c <= last; c++) put_aligned(f, &k.c[c], text_in(t, i, end, k.c[c].name, false), c == last);
         fputc('\n', f);
     }
-    tell_hidden(&k, f, width);
+    print_hidden(&k, f, width);
 }
 
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)

@@ -1,4 +1,4 @@
-/* Rows of named cells, gathered until their widths are known, then printed as text or CSV. For out.c. */
+/* Tables: rows of named cells, collected until their widths are known, then printed as text, CSV or HTML. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -8,29 +8,33 @@
 struct err;
 
 struct cell {
-    const char *key, *heading; /* of the CSV column, of the text column; NULL: not in it. Outlive the table */
-    char *text;                /* owned, safe to print */
-    bool right;                /* a number */
+    const char *key,
+        *heading; /* name of the CSV column, of the text column; NULL: not shown there. Must outlive the table */
+    char *text;   /* owned, safe to print */
+    bool right;   /* a number */
     int row;
 };
 struct table {
     struct cell *cell;
     int n, room, rows;
-    const char *kept; /* heading of the column that stays on a narrow terminal, as the first does, or NULL */
+    const char
+        *kept; /* heading of the main column, never hidden on a narrow terminal (nor is the first column); or NULL */
 };
 
-/* Start a row; add a cell to it. Foreign text is made safe here; ends of lines stay where `lines`. */
+/* Start a row; add a cell to it. Makes foreign text safe; with `lines`, line ends are kept. */
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
-/* Columns aligned, with headings; "heading  value" lines, rows apart. width: of the terminal, in which long texts are
-   cut and the last columns hidden, which is said below, or values go on in the next line; 0: as wide as it gets. */
+/* table_text prints aligned columns under headings. table_records prints "heading  value" lines, with a blank line
+   between rows. width is that of the terminal: table_text cuts long texts and hides the last columns, with a note below
+   the table; table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
-/* Text from column `at` on, going on at column `indent` of the next line where a word would pass the width. */
+/* Print text from column `at` on. A word that would pass the width goes to column `indent` of the next line. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
-void table_csv(const struct table *t, FILE *f);                /* RFC 4180, with a header */
-void table_html(const struct table *t, FILE *f, bool records); /* text, or records, as an HTML table */
+void table_csv(const struct table *t, FILE *f); /* RFC 4180, with a header */
+void table_html(const struct table *t, FILE *f,
+                bool records); /* the layout of table_text or of table_records, as an HTML table */
 void table_clear(struct table *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* Text for people: foreign bytes made safe, bytes and counts made readable. */
+/* Text for the screen: foreign bytes made safe; byte counts, times and numbers made readable. */
 #include "text.h"
 #include "base.h"
 
@@ -24,7 +24,7 @@ int utf8_decode(const char *text, size_t n, uint32_t *point)
     return len;
 }
 
-/* C0, DEL, C1, and what turns the direction of writing or hides itself. */
+/* C0, DEL and C1 controls, and characters that are invisible or change the direction of writing. */
 static bool unsafe(uint32_t p)
 {
     return p < 0x20 || (p >= 0x7f && p < 0xa0) || p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
@@ -103,7 +103,7 @@ char *show_us(double us, char *out, size_t size)
     return out;
 }
 
-/* The ending of a noun when there are many of it, and how many letters it takes the place of. */
+/* The plural ending of a noun; *drop is the number of letters that it replaces. */
 static const char *ending(const char *noun, size_t n, int *drop)
 {
     *drop = 1;
@@ -165,7 +165,7 @@ int text_width(const char *text)
     while (*text) {
         wchar_t c;
         size_t n = mbrtowc(&c, text, MB_LEN_MAX, &state);
-        if (n > MB_LEN_MAX) { /* not a character of this locale: count UTF-8 lead bytes */
+        if (n > MB_LEN_MAX) { /* not valid in this locale: count UTF-8 lead bytes */
             memset(&state, 0, sizeof state);
             width += (unsigned char)*text++ >> 6 != 2;
             continue;
@@ -186,7 +186,7 @@ void text_html(FILE *f, const char *text)
         bool no_character = !strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3);
         if (mark)
             fputs(entity[mark - marks], f);
-        else if (no_character) /* U+FFFE and U+FFFF, which XML has no place for */
+        else if (no_character) /* U+FFFE and U+FFFF are not allowed in XML */
             fputc('?', f), text += 2;
         else
             fputc(*text, f);

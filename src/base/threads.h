@@ -1,8 +1,8 @@
-/* When loops on the host use several threads. */
+/* The size from which loops on the host use several threads. */
 #ifndef THREADS_H
 #define THREADS_H
 
-/* With fewer entries than this, starting threads costs more time than they save. */
+/* Below this number of entries, starting threads costs more time than they save. */
 enum { THREADS_FROM = 1 << 14 };
 
 #endif

@@ -11,12 +11,13 @@ extern "C" {
 
 struct err;
 
-/* Long work calls watch_tick at least every 10 ms. `tick` may be NULL. */
+/* Long work calls watch_tick at least every 10 ms. The member `tick` may be NULL. */
 struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;
 };
-/* false with E_CANCELLED when the user cancelled. w may be NULL. total 0: unknown. */
+/* Report that `done` of `total` (0: unknown) of `what` is finished. false with E_CANCELLED: the user cancelled. w may
+   be NULL. */
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Words: one command of a line cut at blanks, with quotes, backslashes and comments. */
+/* Split one command of a line into words at blanks, with quotes, backslashes and comments. */
 #include "words.h"
 #include "err.h"
 
@@ -12,14 +12,13 @@ static bool is_blank(char c)
 
 static bool put(struct words *w, const char *text, size_t n, struct err *e)
 {
-    if (w->used + n >= sizeof w->text - 1)
-        return fail(e, E_LIMIT, "expected a command of at most %d bytes", LINE_LIMIT);
+    if (w->used + n >= sizeof w->text - 1) return fail(e, E_LIMIT, "the command is longer than %d bytes", LINE_LIMIT);
     memcpy(w->text + w->used, text, n);
     w->used += n;
     return true;
 }
 
-/* The inside of a quote; *p is behind the opening one. An open quote ends with the line. */
+/* Take the text inside quotes; *p is after the opening quote. An unclosed quote ends with the line. */
 static bool quoted(struct words *w, const char **p, char quote, struct err *e)
 {
     for (; **p && **p != quote; ++*p) {
@@ -33,7 +32,7 @@ static bool quoted(struct words *w, const char **p, char quote, struct err *e)
     return true;
 }
 
-/* A leading ~/ is the home directory. */
+/* Replace the ~ of a leading ~/ by the home directory. */
 static bool home(struct words *w, const char **p, struct err *e)
 {
     const char *dir = getenv("HOME");
@@ -44,7 +43,7 @@ static bool home(struct words *w, const char **p, struct err *e)
 
 static bool one_word(struct words *w, const char **p, struct err *e)
 {
-    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "expected at most %d words in a command", WORDS_MAX);
+    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words", WORDS_MAX);
     struct word *word = &w->w[w->n++];
     *word = (struct word){w->text + w->used, false};
     if (!home(w, p, e)) return false;
@@ -72,7 +71,7 @@ static void put_at(char *out, size_t size, size_t *n, char c)
     ++*n;
 }
 
-/* May it stand in a word as it is? */
+/* Can a word hold this character without quotes? */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_+-.,/:=@%^", c);
@@ -112,6 +111,6 @@ bool words_split(struct words *w, const char **line, struct err *e)
     }
     w->more = **line == ';';
     if (w->more) ++*line;
-    if (w->open) return fail(e, E_USAGE, "expected a closing %c before the end of the line", w->open);
+    if (w->open) return fail(e, E_USAGE, "the line ends inside a quote; add a closing %c", w->open);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Library calls that cannot be cancelled, on a thread that is abandoned when the user cancels. */
+/* Run a library call that cannot be cancelled on a thread, and abandon the thread if the user cancels. */
 #include "worker.h"
 #include "err.h"
 #include "mem.h"

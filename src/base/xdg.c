@@ -1,4 +1,4 @@
-/* The paths of the user's own files, in the XDG directories. */
+/* The paths of the user's configuration and state files, in the XDG directories. */
 #include "xdg.h"
 
 #include <errno.h>

@@ -33,8 +33,8 @@ static const struct {
     {"load ''", "load|*", "", NULL},
     {"load ~/m.mtx ~x a~/b", "load|/home/me/m.mtx|~x|a~/b", "", NULL},
     {"load \\", "load|\\", "", NULL},
-    {"load 'a", "", "", "expected a closing ' before the end of the line"},
-    {"load \"a; b", "", "", "expected a closing \" before the end of the line"},
+    {"load 'a", "", "", "the line ends inside a quote; add a closing '"},
+    {"load \"a; b", "", "", "the line ends inside a quote; add a closing \""},
 };
 
 static void show_words(const struct words *w, char *out, size_t size)
@@ -72,7 +72,7 @@ static void too_many_words_are_refused(void **state)
     for (int i = 0; i <= WORDS_MAX; i++) memcpy(line + 2 * i, "a ", 2);
     const char *rest = line;
     assert_false(words_split(&w, &rest, &e));
-    assert_string_equal(e.text, "expected at most 256 words in a command");
+    assert_string_equal(e.text, "the command has more than 256 words");
 }
 
 /* ---- suggestions ---- */
@@ -209,7 +209,7 @@ static const struct {
     {"layout sell c 2 of A",
      "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: f32, f64, view\n"},
     {"drop", "drop: drop which matrices? name them, or `all`; `list` shows them\n"},
-    {"load \"a", "warpspy: expected a closing \" before the end of the line\n"},
+    {"load \"a", "warpspy: the line ends inside a quote; add a closing \"\n"},
     {"!exit 3", "!: the shell command ended with status 3\n"},
     {"source /nowhere/at/all", "source: /nowhere/at/all: cannot open: No such file or directory\n"},
     {"convert csr force force", "convert: `force` is given twice\n"},
@@ -500,8 +500,8 @@ static void tables_fit_a_terminal(void **state)
         {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix...   5\n"},
-        {table_text, 27, "kernel  work\ncsr     one row of the m...\nhidden for want of room: us\n"},
-        {table_text, 10, "kernel\ncsr\nhidden for\nwant of\nroom:\nwork, us\n"},
+        {table_text, 27, "kernel  work\ncsr     one row of the m...\nhidden (terminal too\nnarrow): us\n"},
+        {table_text, 10, "kernel\ncsr\nhidden\n(terminal\ntoo\nnarrow):\nwork, us\n"},
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
     struct table t = {0};
@@ -530,10 +530,10 @@ static void the_main_column_is_kept(void **state)
     assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
     char *text = printed(&t, table_text, 35);
     assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of...\n"
-                              "hidden for want of room: each\n");
+                              "hidden (terminal too narrow): each\n");
     free(text);
     text = printed(&t, table_text, 12);
-    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum ...\nhidden for\nwant of\nroom:\nsectors,\neach\n");
+    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum ...\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
     free(text);
     table_clear(&t);
 }

@@ -396,7 +396,7 @@ static const struct {
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | lu-nothing | solve ms | 1 |\n",
      ":3: ", "expected an LU method"},
     {"> lesson samples/lessons/drm.txt\n", ":1: ", "cannot contain another"},
-    {"> load none.mtx\n", "/none.mtx", "expected a readable file"},
+    {"> load none.mtx\n", "/none.mtx", "cannot open the file"},
 };
 
 static void mistakes_name_their_line(void **state)

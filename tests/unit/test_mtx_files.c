@@ -76,8 +76,8 @@ static void an_archive_yields_its_only_matrix(void **state)
     assert_loads(pack_file("one.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 2), small_shown);
     assert_loads(pack_file("bus.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), small_shown);
     assert_refused(pack_file("other.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), E_INPUT,
-                   "found 3: bus/bus_b.mtx, bus/bus.mtx, bus/bus_x.mtx");
-    assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "found none");
+                   "holds 3 .mtx or .rb files, none named like the archive: bus/bus_b.mtx, bus/bus.mtx, bus/bus_x.mtx");
+    assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "holds no .mtx or .rb file");
 }
 
 static void double_compression_is_refused(void **state)
@@ -113,7 +113,7 @@ static void damage_is_found(void **state)
     for (int i = 0; i < COUNT(ends); i++) assert_refused(write_file("cut.gz", z, ends[i]), E_INPUT, "truncated");
     for (int i = 0; i < COUNT(flips); i++) {
         z[flips[i]] ^= 1;
-        assert_refused(write_file("flip.gz", z, n), E_INPUT, "expected");
+        assert_refused(write_file("flip.gz", z, n), E_INPUT, "is damaged");
         z[flips[i]] ^= 1;
     }
     mem_free(z);
@@ -271,9 +271,9 @@ static void only_files_of_an_archive_count(void **state)
     const struct member hostile[] = {{"\x1b[2J.mtx", "", 0}, {"b.mtx", "", 0}};
     (void)state;
     assert_loads(tar_of("links.tar", m, types, 6), small_shown);
-    assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "found none");
-    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "expected");
-    assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "found 2: \\x1b[2J.mtx, b.mtx");
+    assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "holds no .mtx or .rb file");
+    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "file is empty");
+    assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "\\x1b[2J.mtx, b.mtx");
 }
 
 static void unreadable_files_are_named(void **state)
