@@ -37,7 +37,7 @@ static int read_way(const struct args *a, struct err *e)
 
 struct scaled {
     struct range before, after;
-    struct left left;
+    struct unscaled left;
     double us;
 };
 

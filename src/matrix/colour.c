@@ -1,20 +1,20 @@
-/* Greedy colouring of a matrix's rows, in their own order. */
+/* Greedy colouring of the rows of a matrix, in ascending order. */
 #include "colour.h"
 #include "csr.h"
 #include "base/mem.h"
 
-/* The pattern of A', rows ascending: who needs row i. */
-struct needed {
+/* The pattern of A', rows ascending: the rows of A that read x[i]. */
+struct readers {
     int *ptr, *row;
 };
 
-static void needed_free(struct needed *t)
+static void readers_free(struct readers *t)
 {
     mem_free(t->ptr);
     mem_free(t->row);
 }
 
-static bool needed_new(const struct csr *A, struct needed *t, struct err *e)
+static bool readers_new(const struct csr *A, struct readers *t, struct err *e)
 {
     t->ptr = mem_new(A->rows + 1, sizeof *t->ptr, "a transposed pattern", e);
     t->row = t->ptr ? mem_new(A->nnz, sizeof *t->row, "a transposed pattern", e) : NULL;
@@ -22,15 +22,15 @@ static bool needed_new(const struct csr *A, struct needed *t, struct err *e)
     return t->row != NULL;
 }
 
-/* Mark the colours of those of other[from..end-1] that come before row i. */
+/* Mark the colours of the rows in other[from .. end-1] that precede row i. */
 static void mark(const int *other, int from, int end, int64_t i, const int *colour, int *marked)
 {
     for (int k = from; k < end; k++)
         if (other[k] < i) marked[colour[other[k]]] = (int)i;
 }
 
-/* marked[c] == i: a neighbour of row i has colour c. */
-static int colour_all(const struct csr *A, const struct needed *t, int *colour, int *marked)
+/* Colour all rows; marked[c] == i means that a neighbour of row i has colour c. Returns the number of colours. */
+static int colour_all(const struct csr *A, const struct readers *t, int *colour, int *marked)
 {
     int most = 0;
     for (int64_t i = 0; i < A->rows; i++) marked[i] = -1;
@@ -47,11 +47,11 @@ static int colour_all(const struct csr *A, const struct needed *t, int *colour, 
 
 bool colour_of(const struct csr *A, int *colour, int *ncolours, struct err *e)
 {
-    struct needed t = {0};
+    struct readers t = {0};
     int *marked = mem_new(A->rows + 1, sizeof *marked, "the colours of neighbours", e);
-    bool ok = marked && needed_new(A, &t, e);
+    bool ok = marked && readers_new(A, &t, e);
     if (ok) *ncolours = colour_all(A, &t, colour, marked);
-    needed_free(&t);
+    readers_free(&t);
     mem_free(marked);
     return ok;
 }

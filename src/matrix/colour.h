@@ -1,4 +1,4 @@
-/* Colours for the rows of a matrix, such that rows that need each other have different ones. */
+/* A colouring of the rows of a matrix: rows coupled by an entry have different colours. */
 #ifndef COLOUR_H
 #define COLOUR_H
 
@@ -7,8 +7,8 @@
 struct csr;
 struct err;
 
-/* Give each row of a square matrix the least colour, from 0, that no earlier row has of those that it shares an entry
-   of A + A' with: at most one more than the longest row of A + A'. colour[A->rows]. */
+/* Give each row of a square matrix the smallest colour, from 0, that no earlier neighbour in A + A' has. *ncolours is
+   at most 1 + the longest row of A + A'. colour has A->rows items. */
 bool colour_of(const struct csr *A, int *colour, int *ncolours, struct err *e);
 
 #endif

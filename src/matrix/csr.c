@@ -1,4 +1,4 @@
-/* The CSR interchange form: limits, invariants, copies, transposition and look-up. */
+/* The interchange form CSR: limits, invariants, copies, transposition and look-up. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -15,18 +15,19 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
     const int64_t most = INT32_MAX;
     if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(e, E_INPUT, "a matrix needs sizes of 0 or more, found %lld rows, %lld columns, %lld entries",
+        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: a matrix needs sizes of 0 or more",
                     (long long)rows, (long long)cols, (long long)nnz);
     if (rows > most || cols > most)
-        return fail(e, E_LIMIT, "at most %lld rows and columns fit 32-bit indices, found %lld x %lld", (long long)most,
-                    (long long)rows, (long long)cols);
+        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit 32-bit indices",
+                    (long long)rows, (long long)cols, (long long)most);
     if (nnz > most)
-        return fail(e, E_LIMIT, "at most %lld entries fit 32-bit row pointers, found %lld; choose a smaller matrix",
-                    (long long)most, (long long)nnz);
+        return fail(e, E_LIMIT,
+                    "%lld entries are too many: at most %lld fit 32-bit row pointers; choose a smaller matrix",
+                    (long long)nnz, (long long)most);
     return true;
 }
 
-/* Big blocks are granted by the kernel before they exist, so what is plainly too much is refused here. */
+/* Linux grants large blocks before it has pages for them, so refuse here what cannot fit. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
 {
     int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
@@ -34,7 +35,7 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
     if (mem_take_spare() && bytes <= mem_available()) return true;
     char need[32], have[32];
-    return fail(e, E_MEMORY, "%s and %s need %s, about %s can be had; drop a matrix or use a smaller one",
+    return fail(e, E_MEMORY, "%s and %s need %s, about %s is available; drop a matrix or use a smaller one",
                 how_many(rows, "row").text, how_many(nnz, "entry").text, show_bytes((double)bytes, need, sizeof need),
                 show_bytes((double)mem_available(), have, sizeof have));
 }
@@ -69,18 +70,18 @@ void csr_free(struct csr *A)
 
 static bool check_rowptr(const struct csr *A, struct err *e)
 {
-    if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "row pointers begin with 0, found %d", A->rowptr[0]);
+    if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "the row pointers begin with %d instead of 0", A->rowptr[0]);
     for (int64_t r = 0; r < A->rows; r++)
         if (A->rowptr[r + 1] < A->rowptr[r])
-            return fail(e, E_INTERNAL, "row pointers never fall, but row %lld begins at %d and ends at %d",
-                        (long long)r, A->rowptr[r], A->rowptr[r + 1]);
+            return fail(e, E_INTERNAL, "the row pointers fall: row %lld begins at %d and ends at %d", (long long)r,
+                        A->rowptr[r], A->rowptr[r + 1]);
     if (A->rowptr[A->rows] != A->nnz)
-        return fail(e, E_INTERNAL, "row pointers end with the %lld entries, found %d", (long long)A->nnz,
-                    A->rowptr[A->rows]);
+        return fail(e, E_INTERNAL, "the row pointers end with %d, but there are %lld entries", A->rowptr[A->rows],
+                    (long long)A->nnz);
     return true;
 }
 
-/* The first entry of row r that is out of range or not above the one before; -1 if all are well. */
+/* The first entry of row r whose column is out of range or not above the one before it; -1: there is none. */
 static int64_t bad_entry(const struct csr *A, int64_t r)
 {
     int64_t before = -1;
@@ -92,7 +93,8 @@ static int64_t bad_entry(const struct csr *A, int64_t r)
 bool csr_check(const struct csr *A, struct err *e)
 {
     if (!csr_limits(A->rows, A->cols, A->nnz, e)) return false;
-    if (!A->rowptr || !A->col || !A->val) return fail(e, E_INTERNAL, "a matrix has row pointers, columns and values");
+    if (!A->rowptr || !A->col || !A->val)
+        return fail(e, E_INTERNAL, "the matrix lacks row pointers, columns or values");
     if (!check_rowptr(A, e)) return false;
     int64_t first = A->rows;
 #pragma omp parallel for reduction(min : first) if (A->nnz > PARALLEL_FROM)
@@ -101,10 +103,10 @@ bool csr_check(const struct csr *A, struct err *e)
     if (first == A->rows) return true;
     int64_t k = bad_entry(A, first);
     if (A->col[k] < 0 || A->col[k] >= A->cols)
-        return fail(e, E_INTERNAL, "row %lld: columns lie in 0 .. %lld, found %d", (long long)first,
-                    (long long)A->cols - 1, A->col[k]);
-    return fail(e, E_INTERNAL, "row %lld: columns ascend without duplicates, but %d follows %d", (long long)first,
-                A->col[k], A->col[k - 1]);
+        return fail(e, E_INTERNAL, "row %lld: column %d is outside 0 .. %lld", (long long)first, A->col[k],
+                    (long long)A->cols - 1);
+    return fail(e, E_INTERNAL, "row %lld: the columns do not ascend: %d follows %d", (long long)first, A->col[k],
+                A->col[k - 1]);
 }
 
 /* ---- copies and look-up ---- */
@@ -129,7 +131,7 @@ void counts_to_offsets(int64_t n, int *ptr)
     }
 }
 
-/* For each column, at ptr[j + 1], where its first row goes. */
+/* Set ptr[j + 1] to the offset of the first row of column j. */
 static void column_starts(const struct csr *A, int *ptr)
 {
     memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
@@ -144,7 +146,7 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) row[ptr[A->col[k] + 1]++] = (int)r;
 }
 
-/* Each row takes the next place of its columns, so rows come out ascending. */
+/* Rows are taken in ascending order, so each column lists its rows in that order. */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
@@ -221,6 +223,6 @@ bool csr_finite(const struct csr *A, const char *does, struct err *e)
 {
     int64_t k = first_not_finite(A->nnz, A->val);
     if (k == A->nnz) return true;
-    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` %s all the same",
-                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k], does);
+    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` %s anyway", A->val[k],
+                (long long)span_of(A->rowptr, A->rows, k), A->col[k], does);
 }

@@ -1,7 +1,7 @@
-/* CSR from triplets. Entries are dealt, in input order, to buckets of neighbouring rows; then each bucket is
-   sorted by row, each row by column, and equal places are summed; a bucket fits the cache. Sorting within a row goes
-   by 64-bit keys, column above and position in the bucket below. The order of sums is that of the input, whatever
-   the number of threads. */
+/* CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits the cache. Then each
+   bucket is sorted by row, each row by column, and duplicates are summed. A row is sorted by 64-bit keys: the column in
+   the upper half, the position in the bucket in the lower. Duplicates are added in input order for any number of
+   threads. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -17,12 +17,12 @@ struct build {
     int64_t n;
     const int *row, *col;
     const double *val, *imag;
-    int buckets, chunks, shift; /* bucket of row r: r >> shift */
-    int64_t *at;                /* [chunks][buckets]: counts, then where each chunk writes next */
+    int buckets, chunks, shift; /* row r belongs to bucket r >> shift */
+    int64_t *at;                /* [chunks][buckets]: counts, then the next place that each chunk writes */
     int64_t *start;             /* [buckets + 1]: first entry of a bucket */
     int64_t *kept;              /* [buckets]: entries left after summing */
-    uint64_t *key;              /* [n]: row above, column below, dealt to buckets; then room for sorting */
-    double *re, *im;            /* [n]: the values beside them; im only if complex */
+    uint64_t *key;   /* [n] by bucket: row in the upper half, column in the lower; later spare room for sorting */
+    double *re, *im; /* [n]: the values in the order of key; im only if complex */
 };
 
 static int64_t chunk_begin(const struct build *b, int chunk)
@@ -69,8 +69,8 @@ static bool count_buckets(struct build *b, struct err *e)
         if (k < end && k < bad) bad = k;
     }
     if (bad == b->n) return true;
-    return fail(e, E_INPUT, "entry %lld: row and column (from 0) of a %lld x %lld matrix expected, found %d, %d",
-                (long long)bad, (long long)b->A->rows, (long long)b->A->cols, b->row[bad], b->col[bad]);
+    return fail(e, E_INPUT, "entry %lld: row %d, column %d (from 0) is outside the %lld x %lld matrix", (long long)bad,
+                b->row[bad], b->col[bad], (long long)b->A->rows, (long long)b->A->cols);
 }
 
 static void deal_entries(struct build *b)
@@ -114,7 +114,7 @@ static void sort_short(uint64_t *key, int64_t n)
     }
 }
 
-/* Stable by the byte at `shift`; from `a` to `b`. */
+/* Counting sort of a into b by the byte at bit `shift`; stable. */
 static void sort_byte(const uint64_t *a, uint64_t *b, int64_t n, int shift)
 {
     int64_t at[257] = {0};
@@ -136,7 +136,7 @@ void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols)
     }
 }
 
-/* Rows of bucket k counted into rowptr[row + 1], then made its entries' absolute starts. */
+/* Count the entries of the rows of bucket k in rowptr[row + 1], then replace each count by the row's offset. */
 static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
 {
     int *rowptr = b->A->rowptr;
@@ -150,7 +150,7 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
 }
 
 /* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the next place.
-   The keys lie in A->val itself, at or behind the place that is written. */
+   The keys are in A->val itself, never before the place that is written. */
 static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;
@@ -167,8 +167,8 @@ static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, 
     return to;
 }
 
-/* One bucket's rows, sorted and summed, from the bucket's start on. rowptr[r + 1] ends as the end of row r,
-   counted as if no other bucket had duplicates. */
+/* Sort and sum the rows of one bucket, from the bucket's start on. Sets rowptr[r + 1] to the end of row r as if no
+   other bucket had duplicates. */
 static void build_bucket(struct build *b, int k)
 {
     struct csr *A = b->A;
@@ -192,7 +192,7 @@ static void build_bucket(struct build *b, int k)
     b->kept[k] = to - b->start[k];
 }
 
-/* Close the gaps that summed duplicates left at the ends of buckets. */
+/* Close the gaps that summing duplicates left at the ends of buckets. */
 static void close_gaps(struct build *b)
 {
     struct csr *A = b->A;

@@ -1,4 +1,4 @@
-/* How many entries of a matrix fall in each cell of a picture of a window of it. */
+/* Count the entries in each cell of a grid over a window of a matrix: exactly, by sample, or from a table of sums. */
 #include "density.h"
 #include "csr.h"
 #include "base/err.h"
@@ -7,10 +7,17 @@
 
 #include <string.h>
 
-enum { ENTRIES_A_SLICE = 1 << 22, A_PART = 1 << 19, LONG_ROW = 16, CELLS_MOST = 2048, SAMPLE = 1 << 22, ROW_COST = 64 };
+enum {
+    SLICE_ENTRIES = 1 << 22,
+    PART_ENTRIES = 1 << 19,
+    LONG_ROW = 16,
+    CELLS_MOST = 2048,
+    SAMPLE = 1 << 22,
+    ROW_COST = 64
+};
 
-/* Maps 0 .. size-1 to floor(i * cells / size) with a multiplication: i*whole + the high half of i*part, where
-   part is (cells mod size) * 2^64 / size rounded up. Exact for size < 2^32. */
+/* Maps i in 0 .. size-1 to floor(i * cells / size) without a division: i*whole + the upper half of i*part, where part
+   is (cells mod size) * 2^64 / size, rounded up. Exact for size < 2^32. */
 struct scale {
     int64_t size, cells;
     uint64_t whole, part;
@@ -42,7 +49,7 @@ struct picture {
     uint32_t *cells;
 };
 
-/* Columns ascend, so a long row is cut at the cell borders instead of being read. */
+/* Columns ascend, so find the cell borders in a long row by binary search instead of reading the row. */
 static void count_long_row(const struct picture *p, int64_t k, int64_t end, uint32_t *cells)
 {
     for (int64_t x = 0; k < end; x++) {
@@ -66,8 +73,9 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
-/* A cell as (i * times) >> shift: of a power of two columns, or of any width where the product stays below 2^64. Exact
-   for i < size: times is 2^shift * cells / size and less than 1 more, 2^shift at least size^2. */
+/* Maps a column i to its cell as (i * times) >> shift: for cells of a power of two columns, or of any width if the
+   product stays below 2^64. Exact for i < size, since times is 2^shift * cells / size rounded up, and 2^shift is at
+   least size^2. */
 struct quick {
     uint64_t times;
     int shift;
@@ -85,8 +93,8 @@ static bool quick_of(const struct scale *s, struct quick *q)
     return 2 * bits < 64 && times <= UINT64_MAX / (uint64_t)s->size;
 }
 
-/* Neighbours often fall in one cell, and a count must be stored before it can be raised again: each of four entries has
-   counts of its own, which together still fit in the first cache. */
+/* Neighbouring entries often fall in one cell, and each increment waits for the store of the one before it. So four
+   sets of counts take turns; together they fit the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];
@@ -116,12 +124,12 @@ static int64_t first_row(const struct picture *p, int64_t y)
     return row < 0 ? 0 : row < p->A->rows ? row : p->A->rows;
 }
 
-/* A row of cells: its matrix rows and their entries. Rows follow one another, so where no column is outside the window
-   the entries are one stretch, of which each thread may count parts. */
+/* A row of cells: its matrix rows and their entries. If no column is outside the window, the entries of these rows are
+   contiguous, and threads may share them. */
 struct line {
     int64_t row0, row1, from, n;
     struct quick quick;
-    int parts; /* 0: no stretch, rows one by one */
+    int parts; /* that threads may count separately; 0: count row by row */
 };
 
 static struct line line_of(const struct picture *p, int64_t y)
@@ -133,7 +141,7 @@ static struct line line_of(const struct picture *p, int64_t y)
     l.n = A->rowptr[l.row1] - l.from;
     bool whole = p->win.col0 == 0 && p->win.col1 >= A->cols && w <= CELLS_MOST;
     if (whole && l.n > w && l.n <= LONG_ROW * w * (l.row1 - l.row0) && quick_of(&p->across, &l.quick))
-        l.parts = 1 + (int)(l.n / A_PART);
+        l.parts = 1 + (int)(l.n / PART_ENTRIES);
     return l;
 }
 
@@ -147,8 +155,7 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count the lines from .. to-1 of cells, each `pitch` from the last; every thread of a team comes here, and none waits
-   for the others. */
+/* Count rows from .. to-1 of cells, which lie `pitch` cells apart. All threads of a team call this; none waits. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {
@@ -158,12 +165,12 @@ static void count_lines(const struct picture *p, int64_t from, int64_t to, int64
     }
 }
 
-/* The cell row after as many as hold about ENTRIES_A_SLICE entries. */
+/* The row of cells that ends a slice from y on of about SLICE_ENTRIES entries. */
 static int64_t slice_end(const struct picture *p, int64_t y)
 {
     int64_t begin = p->A->rowptr[first_row(p, y)];
     do y++;
-    while (y < p->down.cells && p->A->rowptr[first_row(p, y + 1)] - begin <= ENTRIES_A_SLICE);
+    while (y < p->down.cells && p->A->rowptr[first_row(p, y + 1)] - begin <= SLICE_ENTRIES);
     return y;
 }
 
@@ -181,8 +188,8 @@ static bool can_count(struct window win, struct err *e)
 {
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
     if (rows <= UINT32_MAX && cols <= UINT32_MAX) return true;
-    return fail(e, E_LIMIT, "a window of at most %u rows and columns expected, found %lld x %lld", UINT32_MAX,
-                (long long)rows, (long long)cols);
+    return fail(e, E_LIMIT, "a window of %lld x %lld is too large: at most %u rows and columns", (long long)rows,
+                (long long)cols, UINT32_MAX);
 }
 
 bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
@@ -216,7 +223,7 @@ bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *
 
 /* ---- a sample ---- */
 
-/* A stride through 0 .. n-1 that meets each once, and whose first ones are far apart: the golden section of n. */
+/* A stride that visits each of 0 .. n-1 once, the first ones far from each other: near the golden section of n. */
 static int64_t stride_of(int64_t n)
 {
     for (int64_t stride = (int64_t)(0.6180339887 * (double)n) | 1;; stride++) {
@@ -226,7 +233,7 @@ static int64_t stride_of(int64_t n)
     }
 }
 
-/* Rows of cell row y while their cost is below `most`; each count grows by what the rows not looked at may hold. */
+/* Count rows of cell row y while their cost is below `most`, then scale the counts up for the rows not counted. */
 static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint32_t *cells)
 {
     int64_t begin = first_row(p, y), rows = first_row(p, y + 1) - begin, looked = 0;
@@ -279,7 +286,8 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-/* Add to each count all to its left, then the line above: side by side in stretches of columns. By a team. */
+/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they share rows, then
+   columns. */
 static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
@@ -314,7 +322,7 @@ bool sums_more(struct sums *s)
     return to < s->h;
 }
 
-/* Does each of `cells` cells of from .. from+span-1 begin at a multiple of 2^shift, or behind the last of `all`? */
+/* Does each of `cells` cells of from .. from+span-1 begin at a multiple of 2^shift? */
 static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
 {
     int64_t grain = (int64_t)1 << shift;
@@ -327,7 +335,7 @@ bool sums_fit(const struct sums *s, struct window win, int h, int w)
     return s->A && fits(win.row0, win.row1 - win.row0, h, s->down) && fits(win.col0, win.col1 - win.col0, w, s->across);
 }
 
-/* The corner where cell k begins; from behind the last one on, the last. */
+/* The index of the sum at which cell k begins, at most `last`. */
 static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift, int64_t last)
 {
     int64_t at = (from + cell_begin(a, k)) >> shift;

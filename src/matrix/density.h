@@ -1,4 +1,4 @@
-/* Counting the entries of parts of a matrix a slice at a time, by sample, or from sums kept once. */
+/* Count the entries in each cell of a grid over a matrix: slice by slice, by sample, or from a table of sums. */
 #ifndef DENSITY_H
 #define DENSITY_H
 
@@ -9,8 +9,8 @@
 
 struct err;
 
-/* density_of in slices: begin, then more until it says that nothing is left. The cells begin as zeros and belong to the
-   caller. A slice is about 4 million entries, a few milliseconds. */
+/* density_of in slices: call density_begin, then density_more until it returns false. The caller owns the cells and
+   sets them to 0. A slice is about 4 million entries and takes a few milliseconds. */
 struct density {
     const struct csr *A;
     struct window win;
@@ -21,27 +21,27 @@ struct density {
 bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
                    struct err *e);
 bool density_more(struct density *d);
-/* What density_of would count, guessed from rows spread evenly over each row of cells, each of them counted whole: time
-   does not grow with A, a dense matrix has no pattern, and what has no entry in the rows looked at is missed. */
+/* Estimate what density_of would count, from a sample of rows spread evenly over each row of cells. The time does not
+   grow with A. Cells whose entries are all in other rows stay 0. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
-/* Entries above and left of the corners of cells of 2^down rows by 2^across columns, so that four of them give the
-   count of any block of cells: counted once, a picture takes no look at the matrix. */
+/* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
+   block of cells. Once it is built, a picture needs no access to the matrix. */
 struct sums {
     const struct csr *A;
     int down, across;
-    int64_t h, w, done; /* cells each way; rows of them that are counted */
-    uint32_t *n;        /* (h+1) x (w+1), row by row */
+    int64_t h, w, done; /* cells down and across; rows of cells counted so far */
+    uint32_t *n;        /* [(h+1) * (w+1)]: the entries above and left of each corner; owned */
 };
-/* Choose the cells, at most 2048 each way and about a quarter as many as A has entries; no memory is taken yet. */
+/* Choose the cells: at most 2048 each way, and about a quarter as many as A has entries. Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* A slice of the counting; false: it is done, or failed for want of memory and is not ready. */
+/* Count one slice; false: all is counted, or there was no memory and sums_ready stays false. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);
-/* Do all cells of an h x w picture of the window begin where cells of the sums do? */
+/* Do all cells of an h x w grid over the window begin at cell borders of the sums? */
 bool sums_fit(const struct sums *s, struct window win, int h, int w);
-/* cells[y*w + x] = entries in that cell, as density_of counts; the sums are ready and fit. */
+/* Set cells[y*w + x] to what density_of counts. The sums must be ready and fit. */
 void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells);
 
 #endif

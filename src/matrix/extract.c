@@ -1,4 +1,4 @@
-/* Parts of matrices, and matrices with their rows and columns scaled. */
+/* Submatrices, pruned matrices and scaled matrices. */
 #include "extract.h"
 #include "csr.h"
 #include "base/err.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SLICE = 1 << 14 }; /* rows between two looks at the watch */
+enum { SLICE = 1 << 14 }; /* rows between two calls of watch_tick */
 
 static bool look(struct watch *w, const char *what, int64_t row, int64_t rows, struct err *e)
 {
@@ -20,10 +20,10 @@ static bool look(struct watch *w, const char *what, int64_t row, int64_t rows, s
 static bool within(const char *what, int64_t from, int64_t to, int64_t n, struct err *e)
 {
     if (0 <= from && from <= to && to <= n) return true;
-    return fail(
-        e, E_USAGE,
-        "expected the first %s and the one after the last, counted from 0 and at most %lld, found %lld and %lld", what,
-        (long long)n, (long long)from, (long long)to);
+    return fail(e, E_USAGE,
+                "%ss %lld .. %lld are outside the matrix or out of order; give the first %s and the one after the "
+                "last, from 0 to %lld",
+                what, (long long)from, (long long)to, what, (long long)n);
 }
 
 static void copy_row(struct csr *out, int64_t to, const struct csr *A, int64_t from, int64_t n, int64_t col0)
@@ -33,7 +33,7 @@ static void copy_row(struct csr *out, int64_t to, const struct csr *A, int64_t f
     if (n && A->imag) memcpy(out->imag + to, A->imag + from, (size_t)n * sizeof *A->imag);
 }
 
-/* Entries of a row in columns col0 .. col1-1, and the first of them. */
+/* The number of entries of a row inside the window's columns; *from is the first of them. */
 static int64_t part_of_row(const struct csr *A, int64_t row, struct window win, int64_t *from)
 {
     int64_t end = A->rowptr[row + 1];
@@ -81,7 +81,7 @@ struct range range_of(const struct csr *A)
 struct scaling {
     struct csr *A;
     int sides;
-    double *row, *col; /* largest |a|, then what to divide by */
+    double *row, *col; /* largest |a|, then the divisor */
     struct watch *w;
 };
 
@@ -137,19 +137,19 @@ bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch 
 
 /* ---- scale ---- */
 
-/* From maxima to what to divide by; how many lines have nothing to scale by. */
+/* Turn maxima into divisors; returns the number of rows or columns that cannot be scaled. */
 static int64_t divisors(double *most, int64_t n, bool side, bool root)
 {
-    int64_t left = 0;
+    int64_t unscaled = 0;
     for (int64_t i = 0; i < n; i++) {
         bool can = most[i] > 0 && isfinite(most[i]);
-        left += side && !can;
+        unscaled += side && !can;
         most[i] = !side || !can ? 1 : root ? sqrt(most[i]) : most[i];
     }
-    return left;
+    return unscaled;
 }
 
-/* By the larger first: the same bits whichever of the two is the row's, so that a symmetric matrix stays so. */
+/* Divide by the larger of the two first: then a symmetric matrix stays symmetric to the last bit. */
 static double scaled(double v, double a, double b)
 {
     return a > b ? v / a / b : v / b / a;
@@ -168,27 +168,28 @@ static bool divide(struct scaling *s, struct err *e)
     return true;
 }
 
-/* Once, or for both sides several times: each changes the other's maxima. */
-static bool rounds(struct scaling *s, struct left *left, struct err *e)
+/* One round; several for both sides, since scaling the rows changes the maxima of the columns. */
+static bool rounds(struct scaling *s, struct unscaled *unscaled, struct err *e)
 {
     bool both = s->sides == SCALE_BOTH;
     for (int i = 0; i < (both ? SCALE_ROUNDS : 1); i++) {
         if (!maxima(s, e)) return false;
-        struct left l = {divisors(s->row, s->A->rows, s->sides & SCALE_ROWS, both),
-                         divisors(s->col, s->A->cols, s->sides & SCALE_COLS, both)};
-        if (i == 0 && left) *left = l;
+        struct unscaled now = {divisors(s->row, s->A->rows, s->sides & SCALE_ROWS, both),
+                               divisors(s->col, s->A->cols, s->sides & SCALE_COLS, both)};
+        if (i == 0 && unscaled) *unscaled = now;
         if (!divide(s, e)) return false;
     }
     return true;
 }
 
-bool csr_scale(struct csr *out, const struct csr *A, int sides, struct left *left, struct watch *w, struct err *e)
+bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, struct watch *w,
+               struct err *e)
 {
     struct scaling s = {.A = out, .sides = sides, .w = w};
     if (!csr_copy(out, A, e)) return false;
     s.row = mem_new(A->rows, sizeof *s.row, "rows' largest values", e);
     s.col = s.row ? mem_new(A->cols, sizeof *s.col, "columns' largest values", e) : NULL;
-    bool ok = s.col && rounds(&s, left, e);
+    bool ok = s.col && rounds(&s, unscaled, e);
     mem_free(s.row);
     mem_free(s.col);
     if (!ok) csr_free(out);

@@ -11,26 +11,27 @@ struct csr;
 struct err;
 struct watch;
 
-/* The rows and columns of win, which lies within A (E_USAGE if not); they are counted anew from 0. */
+/* The submatrix of the rows and columns of win, renumbered from 0. E_USAGE: win is not within A. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
-/* The entries that are not 0, and whose |a| is not below that; NaN stays. */
+/* The entries with |a| > 0 and |a| >= below; NaN is kept. */
 bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e);
 
 enum { SCALE_ROWS = 1, SCALE_COLS = 2, SCALE_BOTH = 3, SCALE_ROUNDS = 10 };
 
-/* Smallest and largest |a| of the entries that are finite and not 0; NaN where there are none. */
+/* Smallest and largest |a| among the finite nonzero entries; NaN if there are none. */
 struct range {
     double low, high;
 };
 struct range range_of(const struct csr *A);
 
-/* Rows or columns that were left as they are: nothing but zeros, or an entry that is infinite. */
-struct left {
+/* Numbers of rows and columns that cannot be scaled: all zero, or with an infinite entry. */
+struct unscaled {
     int64_t rows, cols;
 };
-/* Each row or column divided by its largest |a|; for both, SCALE_ROUNDS times rows and columns together by the square
-   roots of these (Ruiz 2001). left may be NULL. */
-bool csr_scale(struct csr *out, const struct csr *A, int sides, struct left *left, struct watch *w, struct err *e);
+/* Divide each row, or each column, by its largest |a|. SCALE_BOTH divides rows and columns together by the square roots
+   of these, SCALE_ROUNDS times (Ruiz 2001). unscaled may be NULL. */
+bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, struct watch *w,
+               struct err *e);
 
 #endif

@@ -47,11 +47,11 @@ int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width)
     return low + (int64_t)(random_next(state) % (uint64_t)(high - low));
 }
 
-static bool outside(const struct generator *g, const struct param *q, int64_t min, int64_t max, int64_t found,
+static bool outside(const struct generator *g, const struct param *q, int64_t min, int64_t max, int64_t value,
                     struct err *e)
 {
-    return fail(e, E_USAGE, "%s: %s between %lld and %lld expected, found %lld; usage: %s", g->name, q->name,
-                (long long)min, (long long)max, (long long)found, g->usage);
+    return fail(e, E_USAGE, "%s: %s is %lld, but must be from %lld to %lld; usage: %s", g->name, q->name,
+                (long long)value, (long long)min, (long long)max, g->usage);
 }
 
 bool gen_params(const struct generator *g, const int64_t *p, struct err *e)

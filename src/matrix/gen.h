@@ -1,4 +1,4 @@
-/* Generators of matrices, and what their files share: checks, random streams, a way to write rows. */
+/* Generators of matrices, and the helpers they share: parameter checks, random streams, writing rows. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -15,7 +15,7 @@ struct watch;
 struct generator {
     const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
     struct param params[PARAMS_MAX + 1]; /* positional, integers */
-    /* Any seed will do. w may be NULL. */
+    /* Fill *out; p holds the parameters. Every seed is valid. w may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
 extern const struct generator *const generators[]; /* ended by NULL */
@@ -28,18 +28,19 @@ const struct generator *generator_find(const char *name);
 #include "generators.def"
 #undef GENERATOR
 
-/* Are the parameters within the generator's own ranges? */
+/* Are the parameters within the ranges of the generator's entry? */
 bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
-/* Parameter i, which the others limit to `most`, in *v: a default beyond it is reduced to it, another value is refused.
- */
+/* Set *v to parameter i, which the other parameters limit to `most`. A default above the limit is reduced to it; any
+   other value above it is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
-/* Called for each row: look at the watch now and then, saying `done` of `total`; where it cancels, A is freed. */
+/* Call for each row: reports `done` of `total` to the watch now and then. false: cancelled, and A is freed. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
-/* The start of an independent random stream for item `at`, so that items need no order. */
+/* The initial state of an independent random stream for item `at`: items can be generated in any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);
-/* Cut 0 .. width-1 in n >= 1 equal parts: a random number of part k. Distinct and ascending in k for n <= width. */
+/* Split 0 .. width-1 into n >= 1 equal parts and return a random number from part k. For n <= width the results are
+   distinct and ascend with k. */
 int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width);
-/* Write entry *at of A and go on. */
+/* Write entry *at of A and advance *at. */
 static inline void gen_put(struct csr *A, int64_t *at, int64_t col, double v)
 {
     A->col[*at] = (int)col;

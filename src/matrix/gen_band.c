@@ -1,4 +1,4 @@
-/* Matrices along the diagonal: a band of chosen fill, and diagonals that are broken in pieces. */
+/* Matrices with entries near the diagonal: a band with a chosen fill, and diagonals broken into pieces. */
 #include "gen.h"
 #include "base/mem.h"
 #include "random.h"
@@ -6,7 +6,7 @@
 /* ---- band ---- */
 
 struct stripe {
-    int64_t first, others; /* first column, places beside the diagonal */
+    int64_t first, others; /* first column; places without the diagonal */
 };
 
 static struct stripe stripe_of(int64_t n, int64_t half, int64_t row)
@@ -21,7 +21,7 @@ static int64_t filled(int64_t places, int64_t percent)
     return (places * percent + 99) / 100;
 }
 
-/* Row r: the diagonal, and `count` of the other places, one in each equal part of them. */
+/* Write row r: the diagonal, and `count` other entries, one in each of `count` equal parts of the band. */
 static void band_row(struct csr *A, int64_t *at, int64_t r, struct stripe s, int64_t count, uint64_t seed)
 {
     uint64_t state = gen_stream(seed, (uint64_t)r);
@@ -51,20 +51,20 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
     return true;
 }
 
-/* ---- brokendiag: the main diagonal whole, every other one cut in pieces of which about half are there ----
+/* ---- brokendiag: the main diagonal is full; every other diagonal is cut into pieces, about half of them present ----
 
-       * . *          pieces of a diagonal, PIECES to the matrix's height, begin at a row
-         *   .        of its own; a coin says of each whether it is there
-       .   *   *
+       * . *          Every diagonal has PIECES pieces per height of the matrix. They begin at
+         *   .        a random row of their own, and a random bit decides whether a piece is
+       .   *   *      present.
          *   *                                                                                        */
 
 enum { PIECES = 16 };
 
 struct diagonals {
-    int64_t n, count, length; /* rows, diagonals, rows of a piece */
-    int64_t *offset;          /* [count], ascending, 0 among them */
-    int64_t *shift;           /* [count]: rows by which the first piece is cut short */
-    uint64_t *coins;          /* [count]: bit k says whether piece k is there */
+    int64_t n, count, length; /* rows; diagonals; rows per piece */
+    int64_t *offset;          /* [count], ascending, including 0 */
+    int64_t *shift;           /* [count]: rows by which the first piece is shorter */
+    uint64_t *coins;          /* [count]: bit k is set if piece k is present */
 };
 
 static bool diagonals_new(struct diagonals *d, int64_t n, int64_t count, struct err *e)
@@ -83,7 +83,7 @@ static void diagonals_free(struct diagonals *d)
     mem_free(d->coins);
 }
 
-/* Distinct offsets within half the matrix (or as far as so many need), and the pieces of each. */
+/* Draw distinct offsets within half the matrix, or beyond if there are too many, and the pieces of each diagonal. */
 static void diagonals_draw(struct diagonals *d, uint64_t seed)
 {
     int64_t others = d->count - 1, reach = d->n / 2 > (others + 1) / 2 ? d->n / 2 : (others + 1) / 2, k = 0;
@@ -101,20 +101,20 @@ static void diagonals_draw(struct diagonals *d, uint64_t seed)
     }
 }
 
-static bool there(const struct diagonals *d, int64_t i, int64_t row)
+static bool is_present(const struct diagonals *d, int64_t i, int64_t row)
 {
     int64_t col = row + d->offset[i];
     return col >= 0 && col < d->n && (d->coins[i] >> ((row + d->shift[i]) / d->length) & 1);
 }
 
-/* Entries of rows first .. end-1, `at` before them; written too if A is not NULL. */
+/* Count the entries of rows first .. end-1 on top of `at`; if A is not NULL, write them from entry `at` on. */
 static int64_t diagonals_rows(const struct diagonals *d, int64_t first, int64_t end, int64_t at, uint64_t seed,
                               struct csr *A)
 {
     for (int64_t r = first; r < end; r++) {
         uint64_t state = gen_stream(seed, (uint64_t)r + 1);
         for (int64_t i = 0; i < d->count; i++) {
-            if (!there(d, i, r)) continue;
+            if (!is_present(d, i, r)) continue;
             if (A)
                 gen_put(A, &at, r + d->offset[i], d->offset[i] ? random_unit(&state) : (double)d->count);
             else
@@ -146,19 +146,19 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
 
 const struct generator generator_band = {
     .name = "band",
-    .about = "entries at most HALF beside the diagonal, FILL% of the places, diagonally dominant",
+    .about = "a band of HALF diagonals on either side, FILL% of its places filled, diagonally dominant",
     .usage = "band N HALF [FILL%]",
     .params = {{"n", 1000, 1, INT32_MAX, "rows and columns"},
                {"half", 8, 0, INT32_MAX, "half the bandwidth"},
-               {"fill", 100, 0, 100, "per cent of the places beside the diagonal that are filled"}},
+               {"fill", 100, 0, 100, "percentage of the places beside the diagonal that are filled"}},
     .make = make_band,
 };
 
 const struct generator generator_brokendiag = {
     .name = "brokendiag",
-    .about = "a full main diagonal and others broken in pieces, diagonally dominant (DRM)",
+    .about = "a full main diagonal and others broken into pieces, diagonally dominant (DRM)",
     .usage = "brokendiag N DIAGS",
     .params = {{"n", 4096, 1, INT32_MAX, "rows and columns"},
-               {"diags", 9, 1, INT32_MAX, "diagonals, the main one among them"}},
+               {"diags", 9, 1, INT32_MAX, "diagonals, including the main one"}},
     .make = make_brokendiag,
 };

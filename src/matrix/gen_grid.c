@@ -2,7 +2,7 @@
 #include "gen.h"
 #include "random.h"
 
-/* ---- Poisson: each point and its next neighbours along the axes; x runs fastest ---- */
+/* ---- Poisson: each point is coupled to its neighbours along the axes; x varies fastest ---- */
 
 static bool laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct watch *w, struct csr *out,
                     struct err *e)
@@ -41,14 +41,14 @@ static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, str
            laplace(&generator_poisson3d, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], w, out, e);
 }
 
-/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
-   Each edge has a random weight w in (0, 1], a multiple of 1/1024, so sums are exact. A node's own block is M times
-   the weights of its edges; edges that would leave the grid weigh 1, as where the boundary is held. That is a
-   weighted Laplacian, grounded, times a positive definite block: symmetric positive definite. */
+/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
+   Each edge has a random weight w in (0, 1], a multiple of 1/1024, so that sums are exact. The diagonal block of a node
+   is M times the sum of the weights of its edges; edges that would leave the grid weigh 1, as for a Dirichlet boundary.
+   The matrix is the Kronecker product of a grounded weighted Laplacian and M: symmetric positive definite. */
 
 enum { DOF = 3 };
 
-/* The weight of the edge between nodes a and b, the same from both sides. */
+/* The weight of the edge between nodes a and b, whichever comes first. */
 static double edge_weight(uint64_t seed, int64_t a, int64_t b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
@@ -62,10 +62,10 @@ struct stencil {
     double weight[9];
 };
 
-/* The nodes around (x, y), itself included, with what M is multiplied by. */
+/* The nodes around (x, y), including it, each with the factor of M. */
 static void stencil_at(int64_t nx, int64_t ny, int64_t x, int64_t y, uint64_t seed, struct stencil *s)
 {
-    int64_t own = y * nx + x;
+    int64_t centre = y * nx + x;
     double sum = 0;
     int self = 0;
     s->n = 0;
@@ -73,10 +73,10 @@ static void stencil_at(int64_t nx, int64_t ny, int64_t x, int64_t y, uint64_t se
         for (int64_t u = x - 1; u <= x + 1; u++) {
             bool inside = u >= 0 && u < nx && v >= 0 && v < ny;
             int64_t node = v * nx + u;
-            double weight = !inside ? 1 : node == own ? 0 : edge_weight(seed, own, node);
+            double weight = !inside ? 1 : node == centre ? 0 : edge_weight(seed, centre, node);
             sum += weight;
             if (!inside) continue;
-            if (node == own) self = s->n;
+            if (node == centre) self = s->n;
             s->node[s->n] = node;
             s->weight[s->n++] = -weight;
         }
@@ -106,8 +106,7 @@ const struct generator generator_poisson2d = {
     .name = "poisson2d",
     .about = "5-point Laplacian of a grid: 4 on the diagonal, -1 for each neighbour",
     .usage = "poisson2d NX [NY]",
-    .params = {{"nx", 100, 1, INT32_MAX, "points in a line of the grid"},
-               {"ny", 0, 0, INT32_MAX, "lines; 0: as many as points in a line"}},
+    .params = {{"nx", 100, 1, INT32_MAX, "points per line of the grid"}, {"ny", 0, 0, INT32_MAX, "lines; 0: nx"}},
     .make = make_poisson2d,
 };
 
@@ -115,8 +114,8 @@ const struct generator generator_poisson3d = {
     .name = "poisson3d",
     .about = "7-point Laplacian of a grid: 6 on the diagonal, -1 for each neighbour",
     .usage = "poisson3d NX [NY NZ]",
-    .params = {{"nx", 30, 1, 1 << 20, "points in a line of the grid"},
-               {"ny", 0, 0, 1 << 20, "lines in a layer; 0: nx"},
+    .params = {{"nx", 30, 1, 1 << 20, "points per line of the grid"},
+               {"ny", 0, 0, 1 << 20, "lines per layer; 0: nx"},
                {"nz", 0, 0, 1 << 20, "layers; 0: nx"}},
     .make = make_poisson3d,
 };
@@ -125,7 +124,6 @@ const struct generator generator_fem = {
     .name = "fem",
     .about = "finite elements: 9 neighbouring nodes of 3 unknowns, 3 x 3 blocks, symmetric positive definite",
     .usage = "fem NX [NY]",
-    .params = {{"nx", 40, 1, 1 << 30, "nodes in a line of the grid"},
-               {"ny", 0, 0, 1 << 30, "lines; 0: as many as nodes in a line"}},
+    .params = {{"nx", 40, 1, 1 << 30, "nodes per line of the grid"}, {"ny", 0, 0, 1 << 30, "lines; 0: nx"}},
     .make = make_fem,
 };

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-enum { SLICE = 1 << 18 }; /* rows or edges between two looks at the watch */
+enum { SLICE = 1 << 18 }; /* rows or edges between two calls of watch_tick */
 
-/* ---- random: every row has as many entries, one in each equal part of the columns ---- */
+/* ---- random: every row has the same number of entries, one in each of as many equal parts of the columns ---- */
 
 static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
 {
@@ -36,7 +36,7 @@ static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct
     return true;
 }
 
-/* ---- triplets that grow into a matrix ---- */
+/* ---- triplets from which a matrix is built ---- */
 
 struct triplets {
     int64_t n, most;
@@ -67,9 +67,9 @@ static void triplets_set(struct triplets *t, int64_t at, int64_t row, int64_t co
     t->val[at] = v;
 }
 
-/* ---- rmat: each edge falls through `scale` halvings of the matrix, into the quarters with chances
+/* ---- rmat: each edge descends `scale` levels; at each level it goes to one quarter of the matrix with probability
    57 19
-   19  5  per cent, sixteen random bits a step; repeated edges are summed ---- */
+   19  5  per cent, drawn from sixteen random bits; repeated edges are summed ---- */
 
 static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col)
 {
@@ -110,8 +110,9 @@ static bool make_rmat(const int64_t *p, uint64_t seed, struct watch *w, struct c
     return ok;
 }
 
-/* ---- circuit: each node is joined to one of the 32 before it and a quarter of them to any one before; DENSE nodes
-   (supply lines) to every eighth node or so; both ways, with values of their own. The diagonal dominates ---- */
+/* ---- circuit: each node is joined to one of the 32 nodes before it; a quarter of the nodes are joined to any earlier
+   node as well; DENSE nodes (supply lines) are joined to about every eighth node. The pattern is symmetric, the values
+   are not. The diagonal dominates ---- */
 
 enum { NEAR = 32, SPREAD = 8 };
 
@@ -147,7 +148,7 @@ static bool join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t se
     return true;
 }
 
-/* Each diagonal entry, still 0, becomes 1 + the sizes of the others in its row. */
+/* Set each diagonal entry, so far 0, to 1 + the sum of the other |a| in its row. */
 static void dominate(struct csr *A)
 {
     for (int64_t r = 0; r < A->rows; r++) {
@@ -176,7 +177,7 @@ const struct generator generator_random = {
     .about = "uniform: every row has the same number of entries, spread over all columns",
     .usage = "random N NNZ_PER_ROW [COLS]",
     .params = {{"n", 10000, 0, INT32_MAX, "rows"},
-               {"nnz_per_row", 8, 0, INT32_MAX, "entries of a row"},
+               {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
                {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
     .make = make_random,
 };
@@ -194,6 +195,7 @@ const struct generator generator_circuit = {
     .name = "circuit",
     .about = "short rows and a few dense rows and columns, symmetric pattern, diagonally dominant",
     .usage = "circuit N DENSE",
-    .params = {{"n", 10000, 1, INT32_MAX, "nodes"}, {"dense", 4, 0, INT32_MAX, "nodes joined to every eighth one"}},
+    .params = {{"n", 10000, 1, INT32_MAX, "nodes"},
+               {"dense", 4, 0, INT32_MAX, "nodes joined to about every eighth node"}},
     .make = make_circuit,
 };

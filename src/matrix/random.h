@@ -1,4 +1,4 @@
-/* Random numbers from a counter (splitmix64): the same on every machine for the same state. */
+/* Random numbers (splitmix64). Equal states give equal numbers on every machine. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

@@ -1,4 +1,4 @@
-/* The reference product every kernel is held against, in twice the working precision, with its error bound. */
+/* The reference SpMV (sparse matrix-vector product), in double-double arithmetic, with an error bound per row. */
 #include "reference.h"
 #include "csr.h"
 
@@ -10,23 +10,23 @@ struct double_double {
     double hi, lo;
 };
 
-/* s + v, the rounding error kept (Knuth's two-sum). */
+/* s + v with the rounding error in lo (Knuth's two-sum). */
 static struct double_double add(struct double_double s, double v)
 {
     double sum = s.hi + v, part = sum - s.hi;
     return (struct double_double){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
 }
 
-/* s + a b, both rounding errors kept. */
+/* s + a b with both rounding errors in lo. */
 static struct double_double add_product(struct double_double s, double a, double b)
 {
-    double p = a * b, rest = fma(a, b, -p);
+    double p = a * b, error = fma(a, b, -p);
     s = add(s, p);
-    s.lo += rest;
+    s.lo += error;
     return s;
 }
 
-/* Infinities and NaN live in hi alone: lo is NaN beside them. */
+/* If hi is infinite or NaN, lo is NaN and means nothing. */
 static double value_of(struct double_double s)
 {
     return isfinite(s.hi) && isfinite(s.lo) ? s.hi + s.lo : s.hi;
@@ -42,7 +42,7 @@ static const struct limits *limits_of(enum type real)
     return real == T_F32 ? &f32 : &f64;
 }
 
-/* What a b may lose when a, b or a b is too small for the type to hold with full precision. */
+/* The error that underflow may add to the product a b: nonzero if a, b or a b is subnormal in the type. */
 static double underflow(double a, double b, const struct limits *l)
 {
     if (a == 0 || b == 0 || (a >= l->smallest_normal && b >= l->smallest_normal && a * b >= l->smallest_normal))
@@ -50,7 +50,7 @@ static double underflow(double a, double b, const struct limits *l)
     return l->smallest * (1 + a + b);
 }
 
-static double row_bound(const struct csr *A, int64_t row, double alpha, const double *x, double rest,
+static double row_bound(const struct csr *A, int64_t row, double alpha, const double *x, double offset,
                         const struct limits *l)
 {
     double sum = 0, lost = 0, scale = fabs(alpha);
@@ -60,8 +60,8 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
         lost += underflow(a, b, l);
     }
     double terms = (double)csr_row_length(A, row) + 2;
-    lost = scale * lost + underflow(scale, sum, l) + (rest > 0 && rest < l->smallest_normal ? l->smallest : 0);
-    return terms * l->eps * (scale * sum + rest) + lost;
+    lost = scale * lost + underflow(scale, sum, l) + (offset > 0 && offset < l->smallest_normal ? l->smallest : 0);
+    return terms * l->eps * (scale * sum + offset) + lost;
 }
 
 static double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
@@ -91,7 +91,7 @@ static bool same_kind(double y, double ref)
     return isnan(ref) ? isnan(y) : y == ref;
 }
 
-/* |y - ref| in units of the bound; infinite where no bound can excuse it. */
+/* |y - ref| / bound; infinite if one of the two is not finite or the bound is 0. */
 static double excess(double y, double ref, double bound)
 {
     if (same_kind(y, ref)) return 0;
@@ -99,7 +99,7 @@ static double excess(double y, double ref, double bound)
     return fabs(y - ref) / bound;
 }
 
-/* Largest magnitude among y - ref (among ref itself if y is NULL), leaving out what is not finite. */
+/* The largest finite |y - ref|, or the largest finite |ref| if y is NULL. */
 static double largest(int64_t n, const double *y, const double *ref)
 {
     double most = 0;
@@ -110,7 +110,7 @@ static double largest(int64_t n, const double *y, const double *ref)
     return most;
 }
 
-/* The 2-norm of the same, scaled so that no square overflows. */
+/* The 2-norm of the finite values of y - ref, or of ref if y is NULL; scaled so that no square overflows. */
 static double norm(int64_t n, const double *y, const double *ref)
 {
     double most = largest(n, y, ref), sum = 0;

@@ -1,4 +1,4 @@
-/* The reference product: every kernel's result is compared with it. */
+/* The reference SpMV (sparse matrix-vector product): every kernel's result is compared with it. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
@@ -14,16 +14,16 @@ extern "C" {
 
 struct csr;
 
-/* y = alpha A x + beta y in double with compensated sums, and for each row the error bound
-   bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), and what underflow in `real` may
-   lose where an operand or product is subnormal in it; bound may be NULL. beta 0: the old y is not read. */
+/* Compute y = alpha A x + beta y in double with compensated sums, and for each row the error bound of type `real`:
+   bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an allowance for underflow if an
+   operand or product is subnormal. bound may be NULL. If beta is 0, the old y is not read. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
 struct verdict {
     bool ok;
-    double relative; /* ||y - ref||_2 / ||ref||_2 (THESIS); NaN where ref has NaN or inf, and y the same */
+    double relative; /* ||y - ref||_2 / ||ref||_2; NaN if ref has NaN or inf and y has the same there */
     double worst;    /* max |y_i - ref_i| / bound_i; ok means <= 1 */
-    int64_t row;     /* where the worst one is, or -1 */
+    int64_t row;     /* row of the worst value, or -1 */
 };
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
 

@@ -1,4 +1,4 @@
-/* Orderings of a matrix's graph: own ones (rcm, degree) and those of libraries (amd, metis), and P A P'. */
+/* Orderings of a matrix's graph: implemented here (rcm, degree) or by libraries (amd, metis); and P A P'. */
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"
@@ -14,11 +14,12 @@
 #include <string.h>
 #include <suitesparse/amd.h>
 
-enum { TICK_WORK = 1 << 18 }; /* entries looked at between two looks at the watch */
+enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
 
 /* ---- the graph of A + A' ---- */
 
-/* Columns of row i of A and of its transpose T, without i, ascending, to `to` if that is not NULL; how many. */
+/* The union of row i of A and of its transpose T, without i. Returns its size; writes the columns in ascending order
+   to `to`, unless that is NULL. */
 static int unite(const struct csr *A, const struct graph *T, int i, int *to)
 {
     int k = A->rowptr[i], t = T->ptr[i], n = 0;
@@ -50,7 +51,7 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Count the edges, or write them to g->adj. */
+/* Count the edges in *edges; write them to g->adj unless g is NULL. */
 static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
                  struct err *e)
 {
@@ -74,14 +75,14 @@ bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err
     *g = (struct graph){0};
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED,
-                    "an ordering moves rows and columns alike: expected a square matrix, found %s and %s",
+                    "%s and %s: an ordering needs a square matrix, since it moves rows and columns together",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     bool ok = graph_room(&T, A->rows, A->nnz, e);
     if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
     ok = ok && pass(NULL, A, &T, &edges, w, e);
     if (ok && edges > INT_MAX)
-        ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal, orderings count to %d at most",
-                  (long long)edges, INT_MAX);
+        ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal; orderings take at most %d", (long long)edges,
+                  INT_MAX);
     ok = ok && graph_room(g, A->rows, edges, e) && pass(g, A, &T, &edges, w, e);
     graph_free(&T);
     if (!ok) graph_free(g);
@@ -115,7 +116,7 @@ static const struct ordering ordering_degree = {
 
 /* ---- reverse Cuthill-McKee ---- */
 
-enum { SEARCHES = 16 }; /* for an end of a component, at most */
+enum { SEARCHES = 16 }; /* at most, for an end node of a component */
 
 struct cuthill {
     struct graph g; /* neighbours by ascending degree */
@@ -124,7 +125,8 @@ struct cuthill {
     struct watch *w;
 };
 
-/* The graph's transpose is the graph itself: filled by rows of ascending degree, each list comes out in that order. */
+/* Sort each node's neighbours by degree. The graph is symmetric, so visiting the nodes by ascending degree and
+   appending each to the lists of its neighbours does it. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
@@ -144,8 +146,8 @@ static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
     return watch_tick(c->w, "reverse Cuthill-McKee", done, c->g.n, e);
 }
 
-/* What can be reached from root, in the order of Cuthill and McKee, to queue; the number, and how many levels there are
-   below root's and where in queue the last begins. -1: cancelled. */
+/* Breadth-first search from root: writes the nodes that it reaches to queue, in the order of Cuthill and McKee. Returns
+   their number, or -1 if cancelled. *depth is the number of levels below the root, *last the first node of the last. */
 static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
 {
     int n = 1, end = 1;
@@ -173,7 +175,7 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
     return best;
 }
 
-/* One component, from an end of it: a row of the last level of a search is taken as the next root as long as that makes
+/* Order one component from a pseudo-peripheral node: search again from a node of the last level as long as that gives
    more levels. The last search is the order. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
@@ -222,7 +224,7 @@ static const struct ordering ordering_rcm = {
     .order = order_rcm,
 };
 
-/* ---- libraries: they cannot be cancelled, and work on a thread of their own ---- */
+/* ---- libraries: they cannot be cancelled, so they run on a worker thread ---- */
 
 struct library_job {
     struct graph g;
@@ -262,7 +264,7 @@ static struct library_job *library_new(struct graph *g, int (*work)(struct libra
     return NULL;
 }
 
-/* g's arrays go to the job. `good`: what work returns when all went well. */
+/* Order g by a library; the job takes g's arrays. `good` is the value that work returns on success. */
 static bool by_library(struct graph *g, int *perm, const char *what, int (*work)(struct library_job *), int good,
                        struct watch *w, struct err *e)
 {
@@ -293,14 +295,14 @@ static const struct ordering ordering_amd = {
     .order = order_amd,
 };
 
-/* ---- METIS, opened when first used ---- */
+/* ---- METIS: the library is opened at first use ---- */
 
 enum { METIS_OPTIONS = 40, METIS_GOOD = 1 };
 
 struct metis {
     void *library;
     const char *opened;
-    bool wide; /* its integers have 64 bits */
+    bool wide; /* built with 64-bit integers */
     int (*options)(void *options);
     int (*order)(int *n, int *ptr, int *adj, int *weight, int *options, int *perm, int *inverse);
 };
@@ -314,7 +316,7 @@ static bool symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* Whoever built the library chose the width of its integers, and it tells only by what it writes. */
+/* The width of its integers is a build option of METIS, visible only in how many bytes it writes. */
 static bool metis_suits(void)
 {
     int64_t options[METIS_OPTIONS] = {0};
@@ -337,8 +339,9 @@ static bool metis_open(struct err *e)
     }
     if (metis.library) return true;
     if (metis.wide)
-        return fail(e, E_UNSUPPORTED, "metis needs a %s with 32-bit integers, and this one has 64", reorder_metis_name);
-    return fail(e, E_UNSUPPORTED, "metis needs %s, which is not installed here; amd does much the same",
+        return fail(e, E_UNSUPPORTED, "metis needs %s built with 32-bit integers; this one has 64-bit integers",
+                    reorder_metis_name);
+    return fail(e, E_UNSUPPORTED, "metis needs %s, which is not installed; try amd, which also reduces fill",
                 reorder_metis_name);
 }
 
@@ -347,29 +350,29 @@ static int work_metis(struct library_job *job)
     return metis.order(&job->g.n, job->g.ptr, job->g.adj, NULL, NULL, job->perm, job->inverse);
 }
 
-struct kept_signal {
+struct saved_signal {
     struct sigaction term;
     struct watch *w;
 };
 
-/* METIS takes SIGTERM for its own errors, and its handler crashes on any thread but its own: give it back. SIGABRT it
-   may keep, by which it returns when memory is out. */
-static bool keep_signal(struct watch *w, const char *what, int64_t done, int64_t total)
+/* METIS installs a SIGTERM handler that crashes on other threads: restore the previous one. Its SIGABRT handler, by
+   which it returns when memory runs out, may stay. */
+static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    struct kept_signal *k = w->user;
+    struct saved_signal *k = w->user;
     sigaction(SIGTERM, &k->term, NULL);
     return !k->w || !k->w->tick || k->w->tick(k->w, what, done, total);
 }
 
-/* METIS is not made for graphs without edges. */
+/* METIS does not accept graphs without edges. */
 static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err *e)
 {
-    struct kept_signal kept = {.w = w};
-    struct watch own = {keep_signal, &kept};
+    struct saved_signal saved = {.w = w};
+    struct watch watch = {restore_signal, &saved};
     if (!metis_open(e)) return false;
     if (g->ptr[g->n] == 0) return order_degree(g, perm, w, e);
-    sigaction(SIGTERM, NULL, &kept.term);
-    return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, &own, e);
+    sigaction(SIGTERM, NULL, &saved.term);
+    return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, &watch, e);
 }
 
 static const struct ordering ordering_metis = {
@@ -395,8 +398,7 @@ static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
     for (int64_t i = 0; i < n; i++) inverse[i] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
-            return fail(e, E_INTERNAL, "an ordering names each row once, but place %lld has row %d", (long long)i,
-                        perm[i]);
+            return fail(e, E_INTERNAL, "the ordering is no permutation: place %lld has row %d", (long long)i, perm[i]);
         inverse[perm[i]] = (int)i;
     }
     return true;

@@ -1,4 +1,4 @@
-/* Orderings: permutations of a square matrix's rows and columns alike, found in the graph of A + A'. */
+/* Orderings: one permutation for the rows and columns of a square matrix, found in the graph of A + A'. */
 #ifndef REORDER_H
 #define REORDER_H
 
@@ -14,11 +14,11 @@ struct graph {
     int n;
     int *ptr, *adj;
 };
-/* A is square, or it is E_UNSUPPORTED; E_LIMIT: A + A' has too many entries for 32-bit pointers. */
+/* E_UNSUPPORTED: A is not square; E_LIMIT: A + A' has too many entries for 32-bit pointers. */
 bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e);
 void graph_free(struct graph *g);
 
-/* perm[new] = old, of g->n rows. May take g's arrays away and leave it empty. */
+/* `order` fills perm[new] = old for g->n rows. It may take g's arrays and leave g empty. */
 struct ordering {
     const char *name, *about, *source;
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
@@ -26,15 +26,15 @@ struct ordering {
 extern const struct ordering *const orderings[]; /* ended by NULL */
 extern const struct registry ordering_registry;
 const struct ordering *ordering_find(const char *name);
-extern const char *reorder_metis_name; /* of the library; tests name one that does not exist */
+extern const char *reorder_metis_name; /* file name of the library; tests set one that does not exist */
 
-/* perm[rows of A] by o. */
+/* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
 /* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is no permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
-/* How far entries lie from the diagonal, as in `check`'s line band: the largest distance; and the columns between a
-   row's first entry and the diagonal, and rows between a column's, all added up. */
+/* How far entries are from the diagonal, as in the line "band" of `check`: the largest distance (bandwidth); and the
+   sum over rows of the columns from the first entry to the diagonal, plus the same over columns (profile). */
 struct spread {
     int64_t bandwidth, profile;
 };

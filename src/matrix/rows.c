@@ -1,4 +1,4 @@
-/* How long the rows of a matrix are, by length, and what they cost a kernel that gives each thread a row. */
+/* The distribution of row lengths, and the imbalance of warps in which each thread takes a row. */
 #include "rows.h"
 #include "base/base.h"
 #include "csr.h"
@@ -17,7 +17,7 @@ void row_lengths_free(struct row_lengths *l)
     *l = (struct row_lengths){0};
 }
 
-/* The lengths that occur among 0 .. most, from the number of rows of each. */
+/* Collect the lengths that occur; count[k] is the number of rows of length k, for k = 0 .. most. */
 static bool fill(struct row_lengths *l, const int *count, int64_t most, struct err *e)
 {
     int64_t n = 0;
@@ -64,7 +64,7 @@ int64_t row_lengths_find(const struct row_lengths *l, int64_t length)
     return low;
 }
 
-/* k of the length of row `rank` by length. */
+/* The index in l->length of the row at this rank. */
 static int64_t step_at(const struct row_lengths *l, int64_t rank)
 {
     int64_t low = 0, high = l->n - 1;

@@ -1,4 +1,4 @@
-/* What can be said of a matrix in numbers: row lengths, bandwidth, diagonals, dominance; and its histogram. */
+/* Statistics of a matrix: row lengths, bandwidth, diagonals, dominance; and the histogram of row lengths. */
 #include "stats.h"
 #include "base/base.h"
 #include "csr.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ENTRIES_A_TICK = 1 << 22, ROWS_A_TICK = 1 << 22 };
+enum { TICK_ENTRIES = 1 << 22, TICK_ROWS = 1 << 22 };
 
 int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry)
 {
@@ -26,13 +26,13 @@ int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entr
 
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end)
 {
-    int64_t most = end - row < ROWS_A_TICK ? end : row + ROWS_A_TICK;
-    return stats_row_at(A, row + 1, most, A->rowptr[row] + (int64_t)ENTRIES_A_TICK);
+    int64_t most = end - row < TICK_ROWS ? end : row + TICK_ROWS;
+    return stats_row_at(A, row + 1, most, A->rowptr[row] + (int64_t)TICK_ENTRIES);
 }
 
 /* ---- row lengths ---- */
 
-/* Keep row among the longest ones; rows come in ascending order, so the earlier one of equals stays ahead. */
+/* Insert row into the list of the longest rows. Rows come in ascending order, so equal lengths stay in that order. */
 static void note_length(const struct csr *A, int64_t row, struct stats *s)
 {
     int64_t length = csr_row_length(A, row);
@@ -46,7 +46,7 @@ static void note_length(const struct csr *A, int64_t row, struct stats *s)
     s->longest[k] = row;
 }
 
-/* The length of the nth row by length, from the number of rows of each length. */
+/* The length of the nth row in ascending order of length; count[k] is the number of rows of length k. */
 static int64_t nth_length(const int *count, int64_t nth)
 {
     int64_t length = 0;
@@ -79,19 +79,19 @@ bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
 
 /* ---- entries ---- */
 
-/* The size of a value: its modulus if complex. */
+/* |a| of entry k. */
 static double size_at(const struct csr *A, int64_t k)
 {
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* What a thread found in its rows; merged in any order with the same result. */
+/* The results of one thread; the order of merging does not matter. */
 struct part {
     int64_t bandwidth, explicit_zeros, zero_diagonal, dominant_rows;
     double value_min, value_max;
 };
 
-/* Set the bit of the diagonal through (row, col); most are set already, so look before locking. */
+/* Set bit `at`, that of a diagonal. Most bits are set already, so read before the atomic write. */
 static void mark_diagonal(uint64_t *bits, int64_t at)
 {
     uint64_t bit = 1ull << (at & 63), *word = bits + (at >> 6);
@@ -185,7 +185,7 @@ static void linear_bins(struct histogram *h, int64_t least, int64_t most, int bi
     h->from[h->n] = least + h->n * width;
 }
 
-/* 0, 1, 2-3, 4-7, ...; where that takes more than `bins`, each grows by a higher power of two. */
+/* Bins 0, 1, 2-3, 4-7, ...; if these are more than `bins`, each bin grows by a higher power of two. */
 static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     h->log = true;
@@ -198,7 +198,7 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
-/* Bins for lengths of least .. most, nothing counted yet. */
+/* Choose bins for lengths least .. most; all counts are 0. */
 static void choose_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     bins = bins < 1 ? 1 : bins > COUNT(h->count) ? COUNT(h->count) : bins;

@@ -1,8 +1,9 @@
-/* Is a matrix symmetric, in pattern and in values? Found without building the transpose.
+/* Test a matrix for symmetry of pattern and of values without building the transpose.
 
-   Going down the rows, each entry (i, j) right of the diagonal must be the next unmatched entry of row j: there the
-   entries left of the diagonal ascend in the very order in which their mirror images turn up. Each walker goes down
-   its own rows with its own marks. All matched, and as many left as right of the diagonal: symmetric. */
+   Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
+   unmatched entry of row j, because the entries of row j left of the diagonal ascend in the same order. Each walker
+   visits a range of rows and keeps its own marks. The pattern is symmetric if all entries match and as many are left as
+   right of the diagonal. */
 #include "csr.h"
 #include "base/mem.h"
 #include "stats.h"
@@ -11,7 +12,7 @@
 #include <omp.h>
 #include <string.h>
 
-enum { WALKERS_MAX = 4, ENTRIES_A_WALKER = 1 << 16 };
+enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 
 struct walker {
     int64_t row, end;
@@ -30,7 +31,7 @@ static bool same_value(const struct csr *A, int64_t k, int64_t l)
     return same_bits(A->val[k], A->val[l]) && (!A->imag || same_bits(A->imag[k], A->imag[l]));
 }
 
-/* Match row i; false where the pattern fails. */
+/* Match the entries of row i; false: the pattern is not symmetric. */
 static bool walk_row(const struct csr *A, int64_t i, struct walker *w)
 {
     for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
@@ -66,7 +67,7 @@ static void walker_mark(const struct csr *A, struct walker *w)
     for (int64_t r = first; r < A->rows; r++) w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
 }
 
-/* Let all walkers go a slice at a time, until they are through or one has seen that the pattern fails. */
+/* Move all walkers slice by slice until they are done or one finds that the pattern is not symmetric. */
 static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch *watch, struct err *e)
 {
     int64_t left = A->rows;
@@ -89,7 +90,7 @@ static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch 
 bool symmetry_of(const struct csr *A, struct watch *watch, bool *pattern, bool *values, struct err *e)
 {
     struct walker w[WALKERS_MAX] = {0};
-    int64_t surplus = 0, useful = A->nnz / ENTRIES_A_WALKER + 1;
+    int64_t surplus = 0, useful = A->nnz / WALKER_ENTRIES + 1;
     int n = omp_get_max_threads() < WALKERS_MAX ? omp_get_max_threads() : WALKERS_MAX;
     bool ok = true;
     if (n > useful) n = (int)useful;

@@ -110,8 +110,8 @@ static void entries_outside_are_named(void **state)
         struct csr A;
         struct err e = {0};
         assert_false(csr_from_triplets(&A, 3, 4, 3, row, col, val, NULL, NULL, &e));
-        snprintf(found, sizeof found, "entry 1: row and column (from 0) of a 3 x 4 matrix expected, found %d, %d",
-                 row[1], col[1]);
+        snprintf(found, sizeof found, "entry 1: row %d, column %d (from 0) is outside the 3 x 4 matrix", row[1],
+                 col[1]);
         assert_string_equal(e.text, found);
         assert_null(A.rowptr);
     }
@@ -150,13 +150,13 @@ static void the_first_broken_invariant_is_named(void **state)
         const char *text;
     } cases[] = {
         {{0, 2, 2, 4}, {0, 3, 1, 2}, NULL},
-        {{1, 2, 2, 4}, {0, 3, 1, 2}, "row pointers begin with 0, found 1"},
-        {{0, 2, 1, 4}, {0, 3, 1, 2}, "row pointers never fall, but row 1 begins at 2 and ends at 1"},
-        {{0, 2, 2, 3}, {0, 3, 1, 2}, "row pointers end with the 4 entries, found 3"},
-        {{0, 2, 2, 4}, {0, 4, 1, 2}, "row 0: columns lie in 0 .. 3, found 4"},
-        {{0, 2, 2, 4}, {-1, 3, 1, 2}, "row 0: columns lie in 0 .. 3, found -1"},
-        {{0, 2, 2, 4}, {0, 3, 2, 2}, "row 2: columns ascend without duplicates, but 2 follows 2"},
-        {{0, 2, 2, 4}, {3, 0, 2, 1}, "row 0: columns ascend without duplicates, but 0 follows 3"},
+        {{1, 2, 2, 4}, {0, 3, 1, 2}, "the row pointers begin with 1 instead of 0"},
+        {{0, 2, 1, 4}, {0, 3, 1, 2}, "the row pointers fall: row 1 begins at 2 and ends at 1"},
+        {{0, 2, 2, 3}, {0, 3, 1, 2}, "the row pointers end with 3, but there are 4 entries"},
+        {{0, 2, 2, 4}, {0, 4, 1, 2}, "row 0: column 4 is outside 0 .. 3"},
+        {{0, 2, 2, 4}, {-1, 3, 1, 2}, "row 0: column -1 is outside 0 .. 3"},
+        {{0, 2, 2, 4}, {0, 3, 2, 2}, "row 2: the columns do not ascend: 2 follows 2"},
+        {{0, 2, 2, 4}, {3, 0, 2, 1}, "row 0: the columns do not ascend: 0 follows 3"},
     };
     for (int i = 0; i < COUNT(cases); i++) {
         struct csr A;
