@@ -1,4 +1,4 @@
-/* Write to a temporary file and rename it when complete, so that no reader ever sees a partial file. */
+/* Write a temporary file and rename it when it is complete, so that nobody reads a partial file. */
 #include "newfile.h"
 #include "err.h"
 #include "text.h"

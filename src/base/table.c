@@ -185,7 +185,7 @@ void table_text(const struct table *t, FILE *f, int width)
 
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
 {
-    bool first = true; /* word of the line */
+    bool first = true; /* at the first word of a line */
     while (*text) {
         int blanks = (int)strspn(text, " "), word = (int)strcspn(text + blanks, " "), wide;
         char one[160];

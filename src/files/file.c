@@ -1,4 +1,4 @@
-/* The kinds of matrix files: which one a file is by its content, which one to write by its name. */
+/* The kinds of matrix files: selected by content for reading, by file name for writing. */
 #include "file.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -65,7 +65,7 @@ static const struct file_kind *kind_of(const struct source *s)
     return file_kinds[i];
 }
 
-static void tell_wild(const struct csr *A, struct load_info *info)
+static void note_not_finite(const struct csr *A, struct load_info *info)
 {
     int64_t k = first_not_finite(A->nnz, A->val);
     if (k < A->nnz)
@@ -77,12 +77,11 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
 {
     const struct file_kind *kind = kind_of(s);
     if (!kind->packed && stream_size(s->stream) < 0)
-        return file_bad(s, e, "expected a %s file as it is, found it compressed; unpack it first", kind->name);
+        return file_bad(s, e, "a %s file cannot be read compressed; unpack it first", kind->name);
     if (s->part && !kind->has_parts)
-        return fail_at(e, E_USAGE, s->where, "expected a file of several variables after `variable`, found %s",
-                       kind->about);
+        return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables; this is %s", kind->about);
     if (!kind->load(s, w, A, info, e)) return false;
-    if (!kind->tells_wild) tell_wild(A, info);
+    if (!kind->notes_not_finite) note_not_finite(A, info);
     return true;
 }
 
@@ -132,6 +131,5 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
         if (kind->save) snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", kind->endings);
     }
     print_safe(path, strlen(path), 200, where, sizeof where);
-    return fail_at(e, E_USAGE, where,
-                   "expected a name with the ending of a kind that can be written (%s), found another", all);
+    return fail_at(e, E_USAGE, where, "no kind of file has this ending; these can be written: %s", all);
 }

@@ -1,4 +1,4 @@
-/* Kinds of matrix files: one file src/file_KIND.c and one line in files.def each. */
+/* Kinds of matrix files: each is one file file_KIND.c and one line in files.def. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -17,61 +17,62 @@ enum { FILE_BEGIN = 512 };
 /* A file that is being read. */
 struct source {
     const char *path;
-    const char *part;      /* the variable asked for by name, NULL: none */
+    const char *part;      /* name of the variable to read; NULL: the first */
     char where[256];       /* the path, safe to print */
-    struct stream *stream; /* unpacked on the way; the first n bytes were taken from it */
+    struct stream *stream; /* unpacks; its first n bytes are already in `begin` */
     char begin[FILE_BEGIN];
     int64_t n;
 };
 
 struct file_kind {
     const char *name;
-    const char *endings; /* of file names, separated by blanks; save chooses the kind by them */
+    const char *endings; /* file name extensions, separated by blanks; file_save selects the kind by them */
     const char *about;
-    bool packed;     /* is read from a stream, so also where it is compressed or in an archive */
-    bool has_parts;  /* holds variables with names */
-    bool tells_wild; /* its reader itself notes inf and NaN, which it sees as it reads */
-    /* Whether a file that begins with these n bytes is one; NULL: what no other kind recognises. */
+    bool packed;           /* can be read from a compressed file or an archive */
+    bool has_parts;        /* holds named variables */
+    bool notes_not_finite; /* its reader notes inf and NaN itself */
+    /* Is a file that begins with these n bytes of this kind? NULL: of this kind is what no other kind recognises. */
     bool (*recognises)(const char *begin, int64_t n);
-    /* A and *info are empty and stay so on failure, but for what the caller sets: file, ms, explicit_zeros. */
+    /* A and *info are empty, and A stays empty on failure. The caller sets info->file and info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-    /* Whole or not at all; NULL: it is only read. info may be NULL. */
+    /* Write the whole file or nothing. NULL: this kind can only be read. info may be NULL. */
     bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                  struct watch *w, struct err *e);
 };
 extern const struct file_kind *const file_kinds[]; /* ended by NULL */
 
-/* Read a matrix of whatever kind the content says; part NULL: the first of the file's variables. */
+/* Read a matrix; the content selects the kind. part: name of the variable to read; NULL: the first. */
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
                struct err *e);
-/* Write the kind that the name's ending says. */
+/* Write a matrix; the file name extension selects the kind. */
 bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
-/* Reject with E_INPUT and the file's name: "where: expected ..., found ...". */
+/* Fail with E_INPUT at the file's name. Returns false. */
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
-/* Pass on what was said without a place. */
+/* Copy an error; if it has no place, its place becomes the file's name. Returns false. */
 bool file_at(const struct source *s, const struct err *why, struct err *e);
 /* One more note for the user, if there is room. */
 void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
 
-/* A number in memory, in this machine's byte order, as a double: kind f float, i integer, u unsigned, b truth; of
-   so many bytes. NULL: no such type. 64-bit integers beyond 2^53 are rounded. */
+/* A function that converts a number in memory, in this machine's byte order, to double. kind: f float, i integer,
+   u unsigned, b boolean; bytes: its size. NULL: no such type. 64-bit integers beyond 2^53 are rounded. */
 typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
-/* Compressed arrays as a file holds them, nothing in them checked: rowptr[rows + 1], col, val and imag of nnz items.
-   by_columns: rows stand for columns, and col for rows. Takes the arrays over, also on failure; indices out of range
-   are refused, order and duplicates (summed in the order of the file) mended. Three matrices in memory at most. */
+/* Turn compressed arrays from a file, not checked yet, into A: rowptr[rows + 1], col, val and imag of nnz items each.
+   by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes the arrays, even on
+   failure. Indices out of range are an error; unsorted rows are sorted, duplicates are summed in the order of the file.
+   At most three matrices are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
-/* The same of triplets, which are only read. */
+/* The same from triplets, which are only read. */
 bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                           const double *val, const double *imag, struct watch *w, struct csr *A, struct load_info *info,
                           struct err *e);
-/* csr_limits, and whether so much memory can be had, before it is taken. */
+/* Check csr_limits and the available memory before anything is allocated. */
 bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e);
 
 #endif

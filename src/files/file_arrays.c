@@ -1,4 +1,4 @@
-/* From the arrays that a file holds to a matrix: ranges checked, symmetry expanded, rows sorted, duplicates summed. */
+/* From the arrays of a file to a matrix: check ranges, mirror symmetric entries, sort rows, sum duplicates. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -11,7 +11,7 @@
 
 enum { TICK_EVERY = 1 << 18 };
 
-/* ---- numbers of other types ---- */
+/* ---- numbers of any type as double ---- */
 
 static double number_f4(const void *at)
 {
@@ -99,19 +99,18 @@ bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz,
     double need = 4.0 * (double)(rows + cols) + 12.0 * (double)nnz;
     if (need <= (double)mem_available()) return true;
     char text[32];
-    return fail_at(e, E_MEMORY, s->where, "%lld x %lld with %lld entries needs %s, more than can be had",
+    return fail_at(e, E_MEMORY, s->where, "%lld x %lld with %lld entries needs %s, more memory than is available",
                    (long long)rows, (long long)cols, (long long)nnz, show_bytes(need, text, sizeof text));
 }
 
 static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)
 {
-    if (C->rowptr[0] != 0) return file_bad(s, e, "expected pointers that begin with 0, found %d", C->rowptr[0]);
+    if (C->rowptr[0] != 0) return file_bad(s, e, "the pointers begin with %d instead of 0", C->rowptr[0]);
     for (int64_t r = 0; r < C->rows; r++)
         if (C->rowptr[r + 1] < C->rowptr[r])
-            return file_bad(s, e, "expected pointers that never fall, found %d after %d", C->rowptr[r + 1],
-                            C->rowptr[r]);
-    return C->rowptr[C->rows] <= C->nnz ||
-           file_bad(s, e, "expected pointers up to the %lld entries, found %d", (long long)C->nnz, C->rowptr[C->rows]);
+            return file_bad(s, e, "the pointers fall: %d follows %d", C->rowptr[r + 1], C->rowptr[r]);
+    return C->rowptr[C->rows] <= C->nnz || file_bad(s, e, "the pointers end with %d, but there are %lld entries",
+                                                    C->rowptr[C->rows], (long long)C->nnz);
 }
 
 static bool check_indices(const struct source *s, const struct csr *C, bool by_columns, struct err *e)
@@ -121,8 +120,8 @@ static bool check_indices(const struct source *s, const struct csr *C, bool by_c
     for (int64_t k = 0; k < C->nnz; k++)
         if ((C->col[k] < 0 || C->col[k] >= C->cols) && k < bad) bad = k;
     if (bad == C->nnz) return true;
-    return file_bad(s, e, "expected %s indices from 0 to %lld, found %d at entry %lld", by_columns ? "row" : "column",
-                    (long long)C->cols - 1, C->col[bad], (long long)bad);
+    return file_bad(s, e, "entry %lld: %s index %d is outside 0 .. %lld", (long long)bad, by_columns ? "row" : "column",
+                    C->col[bad], (long long)C->cols - 1);
 }
 
 static bool is_sorted(const struct csr *C)
@@ -135,7 +134,7 @@ static bool is_sorted(const struct csr *C)
     return sorted;
 }
 
-/* ---- turning rows into columns, by counting ---- */
+/* ---- transposing and mirroring, by counting ---- */
 
 static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
 {
@@ -145,8 +144,8 @@ static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
     if (T->imag) T->imag[at] = im;
 }
 
-/* The transpose of C, whose rows need not be sorted; it takes C's place. Its rows come out ascending. */
-static bool turn(struct csr *C, struct watch *w, struct err *e)
+/* Replace C by its transpose. The rows of C need not be sorted; those of the result are. */
+static bool transpose(struct csr *C, struct watch *w, struct err *e)
 {
     struct csr T;
     bool ok = csr_new(&T, C->cols, C->rows, C->nnz, C->imag != NULL, e);
@@ -165,14 +164,14 @@ static bool turn(struct csr *C, struct watch *w, struct err *e)
     return ok;
 }
 
-/* What the diagonal of a matrix with this symmetry cannot hold. */
+/* Is entry k a value that the diagonal of a matrix with this symmetry cannot have? */
 static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
 {
     double im = C->imag ? C->imag[k] : 0;
     return (how == MIRROR_SKEW && (C->val[k] != 0 || im != 0)) || (how == MIRROR_HERMITIAN && im != 0);
 }
 
-/* The file holds one triangle; how many of its entries are off the diagonal, and whether above it. */
+/* Count the entries above and below the diagonal, and check that only one triangle and a valid diagonal is present. */
 static bool one_triangle(const struct source *s, const struct csr *C, enum mirrored how, int64_t *upper, int64_t *lower,
                          struct err *e)
 {
@@ -182,15 +181,14 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
             *upper += C->col[k] < r;
             *lower += C->col[k] > r;
             if (C->col[k] == r && bad_diagonal(C, k, how))
-                return file_bad(s, e, "expected %s on the diagonal, found %g%+gi in column %lld",
-                                how == MIRROR_SKEW ? "0" : "a real number", C->val[k], C->imag ? C->imag[k] : 0,
-                                (long long)r);
+                return file_bad(s, e, "column %lld: the diagonal entry is %g%+gi, but must be %s", (long long)r,
+                                C->val[k], C->imag ? C->imag[k] : 0, how == MIRROR_SKEW ? "0" : "real");
         }
     return !*upper || !*lower ||
-           file_bad(s, e, "expected the entries of one triangle of a symmetric matrix, found both");
+           file_bad(s, e, "a file with this symmetry must hold one triangle, but this one has entries in both");
 }
 
-/* C, of one triangle, dealt to both in T, whose counts are starts. */
+/* Copy the triangle C to both triangles of T, whose row pointers are the starts of rows. */
 static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how, struct watch *w, struct err *e)
 {
     int64_t next = 0;
@@ -207,14 +205,14 @@ static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how
     return true;
 }
 
-/* Both triangles of C, which holds one, by columns; it takes C's place. */
+/* Replace C, one triangle by columns, by both triangles. */
 static bool mirror(const struct source *s, struct csr *C, enum mirrored how, struct watch *w, struct load_info *info,
                    struct err *e)
 {
     struct csr T = {0};
     int64_t upper, lower;
     if (C->rows != C->cols)
-        return file_bad(s, e, "expected a square matrix with this symmetry, found %lld x %lld", (long long)C->cols,
+        return file_bad(s, e, "a matrix with this symmetry must be square, not %lld x %lld", (long long)C->cols,
                         (long long)C->rows);
     if (!one_triangle(s, C, how, &upper, &lower, e)) return false;
     if (upper) file_note(info, "%s above the diagonal mirrored", how_many(upper, "entry").text);
@@ -232,7 +230,7 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
     return ok;
 }
 
-/* Sum equal neighbours of sorted rows; the arrays keep their length. */
+/* Sum duplicates in sorted rows; the arrays keep their length. */
 static void sum_duplicates(struct csr *A)
 {
     int64_t to = 0, k = 0;
@@ -273,10 +271,10 @@ bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, en
     bool ok = check_pointers(s, &C, e);
     if (ok) info->nnz_stored = C.nnz = C.rowptr[C.rows];
     ok = ok && check_indices(s, &C, by_columns, e) && (mirrored == MIRROR_NOT || mirror(s, &C, mirrored, w, info, e)) &&
-         (!by_columns || turn(&C, w, e));
+         (!by_columns || transpose(&C, w, e));
     if (ok && !is_sorted(&C)) {
         int64_t before = C.nnz;
-        if (!by_columns) ok = turn(&C, w, e) && turn(&C, w, e);
+        if (!by_columns) ok = transpose(&C, w, e) && transpose(&C, w, e);
         if (ok) sum_duplicates(&C);
         info->duplicates = before - C.nnz;
     }

@@ -1,6 +1,6 @@
-/* MATLAB's .mat, level 5 and 7.3, by libmatio. It and HDF5 below it are opened when first needed, since they cost
-   start-up time, and in a process of their own: they crash on some damaged files, print, cannot be cancelled, and take
-   whatever memory a file asks for. That process sends the matrix through a pipe. */
+/* MATLAB's .mat, levels 5 and 7.3, by libmatio. libmatio and HDF5, which it uses, are opened at first use, since they
+   slow down the start of the program. They run in a child process, because they crash on some damaged files, print,
+   cannot be cancelled, and allocate as much as a file requests. The child sends the matrix through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -22,17 +22,17 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
-/* What comes through the pipe: this; then, if there is no error, int32 pointers, int32 indices, double values. */
+/* The data in the pipe: this header; then, unless it is an error, int32 pointers, int32 indices and double values. */
 struct message {
-    int32_t code; /* E_NONE, or what went wrong, in text */
+    int32_t code; /* E_NONE, or an error whose message is in text */
     int32_t complex_values, logical;
     int64_t rows, cols, nnz;
-    int64_t found;         /* sparse variables */
-    char name[NAME_ROOM];  /* the one read */
-    char text[NAMES_ROOM]; /* names of all, or the error */
+    int64_t found;         /* number of sparse variables */
+    char name[NAME_ROOM];  /* the variable that is read */
+    char text[NAMES_ROOM]; /* names of all sparse variables, or the error */
 };
 
-/* ---- the other process ---- */
+/* ---- the child process ---- */
 
 struct matio {
     mat_t *(*open)(const char *, int);
@@ -83,7 +83,7 @@ static bool send_all(int fd, const void *data, size_t n)
     return true;
 }
 
-/* Tell the reader what is wrong and end. */
+/* Send an error to the parent and exit. */
 static _Noreturn void give_up(int fd, enum code code, const char *text)
 {
     struct message m = {.code = (int32_t)code};
@@ -92,7 +92,7 @@ static _Noreturn void give_up(int fd, enum code code, const char *text)
     _exit(1);
 }
 
-/* One sparse variable, or field of a structure, of the file. Keep it if it is the one wanted. */
+/* List a sparse variable, or a sparse field of a structure; choose it if its name is `part` or part is NULL. */
 static void consider(struct message *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
 {
     char name[NAME_ROOM];
@@ -106,7 +106,7 @@ static void consider(struct message *m, matvar_t *v, const char *outer, const ch
     memcpy(m->name, name, sizeof name);
 }
 
-/* The sparse fields of a structure of one element, as in the files of the SuiteSparse collection. */
+/* Consider the sparse fields of a structure of one element, as in the files of the SuiteSparse collection. */
 static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
                             matvar_t **chosen)
 {
@@ -118,7 +118,7 @@ static void consider_fields(const struct matio *lib, struct message *m, mat_t *f
     }
 }
 
-/* The variable to read with its data, or NULL. Those of no use are freed. */
+/* Find the variable to read and load its data; NULL: there is none. All others are freed. */
 static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part)
 {
     matvar_t *chosen = NULL;
@@ -192,7 +192,7 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     size_t bytes = 0;
     file_number *number = number_of(v->data_type, &bytes);
     if (!number || !fits_sizes(v))
-        give_up(fd, E_INPUT, "a sparse variable whose arrays do not fit its sizes; the file is corrupt");
+        give_up(fd, E_INPUT, "the arrays of the sparse variable do not fit its sizes; the file is corrupt");
     const mat_sparse_t *a = v->data;
     m->rows = (int64_t)v->dims[0];
     m->cols = (int64_t)v->dims[1];
@@ -201,13 +201,14 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     m->logical = v->isLogical;
     const mat_complex_split_t *parts = a->data;
     const void *re = m->complex_values ? parts->Re : a->data, *im = m->complex_values ? parts->Im : NULL;
-    if (m->complex_values && (!re || !im)) give_up(fd, E_INPUT, "a complex variable without its parts");
+    if (m->complex_values && (!re || !im))
+        give_up(fd, E_INPUT, "the complex variable lacks its real or imaginary part");
     bool ok = send_all(fd, m, sizeof *m) && send_indices(fd, a->jc, m->cols + 1) && send_indices(fd, a->ir, m->nnz) &&
               send_values(fd, re, m->nnz, number, bytes) && (!im || send_values(fd, im, m->nnz, number, bytes));
     _exit(!ok);
 }
 
-/* What can be had now, and no more: asking for more ends this process only. */
+/* Limit the child to the memory that is available now: if it needs more, only the child ends. */
 static void limit_memory(void)
 {
     long long pages = 0;
@@ -241,21 +242,22 @@ static _Noreturn void child(int fd, const char *path, const char *part)
     setrlimit(RLIMIT_CORE, &none);
     limit_memory();
     if (!open_matio(&lib))
-        give_up(fd, E_UNSUPPORTED, "that it is not installed; install libmatio11 or convert the file");
+        give_up(fd, E_UNSUPPORTED,
+                ".mat files need libmatio, which is not installed; install libmatio11 or convert the file");
     mat_t *file = lib.open(path, 0);
-    if (!file) give_up(fd, E_INPUT, "one that libmatio cannot open; it is truncated or corrupt");
+    if (!file) give_up(fd, E_INPUT, "libmatio cannot open the file; it is truncated or corrupt");
     matvar_t *v = choose(&lib, &m, file, part);
-    if (!m.found) give_up(fd, E_INPUT, "none");
+    if (!m.found) give_up(fd, E_INPUT, "the file has no sparse variable");
     if (v) {
         v = sparse_part(&lib, v, m.name);
         if (v) send_matrix(fd, &m, v);
-        give_up(fd, E_INPUT, "a variable that cannot be read");
+        give_up(fd, E_INPUT, "the variable cannot be read");
     }
-    snprintf(text, sizeof text, "only %s", m.text);
+    snprintf(text, sizeof text, "%s", m.text);
     give_up(fd, E_USAGE, text);
 }
 
-/* ---- this process ---- */
+/* ---- the parent process ---- */
 
 struct mat_reader {
     struct source *s;
@@ -264,18 +266,17 @@ struct mat_reader {
     int64_t done, total; /* bytes; total 0 until it is known */
 };
 
-/* Exactly n bytes, waiting in small steps so that the user can stop it. */
+/* Receive exactly n bytes; waits in short steps so that the user can cancel. */
 static bool receive(struct mat_reader *r, void *to, int64_t n, struct err *e)
 {
     for (int64_t got = 0; got < n;) {
         struct pollfd p = {.fd = r->fd, .events = POLLIN};
         if (!watch_tick(r->watch, "reading", r->total ? r->done : 0, r->total, e)) return false;
         if (poll(&p, 1, WAIT_MS) <= 0) continue;
-        int64_t want = n - got < 1 << 20 ? n - got : 1 << 20;
-        ssize_t k = read(r->fd, (char *)to + got, (size_t)want);
+        int64_t most = n - got < 1 << 20 ? n - got : 1 << 20;
+        ssize_t k = read(r->fd, (char *)to + got, (size_t)most);
         if (k < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (k <= 0)
-            return file_bad(r->s, e, "expected a sound .mat file, found that libmatio fails on it; it is corrupt");
+        if (k <= 0) return file_bad(r->s, e, "libmatio fails on the file; it is corrupt");
         got += k;
         r->done += k;
     }
@@ -286,12 +287,11 @@ static bool refuse(const struct source *s, const struct message *m, struct err *
 {
     char text[NAMES_ROOM * 2], part[NAME_ROOM * 4];
     print_safe(m->text, strlen(m->text), 300, text, sizeof text);
-    if (m->code == E_UNSUPPORTED)
-        return fail_at(e, E_UNSUPPORTED, s->where, "expected libmatio for .mat files, found %s", text);
+    if (m->code == E_UNSUPPORTED) return fail_at(e, E_UNSUPPORTED, s->where, "%s", text);
     if (m->code == E_USAGE)
-        return fail_at(e, E_USAGE, s->where, "expected a sparse variable \"%s\", found %s",
+        return fail_at(e, E_USAGE, s->where, "no sparse variable \"%s\"; the file has %s",
                        print_safe(s->part, strlen(s->part), 60, part, sizeof part), text);
-    return file_bad(s, e, "expected a sparse variable in a .mat file, found %s", text);
+    return file_bad(s, e, "%s", text);
 }
 
 static bool receive_arrays(struct mat_reader *r, const struct message *m, struct csr *C, struct err *e)
@@ -329,8 +329,9 @@ static bool isalpha_ascii(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Level 4 has no head, but begins with a matrix: five 32-bit integers, the first of which is type + 10 * precision +
-   1000 * byte order, with type 0 full, 1 text, 2 sparse, and the length of a name that follows. */
+/* Level 4 has no file header, but begins with a matrix: five 32-bit integers. The first is
+   1000 * byte order + 10 * precision + type, where type is 0 full, 1 text, 2 sparse; the last is the length of the name
+   that follows. */
 static bool is_level_4(const char *begin, int64_t n)
 {
     uint32_t head[5];
@@ -351,10 +352,10 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     if (is_level_4(s->begin, s->n))
         return file_bad(
             s, e,
-            "expected a .mat file of level 5 or 7.3, found one of level 4; in MATLAB or Octave, load it and "
+            "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, load it and "
             "`save -v7 NEW.mat`; in Python, scipy.io.loadmat and savemat");
     if (pipe2(ends, O_CLOEXEC))
-        return fail_at(e, E_IO, s->where, "expected a pipe to libmatio, found: %s", strerror(errno));
+        return fail_at(e, E_IO, s->where, "cannot create a pipe to libmatio: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
@@ -363,7 +364,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     close(ends[1]);
     struct mat_reader r = {.s = s, .watch = w, .fd = ends[0]};
     bool ok = pid > 0 ? read_pipe(&r, A, info, e)
-                      : fail_at(e, E_IO, s->where, "expected a process for libmatio, found: %s", strerror(errno));
+                      : fail_at(e, E_IO, s->where, "cannot start a process for libmatio: %s", strerror(errno));
     close(ends[0]);
     if (pid > 0) {
         kill(pid, SIGKILL);

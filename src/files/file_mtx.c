@@ -1,4 +1,4 @@
-/* Matrix Market as a kind of file; the work is done in the files mtx_*.c. */
+/* Matrix Market as a kind of file; the files mtx_*.c do the work. */
 #include "file.h"
 #include "load_info.h"
 #include "matrix_market.h"
@@ -27,7 +27,7 @@ const struct file_kind file_mtx = {
     .endings = ".mtx .mtx.gz",
     .about = "Matrix Market text",
     .packed = true,
-    .tells_wild = true,
+    .notes_not_finite = true,
     .load = load,
     .save = save,
 };

@@ -16,10 +16,10 @@ typedef bool finish(struct npz *z, struct csr *A, struct load_info *info, struct
 
 static bool missing(struct npz *z, const char *what, struct err *e)
 {
-    return file_bad(z->s, e, "expected %s for format %s, found none or too few", what, z->format);
+    return file_bad(z->s, e, "format %s needs %s, but the file has none or too few", z->format, what);
 }
 
-/* Arrays of n items, compressed; they are taken over. */
+/* Move the compressed arrays, of n items, from z to a matrix. */
 static struct csr arrays_of(struct npz *z, int64_t majors, int64_t minors, int64_t n)
 {
     struct csr C = {
@@ -56,18 +56,19 @@ static bool finish_coo(struct npz *z, struct csr *A, struct load_info *info, str
                                 e);
 }
 
-/* Block rows to rows: data[block][r][c]. */
+/* Expand blocks data[block][r][c] to rows. */
 static bool spread_blocks(struct npz *z, struct csr *C, int64_t R, int64_t W, struct err *e)
 {
     int64_t to = 0, block_cols = W ? z->cols / W : 0, blocks = z->data.dim[0];
     for (int64_t b = 0; b * R < z->rows; b++)
         for (int64_t r = 0; r < R; r++) {
             int64_t k = z->ptr[b], end = z->ptr[b + 1];
-            if (k < 0 || end < k || end > blocks) return missing(z, "pointers to blocks that never fall", e);
+            if (k < 0 || end < k || end > blocks)
+                return file_bad(z->s, e, "the pointers to blocks fall or exceed the %lld blocks", (long long)blocks);
             for (; k < end; k++) {
                 if (z->idx[k] < 0 || z->idx[k] >= block_cols)
-                    return file_bad(z->s, e, "expected block columns from 0 to %lld, found %d",
-                                    (long long)block_cols - 1, z->idx[k]);
+                    return file_bad(z->s, e, "block column %d is outside 0 .. %lld", z->idx[k],
+                                    (long long)block_cols - 1);
                 for (int64_t c = 0; c < W && to < C->nnz; c++, to++) {
                     C->col[to] = (int)(z->idx[k] * W + c);
                     C->val[to] = z->val[(k * R + r) * W + c];
@@ -93,7 +94,8 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
     return false;
 }
 
-/* data[d][j] is the entry in column j of the diagonal offset[d]; zeros there are no entries, as in SciPy. */
+/* data[d][j] is the entry in column j of diagonal offset[d]; zeros are not entries, as in SciPy. Returns the number of
+   entries; writes them unless row is NULL. */
 static int64_t diagonal_entries(struct npz *z, int *row, int *col, double *val, double *imag)
 {
     int64_t width = z->data.dim[1], n = 0;
@@ -140,14 +142,14 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
         {"csr", finish_csr}, {"csc", finish_csc}, {"coo", finish_coo}, {"bsr", finish_bsr}, {"dia", finish_dia}};
     char quote[64];
     if (!z->format[0] || !z->has_shape || !z->val)
-        return file_bad(z->s, e, "expected the arrays format, shape and data of scipy.sparse.save_npz, found no %s",
+        return file_bad(z->s, e, "the file has no %s array; scipy.sparse.save_npz writes format, shape and data",
                         !z->format[0]   ? "format"
                         : !z->has_shape ? "shape"
                                         : "data");
     if (!file_sizes(z->s, z->rows, z->cols, z->n_val, e)) return false;
     for (int i = 0; i < COUNT(table); i++)
         if (!strcmp(z->format, table[i].name)) return table[i].finish(z, A, info, e);
-    return file_bad(z->s, e, "expected format csr, csc, coo, bsr or dia, found \"%s\"",
+    return file_bad(z->s, e, "unknown format \"%s\"; known are csr, csc, coo, bsr and dia",
                     print_safe(z->format, strlen(z->format), 8, quote, sizeof quote));
 }
 
@@ -156,7 +158,7 @@ static const char *field_of(char kind)
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
 }
 
-/* NumPy's .npy: one array, which is dense. */
+/* Is it NumPy's .npy, one dense array? */
 static bool is_array(const char *begin, int64_t n)
 {
     return n >= 6 && !memcmp(begin, "\x93NUMPY", 6);
@@ -166,10 +168,9 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 {
     struct npz z = {.s = s, .watch = w};
     if (is_array(s->begin, s->n))
-        return file_bad(
-            s, e,
-            "expected a sparse matrix, found one array of NumPy (.npy); in Python, "
-            "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\"))) makes one of it");
+        return file_bad(s, e,
+                        "this is one dense NumPy array (.npy), not a sparse matrix; in Python, "
+                        "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\"))) converts it");
     bool ok = npz_read(&z, e) && finish_any(&z, A, info, e);
     if (ok) {
         const char *field = field_of(z.data.kind);

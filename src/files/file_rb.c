@@ -14,8 +14,8 @@
 
 enum { WIDTH_MOST = 64, RB_BLOCK = 1 << 20, TICK_EVERY = 1 << 14, HEAD_NUMBERS = 5 };
 
-/* (1P,5E16.8): 5 fields of 16 columns a line, 8 digits behind the point where none is written, divided by 10^scale
-   where no exponent is. */
+/* A Fortran format, e.g. (1P,5E16.8): 5 fields of 16 columns per line. A number without a point has 8 digits after it;
+   a number without an exponent is divided by 10^scale. */
 struct fields {
     char letter;
     int per_line, width, digits, scale;
@@ -25,13 +25,13 @@ struct rb {
     struct watch *watch;
     struct lines lines;
     struct text text;
-    const char *p, *end;         /* what is left of the text */
-    const char *line, *line_end; /* the line at hand */
-    int64_t number;              /* of it, from 1 */
-    int field;                   /* the next on it */
-    int64_t left;                /* fields still expected in this part of the file */
-    bool apart;                  /* the fields of this line are as many words, wherever their columns are */
-    const char *next;            /* the next of them */
+    const char *p, *end;         /* the text not read yet */
+    const char *line, *line_end; /* the current line */
+    int64_t number;              /* of the current line, from 1 */
+    int field;                   /* number of the next field on it */
+    int64_t left;                /* fields left in this array */
+    bool words;                  /* the fields of this line are separated by blanks; ignore their columns */
+    const char *next;            /* the next word */
     char type[4];                /* in upper case */
     int64_t lines_of[HEAD_NUMBERS], size[HEAD_NUMBERS];
     struct fields ptr, idx, val;
@@ -42,16 +42,16 @@ static char upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static bool rb_bad(const struct rb *r, struct err *e, const char *expected, const char *found, const char *found_end)
+static bool rb_bad(const struct rb *r, struct err *e, const char *needed, const char *found, const char *found_end)
 {
     char where[PLACE], quote[QUOTE];
-    return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where), "expected %s, found \"%s\"", expected,
-                   quoted(found, found_end, quote));
+    return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where), "\"%s\" stands where %s should be",
+                   quoted(found, found_end, quote), needed);
 }
 
 /* ---- lines and fields ---- */
 
-static bool next_text_line(struct rb *r, const char *expected, struct err *e)
+static bool next_text_line(struct rb *r, const char *needed, struct err *e)
 {
     char where[PLACE];
     r->number++;
@@ -62,7 +62,7 @@ static bool next_text_line(struct rb *r, const char *expected, struct err *e)
         r->end = r->p + r->text.n;
         if (!r->text.n)
             return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where),
-                           "expected %s, found the end of the file; it is truncated", expected);
+                           "the file ends before %s; it is truncated", needed);
     }
     r->line = r->p;
     r->line_end = line_end(r->p, r->end);
@@ -71,29 +71,29 @@ static bool next_text_line(struct rb *r, const char *expected, struct err *e)
     return true;
 }
 
-/* Some programs, SciPy among them, do not keep to the columns of their own format. Words that are as many as fields are
-   the fields; else columns count, since these may touch. */
-static bool next_fields(struct rb *r, const struct fields *f, const char *expected, struct err *e)
+/* Some programs, SciPy among them, do not keep to the columns of their own format. If a line has as many words as
+   fields, the words are the fields; if not, the columns separate the fields, which may touch. */
+static bool next_fields(struct rb *r, const struct fields *f, const char *needed, struct err *e)
 {
-    int64_t words = 0, wanted = r->left < f->per_line ? r->left : f->per_line;
-    if (!next_text_line(r, expected, e)) return false;
+    int64_t words = 0, fields = r->left < f->per_line ? r->left : f->per_line;
+    if (!next_text_line(r, needed, e)) return false;
     for (const char *p = r->line; p < r->line_end; p++) words += !is_blank(*p) && (p == r->line || is_blank(p[-1]));
-    r->apart = words == wanted;
+    r->words = words == fields;
     r->next = r->line;
     return true;
 }
 
-/* The next field without its blanks, in to[WIDTH_MOST + 1]. */
-static bool next_field(struct rb *r, const struct fields *f, const char *expected, char *to, size_t *n, struct err *e)
+/* Copy the next field, without blanks, to to[WIDTH_MOST + 1]. */
+static bool next_field(struct rb *r, const struct fields *f, const char *needed, char *to, size_t *n, struct err *e)
 {
     static const char blanks[] = "blanks";
-    if (r->field == f->per_line && !next_fields(r, f, expected, e)) return false;
-    const char *p = r->apart ? r->next : r->line + (int64_t)r->field * f->width, *stop = p + f->width;
-    if (r->apart) {
+    if (r->field == f->per_line && !next_fields(r, f, needed, e)) return false;
+    const char *p = r->words ? r->next : r->line + (int64_t)r->field * f->width, *stop = p + f->width;
+    if (r->words) {
         while (p < r->line_end && is_blank(*p)) p++;
         for (stop = p; stop < r->line_end && !is_blank(*stop);) stop++;
         r->next = stop;
-        if (stop - p > WIDTH_MOST) return rb_bad(r, e, expected, p, stop);
+        if (stop - p > WIDTH_MOST) return rb_bad(r, e, needed, p, stop);
     }
     r->field++;
     r->left--;
@@ -101,18 +101,18 @@ static bool next_field(struct rb *r, const struct fields *f, const char *expecte
     for (; p < stop && p < r->line_end && *n < WIDTH_MOST; p++)
         if (!is_blank(*p)) to[(*n)++] = *p;
     to[*n] = 0;
-    return *n || rb_bad(r, e, expected, blanks, blanks + strlen(blanks));
+    return *n || rb_bad(r, e, needed, blanks, blanks + strlen(blanks));
 }
 
-static bool next_integer(struct rb *r, const struct fields *f, const char *expected, int64_t *v, struct err *e)
+static bool next_integer(struct rb *r, const struct fields *f, const char *needed, int64_t *v, struct err *e)
 {
     char text[WIDTH_MOST + 1];
     size_t n;
-    if (!next_field(r, f, expected, text, &n, e)) return false;
-    return !read_integer(text, n, v) || rb_bad(r, e, expected, text, text + n);
+    if (!next_field(r, f, needed, text, &n, e)) return false;
+    return !read_integer(text, n, v) || rb_bad(r, e, needed, text, text + n);
 }
 
-/* As Fortran reads: without a point the last `digits` are behind it, without an exponent the scale counts. */
+/* Read as Fortran does: without a point, the last `digits` digits follow it; without an exponent, the scale applies. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
     char text[WIDTH_MOST + 32];
@@ -128,7 +128,7 @@ static bool next_real(struct rb *r, const struct fields *f, double *v, struct er
         int more = snprintf(text + n, sizeof text - n, "e%d", shift);
         return number_parse(text, text + n + more, v, &how) != NULL;
     }
-    size_t mantissa = 1 + strcspn(text + 1, "eEdDqQ+-"); /* put the point where it is thought to be */
+    size_t mantissa = 1 + strcspn(text + 1, "eEdDqQ+-"); /* insert the implied point */
     char pointed[WIDTH_MOST + 96];
     int digits = (int)mantissa - (text[0] == '+' || text[0] == '-'), sign = (int)mantissa - digits;
     int before = digits > f->digits ? digits - f->digits : 0;
@@ -138,7 +138,7 @@ static bool next_real(struct rb *r, const struct fields *f, double *v, struct er
     return number_parse(pointed, pointed + m, v, &how) != NULL;
 }
 
-/* ---- the four lines of the head ---- */
+/* ---- the four header lines ---- */
 
 static const char *unsigned_number(const char *p, const char *end, int *v)
 {
@@ -149,7 +149,7 @@ static const char *unsigned_number(const char *p, const char *end, int *v)
     return p;
 }
 
-/* One FORTRAN format, its blanks gone. */
+/* Parse one Fortran format without blanks. */
 static bool parse_fields(const char *p, const char *end, struct fields *f)
 {
     int n;
@@ -171,8 +171,8 @@ static bool parse_fields(const char *p, const char *end, struct fields *f)
            f->width > 0 && f->width <= WIDTH_MOST && f->digits >= 0 && f->digits <= WIDTH_MOST;
 }
 
-/* The next ( ... ) of the line, from *p on. */
-static bool next_format(struct rb *r, const char **p, const char *expected, struct fields *f, struct err *e)
+/* Parse the next ( ... ) of the line, from *p on. */
+static bool next_format(struct rb *r, const char **p, const char *needed, struct fields *f, struct err *e)
 {
     char text[WIDTH_MOST];
     size_t n = 0;
@@ -180,12 +180,13 @@ static bool next_format(struct rb *r, const char **p, const char *expected, stru
     const char *close = open ? memchr(open, ')', (size_t)(r->line_end - open)) : NULL;
     for (const char *q = open; close && ++q < close && n < sizeof text;)
         if (!is_blank(*q)) text[n++] = *q;
-    if (!close || !parse_fields(text, text + n, f)) return rb_bad(r, e, expected, *p, r->line_end);
+    if (!close || !parse_fields(text, text + n, f)) return rb_bad(r, e, needed, *p, r->line_end);
     *p = close + 1;
     return true;
 }
 
-/* Integers separated by blanks up to the end of the line; how many, at most `most`, or -1 when there is other text. */
+/* Read integers separated by blanks up to the end of the line. Returns their number; -1: more than `most`, or other
+   text. */
 static int integers(const char *p, const char *end, int64_t *v, int most)
 {
     int n = 0;
@@ -241,7 +242,7 @@ static bool read_head(struct rb *r, struct err *e)
 
 /* ---- the arrays ---- */
 
-/* A number is a digit and what parts it from the next, or a column: more than a plain file has left is a lie. */
+/* Refuse a size that the rest of a plain file cannot hold: each number takes at least a digit. */
 static bool enough_bytes(struct rb *r, struct err *e)
 {
     int64_t left = lines_left(&r->lines), n = r->size[2];
@@ -249,7 +250,7 @@ static bool enough_bytes(struct rb *r, struct err *e)
     left += r->end - r->p;
     int64_t need = r->size[1] + 1 + n * (r->type[0] == 'P' ? 1 : r->type[0] == 'C' ? 3 : 2);
     return need <= left ||
-           file_bad(r->s, e, "expected %lld pointers, indices and values, found %lld bytes; it is truncated",
+           file_bad(r->s, e, "%lld pointers, indices and values do not fit the %lld bytes left; it is truncated",
                     (long long)need, (long long)left);
 }
 
@@ -261,7 +262,7 @@ static bool tick(struct rb *r, int64_t k, struct err *e)
     return watch_tick(r->watch, "reading", done, total, e);
 }
 
-/* n integers, counted from 1 in the file and from 0 here. */
+/* Read n integers and convert them from 1-based to 0-based. */
 static bool read_integers(struct rb *r, const struct fields *f, const char *what, int64_t n, int *to, struct err *e)
 {
     r->field = f->per_line;
@@ -294,8 +295,8 @@ static bool read_arrays(struct rb *r, struct csr *C, struct err *e)
            csr_new(C, r->size[1], r->size[0], r->size[2], r->type[0] == 'C', e) &&
            read_integers(r, &r->ptr, "a column pointer", C->rows + 1, C->rowptr, e) &&
            read_integers(r, &r->idx, "a row index", C->nnz, C->col, e) && read_values(r, C, e) &&
-           (C->rowptr[C->rows] == C->nnz || file_bad(r->s, e, "expected column pointers up to %lld, found %lld",
-                                                     (long long)C->nnz + 1, (long long)C->rowptr[C->rows] + 1));
+           (C->rowptr[C->rows] == C->nnz || file_bad(r->s, e, "the column pointers end with %lld instead of %lld",
+                                                     (long long)C->rowptr[C->rows] + 1, (long long)C->nnz + 1));
 }
 
 static enum mirrored mirrored_of(char symmetry)

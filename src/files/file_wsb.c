@@ -1,14 +1,14 @@
-/* .wsb, our own binary form of a matrix: a page of head, then the CSR arrays as they lie in memory. It is read by
-   large parallel reads straight into place, never mapped: a mapped file that shrinks ends the program.
+/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays as they are in memory. They are read by
+   large parallel reads directly into place. The file is not mapped, since a mapped file that shrinks ends the program.
 
-       0 magic, byte order, version, sizes, kind, where the matrix came from, checksums
+       0 magic, byte order, version, sizes, kind, source of the matrix, checksums
     4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
          each begins at a multiple of 64; the bytes between are 0
 
-   The checksum of the arrays: each is cut into pieces of 1 MiB; a piece is hashed in four lanes of 64 bits, lane i
-   taking words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd; a last part is filled with zeros and the length is
-   mixed in at the end. Every step is a bijection of h and of the word, so one wrong word never passes. The hashes of
-   the pieces are hashed in their order in the same way. */
+   Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
+   takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
+   length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
+   detected. The hashes of the pieces are hashed in order in the same way. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -41,12 +41,12 @@ struct wsb {
     uint32_t order, version;
     int64_t rows, cols, nnz;
     int64_t nnz_stored, duplicates, explicit_zeros;
-    uint32_t complex_values, warnings; /* how many were given when the source was read */
+    uint32_t complex_values, warnings; /* number of notes when the source was read */
     char field[16], symmetry[16], object[16];
     char source[SOURCE_ROOM];
-    uint64_t arrays, head; /* checksums: of the arrays, of all before this one */
+    uint64_t arrays, head; /* checksums: of the arrays; of the members before `head` */
 };
-_Static_assert(sizeof(struct wsb) <= HEAD, "the head fits its page");
+_Static_assert(sizeof(struct wsb) <= HEAD, "the header fits its page");
 
 /* ---- checksum ---- */
 
@@ -69,7 +69,7 @@ static uint64_t hash_of(const void *data, size_t n)
     return stir(stir(stir(stir(h[0], h[1]), h[2]), h[3]), n);
 }
 
-/* ---- where things lie ---- */
+/* ---- layout of the file ---- */
 
 struct part {
     char *data;
@@ -86,10 +86,10 @@ static int64_t aligned(int64_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* A may have no arrays yet. */
+/* The arrays of A may be NULL. */
 static struct layout layout_of(const struct csr *A, bool complex_values)
 {
-    const struct part want[] = {
+    const struct part parts[] = {
         {(char *)A->rowptr, 0, (A->rows + 1) * (int64_t)sizeof *A->rowptr},
         {(char *)A->col, 0, A->nnz * (int64_t)sizeof *A->col},
         {(char *)A->val, 0, A->nnz * (int64_t)sizeof *A->val},
@@ -97,9 +97,9 @@ static struct layout layout_of(const struct csr *A, bool complex_values)
     };
     struct layout l = {.n = complex_values ? 4 : 3, .end = HEAD};
     for (int i = 0; i < l.n; i++) {
-        l.part[i] = want[i];
+        l.part[i] = parts[i];
         l.part[i].at = l.end;
-        l.end = aligned(l.end + want[i].bytes);
+        l.end = aligned(l.end + parts[i].bytes);
     }
     return l;
 }
@@ -128,8 +128,7 @@ static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
     return got;
 }
 
-/* Fresh memory is given out page by page, which takes several times as long as the reading; in large pages it does
-   not. Only a hint. */
+/* Ask for large pages: getting new memory in small pages takes several times as long as reading the file. */
 static void hint_large(const struct part *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -146,7 +145,8 @@ struct reader {
     uint64_t sum;
 };
 
-/* Pieces `from` .. `to` - 1 of p, each by one thread, which hashes it while it is in its cache; hash[] gets them. */
+/* Read pieces `from` .. `to` - 1 of p. Each thread hashes its piece while it is in its cache; hash[] gets the hashes.
+ */
 static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
 {
     int64_t short_by = 0;
@@ -162,8 +162,7 @@ static bool read_pieces(struct reader *r, const struct part *p, int64_t from, in
             hash[k - from] = hash_of(p->data + k * PIECE, (size_t)n);
     }
     if (why) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(why));
-    return !short_by ||
-           file_bad(r->s, e, "expected a file that stays as it is, found that it shrank while it was read");
+    return !short_by || file_bad(r->s, e, "the file shrank while it was read");
 }
 
 static bool read_part(struct reader *r, const struct part *p, struct err *e)
@@ -186,11 +185,11 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
         if (!read_part(r, &l.part[i], e)) return false;
     }
     return r->sum == h->arrays ||
-           file_bad(r->s, e, "expected the arrays' checksum %016llx, found %016llx; the file is corrupt",
-                    (unsigned long long)h->arrays, (unsigned long long)r->sum);
+           file_bad(r->s, e, "the checksum of the arrays is %016llx instead of %016llx; the file is corrupt",
+                    (unsigned long long)r->sum, (unsigned long long)h->arrays);
 }
 
-/* A word such as skew-symmetric that ends within its room: it goes to the screen as it is. */
+/* Is it a lower-case word that ends within its room? It is printed unchanged. */
 static bool is_word(const char *s, size_t room)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");
@@ -200,19 +199,20 @@ static bool is_word(const char *s, size_t room)
 static bool check_head(const struct source *s, const struct wsb *h, struct err *e)
 {
     if (h->order != ORDER)
-        return file_bad(s, e, "expected a .wsb file in this machine's byte order, found another; write it anew here");
+        return file_bad(s, e,
+                        "the .wsb file is in the byte order of another machine; save the matrix again on this one");
     if (h->version != VERSION)
-        return file_bad(s, e, "expected version %d of .wsb, found %u; write it anew with this warpspy", VERSION,
-                        h->version);
+        return file_bad(s, e, "version %u of .wsb cannot be read, only version %d; save the matrix again", h->version,
+                        VERSION);
     if (h->head != hash_of(h, offsetof(struct wsb, head)))
-        return file_bad(s, e, "expected the head's checksum to fit, found that it does not; the file is corrupt");
+        return file_bad(s, e, "the checksum of the header is wrong; the file is corrupt");
     if (!is_word(h->field, sizeof h->field) || !is_word(h->symmetry, sizeof h->symmetry) ||
         !is_word(h->object, sizeof h->object) || !memchr(h->source, 0, sizeof h->source) || h->complex_values > 1)
-        return file_bad(s, e, "expected a head in words, found one that warpspy does not write");
+        return file_bad(s, e, "the header holds text that warpspy does not write; the file is corrupt");
     return true;
 }
 
-/* The sizes must be those of the file before any memory is taken for them. */
+/* Compare the sizes with the length of the file before anything is allocated. */
 static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
 {
     struct stat st;
@@ -220,9 +220,9 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
     if (!file_sizes(r->s, h->rows, h->cols, h->nnz, e)) return false;
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
-    return end == st.st_size || file_bad(r->s, e, "expected %lld bytes for %lld x %lld with %lld entries, found %lld%s",
-                                         (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,
-                                         (long long)st.st_size, st.st_size < end ? "; it is truncated" : "");
+    return end == st.st_size || file_bad(r->s, e, "%lld bytes instead of %lld for %lld x %lld with %lld entries%s",
+                                         (long long)st.st_size, (long long)end, (long long)h->rows, (long long)h->cols,
+                                         (long long)h->nnz, st.st_size < end ? "; it is truncated" : "");
 }
 
 static void describe(const struct wsb *h, struct load_info *info)
@@ -245,11 +245,11 @@ static bool read_file(struct reader *r, struct csr *A, struct load_info *info, s
     struct wsb h;
     struct err why = {0};
     if (read_at(r->fd, (char *)&h, sizeof h, 0) != (int64_t)sizeof h)
-        return file_bad(r->s, e, "expected a head of %d bytes, found the end of the file; it is truncated", HEAD);
+        return file_bad(r->s, e, "the file ends within its header of %d bytes; it is truncated", HEAD);
     if (!check_head(r->s, &h, e) || !check_size(r, &h, e) || !csr_new(A, h.rows, h.cols, h.nnz, h.complex_values, e) ||
         !read_arrays(r, &h, A, e))
         return false;
-    if (!csr_check(A, &why)) return file_bad(r->s, e, "expected a matrix in order: %s", why.text);
+    if (!csr_check(A, &why)) return file_bad(r->s, e, "the arrays are not a valid matrix: %s", why.text);
     describe(&h, info);
     return true;
 }
@@ -257,7 +257,7 @@ static bool read_file(struct reader *r, struct csr *A, struct load_info *info, s
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     struct reader r = {.s = s, .watch = w, .fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (r.fd < 0) return fail_at(e, E_IO, s->where, "expected a readable file, found: %s", strerror(errno));
+    if (r.fd < 0) return fail_at(e, E_IO, s->where, "cannot open the file: %s", strerror(errno));
     bool ok = read_file(&r, A, info, e);
     close(r.fd);
     if (!ok) csr_free(A);
@@ -337,7 +337,7 @@ static bool save(const char *path, const struct csr *A, const struct load_info *
 const struct file_kind file_wsb = {
     .name = ".wsb",
     .endings = ".wsb",
-    .about = "warpspy's binary cache, loaded at the speed of memory",
+    .about = "warpspy's binary cache, loaded at memory speed",
     .recognises = recognises,
     .load = load,
     .save = save,

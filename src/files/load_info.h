@@ -1,4 +1,4 @@
-/* What reading a file showed beside its matrix. */
+/* The report of a load: properties of the file that the matrix does not hold. */
 #ifndef LOAD_INFO_H
 #define LOAD_INFO_H
 
@@ -7,11 +7,10 @@
 enum { WARNINGS_MAX = 16 };
 struct load_info {
     char file[512];
-    char field[16], symmetry[16], object[16]; /* as the banner says: real, integer, pattern, complex; ... */
+    char field[16], symmetry[16], object[16]; /* words of the banner: real, integer, pattern, complex; ... */
     int64_t nnz_stored;                       /* entries in the file */
-    int64_t duplicates, explicit_zeros;       /* summed away; kept (after summing) */
-    int64_t text_bytes,
-        text_ns; /* of a Matrix Market file, which has lines: its size, and when it was written; else 0 */
+    int64_t duplicates, explicit_zeros;       /* duplicates that were summed; zeros that are stored, after summing */
+    int64_t text_bytes, text_ns;              /* size and time of writing of a Matrix Market file; else 0 */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
     double ms;

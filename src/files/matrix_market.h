@@ -1,4 +1,4 @@
-/* Matrix Market files: read and written. */
+/* Matrix Market files: read and write. */
 #ifndef MATRIX_MARKET_H
 #define MATRIX_MARKET_H
 
@@ -12,9 +12,9 @@ struct watch;
 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
 bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);
-/* One vector: an n x 1 matrix, or n numbers; exactly n values. */
+/* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
-/* Tests: bytes that a block of text aims at, and threads; 0 = the default. */
+/* Tests: target size of a block in bytes, and number of threads; 0: the default. */
 void mtx_hooks(int64_t block, int threads);
 
 #endif

@@ -1,4 +1,4 @@
-/* Matrix Market files in: from a path to a matrix, with what was met on the way. */
+/* Load a Matrix Market file: from a path to a matrix and its notes. */
 #include <stdio.h>
 
 #include "mtx.h"
@@ -65,7 +65,7 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
     lines_free(&lines);
     if (!ok) return false;
     describe(&head, path, A, info);
-    notes_say(&notes, info);
+    notes_show(&notes, info);
     return true;
 }
 

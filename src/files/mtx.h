@@ -1,4 +1,4 @@
-/* What the files of the Matrix Market reader share. */
+/* Shared by the files of the Matrix Market reader. */
 #ifndef MTX_H
 #define MTX_H
 
@@ -14,7 +14,7 @@ struct load_info;
 struct stream;
 struct watch;
 
-/* ---- what is warned of: counted, and said once per kind ---- */
+/* ---- mtx_note.c: warnings, counted and shown once per kind ---- */
 
 enum note {
     NOTE_BOM,
@@ -38,14 +38,14 @@ enum note {
     NOTES
 };
 struct notes {
-    int64_t n[NOTES], line[NOTES]; /* how often; where first, 0 = nowhere in particular */
+    int64_t n[NOTES], line[NOTES]; /* number of each; line of the first, 0: no line */
 };
 void note(struct notes *t, enum note kind, int64_t line);
-void notes_say(const struct notes *t, struct load_info *info);
+void notes_show(const struct notes *t, struct load_info *info);
 
 /* ---- mtx.c ---- */
 
-/* The matrix in a stream of which the first n bytes were read already: `begin`. A and *info are empty. */
+/* Load the matrix from a stream whose first n bytes, `begin`, are already read. A and *info are empty. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct load_info *info, struct err *e);
 
@@ -73,41 +73,42 @@ static inline const char *skip_token(const char *p)
     while (!ends_token(*p)) p++;
     return p;
 }
-const char *line_end(const char *p, const char *end);      /* the first CR or LF, or end */
-const char *next_line(const char *eol, const char *end);   /* past CR, LF or CRLF; not beyond end */
-bool same_word(const char *a, size_t n, const char *word); /* ASCII letters in any case; word in lower case */
+const char *line_end(const char *p, const char *end);    /* the first CR or LF, or end */
+const char *next_line(const char *eol, const char *end); /* after CR, LF or CRLF; at most end */
+bool same_word(const char *a, size_t n,
+               const char *word); /* ignores the case of ASCII letters; word is in lower case */
 
-/* Why [s, s+n) is no integer, NULL if it is one. Any sign, leading zeros. */
+/* Read [s, s+n) as an integer; a sign and leading zeros are allowed. Returns NULL, or the reason why it is none. */
 const char *read_integer(const char *s, size_t n, int64_t *value);
 /* "PATH:LINE", safe to print. */
 enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);
-/* Foreign text between quotes, at most 60 bytes of it. */
+/* At most 60 bytes of foreign text, safe to print. */
 const char *quoted(const char *s, const char *end, char *out);
 
 /* ---- mtx_lines.c: the text in blocks of whole lines ---- */
 
 struct text {
-    char *s; /* n bytes, then a line end that is not part of it */
+    char *s; /* n bytes, then a line end that does not count */
     int64_t n, room;
 };
 struct lines {
     struct stream *stream;
-    int64_t block; /* bytes that a block aims at */
-    char *kept;    /* read but not given out yet: [at, n) */
+    int64_t block; /* target size of a block in bytes */
+    char *kept;    /* bytes [at, n) are read but not delivered yet */
     int64_t at, n, room;
     int64_t streamed;     /* bytes that came from the stream */
-    bool ended, eof_byte; /* the stream is drained; it ended in a DOS end-of-file byte */
+    bool ended, eof_byte; /* the stream has ended; it ended in a DOS end-of-file byte */
 };
-/* The next whole lines (the last may lack its end); t->n is 0 at the end of the text. A comment line without end in
-   sight loses what is beyond its first kilobytes, so memory does not follow its length. */
+/* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
+   comment line is cut, so that it does not take memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
-bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e); /* to be given out again, first */
-int64_t lines_left(const struct lines *l); /* bytes still to come of a plain file; INT64_MAX if unknown */
+bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e); /* put n bytes back, to be delivered next */
+int64_t lines_left(const struct lines *l); /* bytes left of a plain file; INT64_MAX: unknown */
 void lines_free(struct lines *l);
 void text_free(struct text *t);
 
-enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits a cache, with what is parsed from it */
+enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits a cache together with its entries */
 
 /* ---- mtx_head.c: banner and size line ---- */
 
@@ -117,49 +118,49 @@ struct head {
     bool array, vector;
     enum field field;
     enum symmetry symmetry;
-    int indices, values; /* numbers of each kind on a line */
+    int indices, values; /* numbers of each kind per line */
     int64_t rows, cols, entries;
-    int64_t lines; /* read so far; when done, the number of the size line */
+    int64_t lines; /* read so far; at the end, the number of the size line */
     char object[16], field_word[16], symmetry_word[16];
 };
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
-/* What the file is when its first bytes are known ones but not Matrix Market's; else NULL. */
+/* The kind of the file if its first bytes show that it is not Matrix Market, or NULL. */
 const char *foreign_kind(const char *s, int64_t n);
-/* Array files: the number of values before column c; the row of its first value. */
+/* Array files: the number of values before column c; the row of the first value in it. */
 int64_t column_start(const struct head *h, int64_t c);
 int64_t column_top(const struct head *h, int64_t c);
 
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
-/* Lines that are no entries, so that an entry's line can be told: `lines` of them stand before entry `at`. */
+/* `lines` lines without an entry precede entry `at`: needed to find the line of an entry. */
 struct gap {
     int64_t at, lines;
 };
-/* Entries in the file's order, or those of a block by bands of rows. */
+/* Entries in the order of the file, or within a block by bands of rows. */
 struct entries {
-    int64_t room;       /* of each array below */
-    int *row, *col;     /* 0-based; NULL in array files until their places are known */
-    double *val, *imag; /* NULL where all are 1; NULL unless complex */
+    int64_t room;       /* items of each array below */
+    int *row, *col;     /* 0-based; array files: NULL until mtx_build.c sets them */
+    double *val, *imag; /* NULL: all are 1; NULL: not complex */
 };
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e);
 void entries_free(struct entries *t);
 struct block {
     struct block *next;
-    int64_t seq, lines, n; /* position; lines and entries in it */
+    int64_t seq, lines, n; /* number of the block; lines and entries in it */
     int64_t line0, entry0; /* lines and entries of the file before it */
     int64_t upper, lower;  /* entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
-    int *band; /* [BANDS + 1] where the entries of each band of rows begin; NULL: they are in the file's order */
+    int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: in the order of the file */
     struct notes notes; /* lines counted in the block */
 };
-/* Parse the text of a block into `to`, which has room for all it can hold; k counts lines, entries and remarks. */
+/* Parse the text of a block into `to`, which has room for its entries; k counts lines, entries and notes. */
 bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e);
-/* So many bands at most, of as many rows each as a power of two: what belongs to a band fits a cache. */
+/* At most BANDS bands, each of a power of two rows: the entries of a band fit a cache. */
 enum { BANDS = 128 };
-int band_shift(const struct head *h); /* row >> shift is its band */
+int band_shift(const struct head *h); /* row r is in band r >> shift */
 struct fault {
-    struct block *block; /* NULL: of no line */
+    struct block *block; /* NULL: the fault belongs to no line */
     int64_t line;        /* in the block */
     struct err why;
 };
@@ -170,27 +171,27 @@ struct body {
     struct watch *watch;
     int threads;
     struct block *first, *last;
-    struct entries all; /* of the file, as many as its size line says */
+    struct entries all; /* of the file, as many as the size line declares */
     struct fault fault; /* the earliest in the file */
-    int64_t turn;       /* the block that delivers its entries next */
-    int64_t delivered;  /* entries before it */
-    int delivering;     /* threads that still copy theirs */
+    int64_t turn;       /* number of the block that delivers its entries next */
+    int64_t delivered;  /* entries delivered so far */
+    int delivering;     /* threads that are still copying entries */
     bool stop;
 };
-/* Parse all; a fault stays in b->fault. */
+/* Parse all blocks; a fault stays in b->fault. */
 void body_parse(struct body *b);
 void block_free(struct block *k);
 void body_free(struct body *b);
 
-/* ---- mtx_judge.c: counts and symmetry checked ---- */
+/* ---- mtx_judge.c: check counts and symmetry ---- */
 
-/* Number the blocks, count entries against the size line, and report the earliest fault of the file. */
+/* Number the blocks, compare the number of entries with the size line, and report the earliest fault of the file. */
 bool body_judge(struct body *b, struct notes *t, struct err *e);
 
 /* ---- mtx_build.c: from entries to rows ---- */
 
-/* Expand and compress; takes the entries. Holds at most twice the memory of A. *duplicates counts entries of the
-   file. */
+/* Mirror and compress the entries, which are freed. Takes at most twice the memory of A. *duplicates is the number of
+   duplicates in the file. */
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* The entries of a Matrix Market file, parsed by all cores. Reading is one thread's turn at a time, since a copy is
-   many times as fast as parsing. Each thread parses its block of whole lines into arrays that it uses again for the
-   next, so they stay in its cache, and then, in the file's order, delivers them to the arrays of the whole file. */
+/* Parse the entries of a Matrix Market file on all cores. One thread at a time reads a block of whole lines, since
+   copying is many times as fast as parsing. Each thread parses its blocks into arrays that it reuses, so that they stay
+   in its cache, and then delivers the entries, in the order of the file, to the arrays of the whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -33,7 +33,7 @@ void entries_free(struct entries *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Items [0, n) of `from` to those from `at` on. */
+/* Copy items [0, n) of `from` to `to`, from item `at` on. */
 static void entries_copy(const struct entries *from, int64_t n, struct entries *to, int64_t at)
 {
     size_t indices = (size_t)n * sizeof *to->row, values = (size_t)n * sizeof *to->val;
@@ -59,8 +59,8 @@ static bool rows_ascend(const int *row, int64_t n)
     return i >= n;
 }
 
-/* Where the rows of a block are in no order, its entries are to be delivered by bands, so that whoever places them
-   finds those of a band side by side. Small blocks are not worth a table. */
+/* If the rows of a block are not in order, count its entries per band: they are then delivered by bands, so that
+   mtx_build.c finds the entries of a band side by side. Not worth it for small blocks. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
@@ -71,7 +71,7 @@ static bool block_bands(struct block *k, const struct head *h, const struct entr
     return true;
 }
 
-/* As entries_copy, but by bands; those of a band stay in the file's order. */
+/* As entries_copy, but by bands; the entries of a band stay in the order of the file. */
 static void entries_deal(const struct entries *from, const struct block *k, int shift, struct entries *to, int64_t at)
 {
     int64_t place[BANDS];
@@ -85,29 +85,30 @@ static void entries_deal(const struct entries *from, const struct block *k, int 
     }
 }
 
-/* What a thread works with. */
-struct desk {
+/* The buffers of one thread. */
+struct buffers {
     struct text text;
     struct entries entries;
 };
 
-static bool desk_room(struct desk *d, const struct head *h, struct err *e)
+static bool buffers_room(struct buffers *d, const struct head *h, struct err *e)
 {
-    int64_t most = d->text.n / (2 * (h->indices + h->values)) + 1; /* each number has a digit and what ends it */
+    int64_t most =
+        d->text.n / (2 * (h->indices + h->values)) + 1; /* each number takes a digit and a blank or line end */
     if (d->entries.room >= most) return true;
     entries_free(&d->entries);
     return entries_new(&d->entries, h, most, e);
 }
 
-static void desk_free(struct desk *d)
+static void buffers_free(struct buffers *d)
 {
     text_free(&d->text);
     entries_free(&d->entries);
 }
 
-static bool block_parse(struct block *k, const struct head *h, struct desk *d, struct err *e)
+static bool block_parse(struct block *k, const struct head *h, struct buffers *d, struct err *e)
 {
-    return desk_room(d, h, e) && lines_parse(k, h, &d->text, &d->entries, e) && block_bands(k, h, &d->entries, e);
+    return buffers_room(d, h, e) && lines_parse(k, h, &d->text, &d->entries, e) && block_bands(k, h, &d->entries, e);
 }
 
 void block_free(struct block *k)
@@ -130,7 +131,7 @@ void body_free(struct body *b)
     entries_free(&b->all);
 }
 
-/* Stop, and keep the earliest fault; one that no line is to blame for comes before all. */
+/* Stop all threads and keep the earliest fault; a fault that belongs to no line precedes all others. */
 static void fault(struct body *b, struct block *k, const struct err *why)
 {
     if (why->code == E_MEMORY || why->code == E_CANCELLED) k = NULL;
@@ -152,7 +153,7 @@ static bool stopped(struct body *b)
     return stop;
 }
 
-/* What is unpacked may be far longer than the file, so look now and then whether the machine can hold it. */
+/* Unpacked text may be far longer than the file, so check now and then that memory is left. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
     if (!b->last || b->last->seq % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
@@ -160,7 +161,7 @@ static bool enough_memory(const struct body *b, struct err *e)
                 (long long)(b->lines->streamed >> 20));
 }
 
-/* The next block in the file's order, NULL at its end or after a fault. */
+/* The next block of the file; NULL at its end or after a fault. */
 static struct block *block_next(struct body *b, struct text *t)
 {
     struct err why = {0};
@@ -174,7 +175,7 @@ static struct block *block_next(struct body *b, struct text *t)
     b->last = *(b->last ? &b->last->next : &b->first) = k;
     bool ok = lines_next(b->lines, t, &why);
     if (ok && t->n) return k;
-    k->lines = 1; /* the fault is where its first line would be */
+    k->lines = 1; /* report the fault at its first line */
     if (!ok) fault(b, k, &why);
     k->lines = 0;
     return NULL;
@@ -202,8 +203,8 @@ static int64_t next_turn(struct body *b)
     return turn;
 }
 
-/* A size line that the file's length does not vouch for gets memory as entries come. Only by whose turn it is; waits
-   for those that still copy. */
+/* Make room for n entries in all: if the length of the file does not confirm its size line, the arrays grow as entries
+   arrive. Only the thread whose turn it is calls this; it waits for threads that still copy. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
     struct entries more;
@@ -222,8 +223,8 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
     return true;
 }
 
-/* In the file's order, what a block has of the entries declared: how many, and *at which place they go. More are a
-   fault that more reading cannot mend. */
+/* In the order of the file: returns how many entries of a block are among the declared ones; *at is the place of the
+   first. If there are more, reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};
@@ -250,7 +251,7 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
     b->delivering++;
 #pragma omp atomic write release
     b->turn = k->seq + 1;
-    if (k->band && n == k->n) /* else it is a fault, and nothing will be placed */
+    if (k->band && n == k->n) /* n < k->n is a fault, and nothing will be placed */
         entries_deal(from, k, band_shift(b->head), &b->all, at);
     else if (n)
         entries_copy(from, n, &b->all, at);
@@ -260,7 +261,7 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
 
 static void work(struct body *b)
 {
-    struct desk d = {0};
+    struct buffers d = {0};
     struct block *k = NULL;
     do {
         struct err why = {0};
@@ -270,14 +271,14 @@ static void work(struct body *b)
         if (k && !block_parse(k, b->head, &d, &why)) fault(b, k, &why);
         if (k) deliver(b, k, &d.entries);
     } while (k);
-    desk_free(&d);
+    buffers_free(&d);
 }
 
 void body_parse(struct body *b)
 {
     struct err why = {0};
-    bool vouched = stream_size(b->lines->stream) >= 0; /* for entries, by the file's length: mtx_head.c looked */
-    int64_t n = b->head->entries, room = vouched || n < UNSURE ? n : UNSURE;
+    bool confirmed = stream_size(b->lines->stream) >= 0; /* mtx_head.c compared the entries with the file's length */
+    int64_t n = b->head->entries, room = confirmed || n < UNSURE ? n : UNSURE;
     if (!entries_new(&b->all, b->head, room, &why)) {
         fault(b, NULL, &why);
         return;

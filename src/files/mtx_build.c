@@ -1,6 +1,6 @@
-/* From entries to rows. Those of a file that is in the order of rows become the matrix as they are; others are placed
-   by counting, one array after another, so that never more is held than the matrix twice, and band of rows by band,
-   where blocks were delivered so. */
+/* From entries to rows. If the entries are in row order, their arrays become those of the matrix. If not, they are
+   placed by a counting sort, one array after another, so that memory never exceeds twice the matrix, and band by band
+   if the blocks were delivered by bands. */
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "mtx.h"
@@ -8,14 +8,15 @@
 
 #include <string.h>
 
-/* ---- array files: where the values stand ---- */
+/* ---- array files: rows and columns of the values ---- */
 
 static bool is_zero(const struct entries *t, int64_t i)
 {
     return t->val[i] == 0 && (!t->imag || t->imag[i] == 0);
 }
 
-/* Values of an array, by columns, become *count entries without the zeros; *more of them are off the diagonal. */
+/* Turn the values of an array, listed by columns, into *count entries without the zeros. Adds to *more the entries off
+   the diagonal, which are mirrored later. */
 static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
 {
     int64_t n = 0, row = 0, c = 0, room = 0;
@@ -40,7 +41,7 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
 
 /* ---- entries in the order of rows ---- */
 
-/* Rows ascend, and columns in each. */
+/* Do rows ascend, and columns within each row? */
 static bool in_order(const struct entries *t, int64_t n)
 {
     int64_t wrong = 0;
@@ -50,7 +51,7 @@ static bool in_order(const struct entries *t, int64_t n)
     return !wrong;
 }
 
-/* Where the row changes, at entry i, all rows after the one before begin there. */
+/* Set the row pointers: when the row changes at entry i, all rows after the previous one begin at i. */
 static void mark_rows(struct csr *A, const int *row)
 {
 #pragma omp parallel for
@@ -81,12 +82,12 @@ struct placing {
     enum symmetry symmetry;
     int threads;
     const struct block *blocks;
-    int shares, shift; /* of the rows: bands, of 1 << shift rows, or one for each thread */
+    int shares, shift; /* shares of the rows: bands of 1 << shift rows, or one per thread */
     bool banded;
-    int *to, *mirror; /* [n] places of each entry and of its mirror image; -1 if it has none */
+    int *to, *mirror; /* [n]: place of each entry, and of its mirror image or -1 */
 };
 
-/* Entries [i, end) are those of block k that may be in the rows of a share: all, unless it is by bands. */
+/* The entries [i, end) of block k that may be in the rows of a share: those of its band, or all if it has no bands. */
 struct stretch {
     int64_t i, end;
 };
@@ -101,8 +102,8 @@ static bool mirrored(const struct placing *p, int64_t i)
     return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
 }
 
-/* A share is rows [low, high), and one thread's; entries are gone through in their order, so that places do not depend
-   on how many threads there are. rowptr[r + 1] ends as the number of entries in row r. */
+/* Count the entries of a share, rows [low, high), in rowptr[r + 1]. One thread takes a share and visits the entries in
+   order, so places do not depend on the number of threads. */
 static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -114,8 +115,8 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
         }
 }
 
-/* The places of all entries of these rows, each before its mirror image; rowptr[r + 1], the start of row r, ends as its
-   a table at the end. */
+/* Set the places of all entries of these rows, each before its mirror image. rowptr[r + 1] is the start of row r at the
+   beginning and its end at the end. */
 static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -133,7 +134,7 @@ static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
         }
 }
 
-/* The first row of a band, or of what thread t of several counts. */
+/* The first row of share t for counting: a band, or an equal number of rows per thread. */
 static int64_t share_rows(const struct placing *p, int t)
 {
     int64_t rows = p->A->rows;
@@ -141,8 +142,8 @@ static int64_t share_rows(const struct placing *p, int t)
     return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
 }
 
-/* The first row of a band, or of what thread t places: as many entries as the others. rowptr[r + 1] is the start of row
-   r. */
+/* The first row of share t for placing: a band, or an equal number of entries per thread. rowptr[r + 1] is the start of
+   row r. */
 static int64_t share_entries(const struct placing *p, int t)
 {
     const struct csr *A = p->A;
@@ -188,7 +189,7 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
     }
 }
 
-/* The values go where their columns went, those of mirror images times `sign`; without any, all are 1. */
+/* Place the values like their columns; mirror images are multiplied by `sign`. Without values all are 1. */
 static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
 {
     const double *v = *values;
@@ -206,7 +207,7 @@ static bool place_values(struct placing *p, double **values, double sign, double
     return true;
 }
 
-/* Each array is freed before the next is taken. */
+/* Place all arrays. Each one is freed before the next is allocated. */
 static bool place(struct placing *p, struct watch *w, struct err *e)
 {
     struct entries *t = p->t;
@@ -223,7 +224,7 @@ static bool place(struct placing *p, struct watch *w, struct err *e)
 
 struct sorter {
     int64_t room;
-    uint64_t *key; /* [2 room]: column above, place in the row below; then room for sorting */
+    uint64_t *key; /* [2 room]: column in the upper half, place in the row in the lower; then room for sorting */
     double *val;
 };
 
@@ -253,7 +254,7 @@ static void permute(const struct sorter *s, double *val, int64_t n)
     for (int64_t i = 0; i < n; i++) val[i] = s->val[(uint32_t)s->key[i]];
 }
 
-/* Entries of one row by column; of equal ones the first of the file stays first. */
+/* Sort one row by column; duplicates stay in the order of the file. */
 static bool sort_row(struct csr *A, int64_t from, int64_t n, struct sorter *s, struct err *e)
 {
     int *col = A->col + from;
@@ -280,7 +281,7 @@ static int64_t repeats(const int *col, int64_t n)
     return k;
 }
 
-/* Sort each row; *twice counts entries whose place an earlier one has. */
+/* Sort each row; *twice is the number of duplicates. */
 static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
 {
     struct err why = {0};
@@ -303,7 +304,7 @@ static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
     return !why.code || fail(e, why.code, "%s", why.text);
 }
 
-/* Sum what stands at equal places, in the file's order, and close the gaps. */
+/* Sum duplicates in the order of the file and close the gaps. */
 static void sum_repeats(struct csr *A)
 {
     int64_t to = 0, i = 0;
@@ -337,7 +338,7 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     return true;
 }
 
-/* Duplicates were counted after expansion, where each off the diagonal shows twice. */
+/* The duplicates in the file: they were counted after mirroring, which doubles those off the diagonal. */
 static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
 {
     int64_t kept = 0;

@@ -1,5 +1,5 @@
-/* On which lines of a Matrix Market file entries of the loaded matrix stand: one more pass over the file, which reads
-   places alone, and values only where they matter. */
+/* Find the lines of a Matrix Market file on which given entries of the loaded matrix are. A second pass over the file
+   reads the indices, and values only of the entries that it looks for. */
 #include "mtx_find.h"
 #include "matrix/csr.h"
 #include "load_info.h"
@@ -16,15 +16,15 @@
 
 static const char changed[] = "the file has changed since it was loaded; its lines are not named";
 
-/* One pass. */
+/* One pass over the file. */
 struct pass {
     const struct csr *A;
     const struct head *h;
     struct mtx_find *f;
-    uint32_t *first; /* of each entry of A the line where the file has it first; NULL: no duplicates are looked for */
-    int open;        /* places and duplicates that are still to be found */
+    uint32_t *first; /* per entry of A: the first line that holds it; NULL: duplicates are not looked for */
+    int open;        /* places and duplicates not found yet */
     int64_t line, entries;
-    int64_t row, col; /* in an array: of the next value */
+    int64_t row, col; /* array files: of the next value */
 };
 
 static int64_t written_ns(const struct stat *st)
@@ -49,7 +49,7 @@ static bool same_file(const struct load_info *info, struct err *e)
     return (st.st_size == info->text_bytes && written_ns(&st) == info->text_ns) || fail(e, E_INPUT, changed);
 }
 
-/* ---- where an entry is ---- */
+/* ---- the place of an entry ---- */
 
 static const char *take_index(const char *p, int64_t most, int64_t *index)
 {
@@ -60,7 +60,7 @@ static const char *take_index(const char *p, int64_t most, int64_t *index)
     return good ? end : NULL;
 }
 
-/* Values of an array stand column by column, of a symmetric one from the diagonal down. */
+/* An array file lists values by columns; a symmetric one lists each column from the diagonal down. */
 static void next_place(struct pass *s, int64_t *row, int64_t *col)
 {
     while (s->row >= s->h->rows && s->col < s->h->cols) s->row = column_top(s->h, ++s->col);
@@ -68,7 +68,7 @@ static void next_place(struct pass *s, int64_t *row, int64_t *col)
     *col = s->col;
 }
 
-/* What follows the indices; NULL: that is not the file that was loaded. */
+/* Read the place of an entry. Returns the text after its indices; NULL: this is not the file that was loaded. */
 static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t *col)
 {
     const struct head *h = s->h;
@@ -78,9 +78,9 @@ static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t
     return h->indices < 2 ? p : take_index(p, h->cols, col);
 }
 
-/* ---- whether it is one that is looked for ---- */
+/* ---- is it an entry to find? ---- */
 
-static bool is_such(const struct pass *s, const struct find_place *f, const char *p, const char *end)
+static bool is_match(const struct pass *s, const struct find_place *f, const char *p, const char *end)
 {
     double v[2] = {1, 0};
     unsigned how;
@@ -92,16 +92,16 @@ static void look(struct pass *s, int64_t row, int64_t col, const char *p, const 
 {
     for (int i = 0; i < s->f->nplaces; i++) {
         struct find_place *f = &s->f->place[i];
-        bool here = (f->row == row && f->col == col) ||
-                    (s->h->symmetry != GENERAL && f->row == col && f->col == row); /* its mirror image is stored */
+        bool here = (f->row == row && f->col == col) || (s->h->symmetry != GENERAL && f->row == col &&
+                                                         f->col == row); /* the file stores its mirror image */
         if (!here || f->sure) continue;
-        f->sure = is_such(s, f, p, end);
+        f->sure = is_match(s, f, p, end);
         if (!f->line || f->sure) f->line = s->line;
         s->open -= f->sure;
     }
 }
 
-static bool look_twice(struct pass *s, int64_t row, int64_t col)
+static bool look_for_duplicate(struct pass *s, int64_t row, int64_t col)
 {
     struct mtx_find *f = s->f;
     if (!s->first) return true;
@@ -124,7 +124,7 @@ static bool take_line(struct pass *s, const char *p, const char *end)
     if (is_eol(*p) || *p == '%') return true;
     if (++s->entries > s->h->entries || !(p = place_at(s, p, &row, &col))) return false;
     look(s, row, col, p, end);
-    return look_twice(s, row, col);
+    return look_for_duplicate(s, row, col);
 }
 
 /* ---- the pass ---- */
@@ -152,7 +152,7 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
     return ok;
 }
 
-/* Places that only a sum made what they are stay open to the end. */
+/* A place whose value is a sum of duplicates stays open to the end, since no single line holds its value. */
 static bool all_found(const struct pass *s, int twice)
 {
     for (int i = 0; i < s->f->nplaces; i++)
@@ -172,8 +172,8 @@ static bool begin(struct pass *s, struct lines *l, const struct load_info *info,
     return !twice || (s->first = mem_zero(s->A->nnz, sizeof *s->first, "the lines of entries", e));
 }
 
-/* Whatever is wrong in a text that was right once: it is another. */
-static bool tell(const struct err *why, struct err *e)
+/* The file was valid when it was loaded, so any fault in its text means that it has changed. */
+static bool report(const struct err *why, struct err *e)
 {
     bool text = why->code == E_INPUT || why->code == E_LIMIT;
     return fail(e, text ? E_INPUT : why->code, "%s", text ? changed : why->text);
@@ -192,5 +192,5 @@ bool mtx_find(const struct csr *A, const struct load_info *info, struct mtx_find
     mem_free(s.first);
     stream_close(l.stream);
     lines_free(&l);
-    return ok ? same_file(info, e) : tell(&why, e);
+    return ok ? same_file(info, e) : report(&why, e);
 }

@@ -1,9 +1,10 @@
-/* The banner and the size line: checked by our own rules, which are stricter, then read by NIST's mmio as well. */
+/* The banner and the size line: checked here by stricter rules, then read again by NIST's mmio. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
 #include "mtx.h"
 #include "base/stream.h"
+#include "base/text.h"
 #include "base/watch.h"
 
 #include <lpsolve/mmio.h>
@@ -16,7 +17,7 @@ struct word {
     size_t n;
 };
 
-/* Words of a line up to its end or a comment; those beyond `most` are only counted. */
+/* Split a line at blanks, up to its end or a comment. Returns the number of words; stores at most `most`. */
 static int split(const char *p, struct word *w, int most)
 {
     int n = 0;
@@ -30,7 +31,7 @@ static const char *skip_mark(const char *s, const char *end)
     return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
 }
 
-/* By its second line, which begins with a number, and the type on its third. A title, unlike a banner, has no %. */
+/* Recognised by the number that begins the second line and the type on the third. Unlike a banner, a title has no %. */
 static bool is_harwell_boeing(const char *s, const char *end)
 {
     const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
@@ -76,7 +77,7 @@ static const char *const layouts[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
 
-/* Index of a banner word in its list, -1 with the list in the message if it is not there. */
+/* The index of a banner word in its list, or -1 and an error with the list. */
 static int choose(const char *what, struct word w, const char *const *list, const char *where, struct err *e)
 {
     char all[128] = "", quote[QUOTE];
@@ -85,52 +86,53 @@ static int choose(const char *what, struct word w, const char *const *list, cons
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", list[i]);
     }
-    fail_at(e, E_INPUT, where, "expected the banner's %s (%s), found \"%s\"", what, all, quoted(w.s, w.s + w.n, quote));
+    fail_at(e, E_INPUT, where, "unknown %s \"%s\" in the banner; it must be one of %s", what,
+            quoted(w.s, w.s + w.n, quote), all);
     return -1;
 }
 
-/* The keyword in whatever shape people write it, or a message that says what stands there. */
+/* Check the keyword of the banner; common misspellings are accepted with a note. */
 static bool keyword(struct word w, int64_t line, const char *where, struct notes *t, struct err *e)
 {
     static const char exact[] = "%%MatrixMarket", name[] = "matrixmarket";
     char quote[QUOTE];
     size_t percents = 0, n = sizeof name - 1;
     while (percents < 2 && percents < w.n && w.s[percents] == '%') percents++;
-    const char *rest = w.s + percents;
-    bool named = percents && w.n - percents >= n && same_word(rest, n, name);
+    const char *after = w.s + percents;
+    bool named = percents && w.n - percents >= n && same_word(after, n, name);
     if (!named)
-        return fail_at(e, E_INPUT, where,
-                       "expected a banner such as \"%s matrix coordinate real general\", found \"%s\"", exact,
-                       quoted(w.s, line_end(w.s, w.s + 80), quote));
+        return fail_at(
+            e, E_INPUT, where,
+            "no banner: the file must begin with \"%s matrix coordinate real general\" or the like, not with \"%s\"",
+            exact, quoted(w.s, line_end(w.s, w.s + 80), quote));
     if (w.n > percents + n)
-        return fail_at(e, E_INPUT, where, "expected a blank after %s, found \"%s\"", exact,
-                       quoted(w.s, w.s + w.n, quote));
+        return fail_at(e, E_INPUT, where, "no blank after %s in \"%s\"", exact, quoted(w.s, w.s + w.n, quote));
     if (percents == 1) note(t, NOTE_PERCENT, line);
-    if (memcmp(rest, exact + 2, n)) note(t, NOTE_CASE, line);
+    if (memcmp(after, exact + 2, n)) note(t, NOTE_CASE, line);
     return true;
 }
 
-/* Combinations that have no meaning. */
+/* Refuse combinations that have no meaning. */
 static bool combine(const struct head *h, const char *where, struct err *e)
 {
     if (h->array && h->field == PATTERN)
-        return fail_at(e, E_INPUT, where, "expected a field with values for an array, found pattern; use coordinate");
+        return fail_at(e, E_INPUT, where, "an array has values, so its field cannot be pattern; use coordinate");
     if (h->field == PATTERN && (h->symmetry == SKEW || h->symmetry == HERMITIAN))
-        return fail_at(e, E_INPUT, where, "expected pattern to be general or symmetric, found %s",
+        return fail_at(e, E_INPUT, where, "a pattern matrix must be general or symmetric, not %s",
                        symmetries[h->symmetry]);
     if (h->vector && h->symmetry != GENERAL)
-        return fail_at(e, E_INPUT, where, "expected a vector to be general, found %s", symmetries[h->symmetry]);
+        return fail_at(e, E_INPUT, where, "a vector must be general, not %s", symmetries[h->symmetry]);
     return true;
 }
 
-/* The banner again as NIST writes it, read by mmio, whose names go to the report of the load. mmio keeps the names in
-   one static buffer, so one thread at a time. */
-static bool ask_mmio(struct head *h, const char *where, struct err *e)
+/* Have mmio read the banner as NIST writes it; its names go to the report of the load. mmio keeps the names in a static
+   buffer, so only one thread at a time may call this. */
+static bool names_from_mmio(struct head *h, const char *where, struct err *e)
 {
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
-    /* mmio knows hermitian for complex only, and no vector. */
+    /* mmio knows no vectors, and hermitian only for complex. */
     int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
                      symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
@@ -153,7 +155,7 @@ static bool banner(struct head *h, const char *s, const char *where, struct note
     if (n < BANNER_WORDS)
         return fail_at(
             e, E_INPUT, where,
-            "expected four words after %%%%MatrixMarket (matrix, coordinate or array, field, symmetry), found %d",
+            "the banner has %d of the four words after %%%%MatrixMarket (matrix, coordinate or array, field, symmetry)",
             n - 1);
     int object = choose("object", w[1], objects, where, e), format = choose("format", w[2], layouts, where, e);
     int field = choose("field", w[3], fields, where, e), symmetry = choose("symmetry", w[4], symmetries, where, e);
@@ -164,7 +166,7 @@ static bool banner(struct head *h, const char *s, const char *where, struct note
     h->symmetry = (enum symmetry)symmetry;
     if (n > BANNER_WORDS) note(t, NOTE_EXTRA, h->lines);
     if (h->vector) note(t, NOTE_VECTOR, h->lines);
-    if (!combine(h, where, e) || !ask_mmio(h, where, e)) return false;
+    if (!combine(h, where, e) || !names_from_mmio(h, where, e)) return false;
     if (h->symmetry == HERMITIAN && h->field != COMPLEX) {
         note(t, NOTE_HERMITIAN, h->lines);
         h->symmetry = SYMMETRIC;
@@ -194,21 +196,20 @@ static bool size_numbers(const char *s, int64_t *size, int *found, const char *w
         bool wide = why && strstr(why, "64 bits");
         if (!why && size[i] < 0) why = "a negative number";
         if (why)
-            return fail_at(e, wide ? E_LIMIT : E_INPUT, where,
-                           "expected the number of %s on the size line, found %s: \"%s\"", names[i], why,
-                           quoted(w[i].s, w[i].s + w[i].n, quote));
+            return fail_at(e, wide ? E_LIMIT : E_INPUT, where, "the number of %s on the size line is %s: \"%s\"",
+                           names[i], why, quoted(w[i].s, w[i].s + w[i].n, quote));
     }
     return true;
 }
 
-/* How many numbers the size line may have: vectors may leave out their one column. */
+/* Check how many numbers the size line has: a vector may omit its number of columns. */
 static bool size_shape(struct head *h, int64_t *size, int found, const char *where, struct err *e)
 {
     int full = h->array ? 2 : 3;
     bool short_vector = h->vector && found == full - 1;
     if (found != full && !short_vector)
-        return fail_at(e, E_INPUT, where, "expected %d numbers on the size line (%s), found %d", full,
-                       h->array ? "rows columns" : "rows columns entries", found);
+        return fail_at(e, E_INPUT, where, "the size line has %s, but needs %d (%s)", how_many(found, "number").text,
+                       full, h->array ? "rows columns" : "rows columns entries");
     if (short_vector) {
         size[2] = size[1];
         size[1] = 1;
@@ -219,29 +220,29 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
     h->indices = h->array ? 0 : short_vector ? 1 : 2;
     h->values = h->field == PATTERN ? 0 : h->field == COMPLEX ? 2 : 1;
     if (h->vector && h->cols != 1)
-        return fail_at(e, E_INPUT, where, "expected a vector of one column, found %lld", (long long)h->cols);
+        return fail_at(e, E_INPUT, where, "a vector must have one column, not %lld", (long long)h->cols);
     return h->symmetry == GENERAL || h->rows == h->cols ||
-           fail_at(e, E_INPUT, where, "expected a %s matrix to be square, found %lld x %lld", symmetries[h->symmetry],
+           fail_at(e, E_INPUT, where, "a %s matrix must be square, not %lld x %lld", symmetries[h->symmetry],
                    (long long)h->rows, (long long)h->cols);
 }
 
-/* A declared size costs nothing until the file is known to be long enough for it. */
+/* Allocate nothing for a declared size until the file is known to be long enough for it. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};
-    int64_t least = 2 * (h->indices + h->values); /* a digit and a blank or line end for each number */
+    int64_t least = 2 * (h->indices + h->values); /* each number takes a digit and a blank or line end */
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (h->array) h->entries = column_start(h, h->cols);
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (left < INT64_MAX && h->entries * least > left + 1)
         return fail_at(e, E_INPUT, where,
-                       "expected %lld entries as the size line says, found %lld bytes after it, room for %lld at most; "
-                       "the file is truncated or the count wrong",
+                       "the size line declares %lld entries, but %lld bytes follow, room for %lld at most; the file is "
+                       "truncated or the count is wrong",
                        (long long)h->entries, (long long)left, (long long)((left + 1) / least));
     return true;
 }
 
-/* mmio reads the line of the file, or where that is too long for it or leaves out a vector's column, our numbers. */
+/* The size line for mmio: that of the file, or a new one if that is too long or omits the columns of a vector. */
 static size_t line_for_mmio(const struct head *h, const char *s, int found, char line[MM_MAX_LINE_LENGTH])
 {
     size_t n = strcspn(s, "%\r\n");
@@ -251,7 +252,7 @@ static size_t line_for_mmio(const struct head *h, const char *s, int found, char
                             (long long)h->entries);
 }
 
-/* mmio counts in int, so this follows size_fits. */
+/* mmio counts in int, so call size_fits first. */
 static bool mmio_agrees(const struct head *h, const char *s, int found, const char *where, struct err *e)
 {
     char line[MM_MAX_LINE_LENGTH];
@@ -289,7 +290,7 @@ static enum stage first_line(struct head *h, const char *s, const char *end, con
     if (h->lines == 1) p = skip_mark(s, end);
     if (p > s) note(t, NOTE_BOM, 1);
     if (h->lines == 1 && kind) {
-        fail_at(e, E_INPUT, where, "expected a Matrix Market file, found %s", kind);
+        fail_at(e, E_INPUT, where, "this is not a Matrix Market file but %s", kind);
         return BAD;
     }
     if (is_blank(*p) || is_eol(*p)) note(t, NOTE_LEADING, h->lines);
@@ -315,11 +316,11 @@ static void missing(const struct head *h, enum stage stage, const char *path, st
     char where[PLACE];
     bool empty = stage == BANNER;
     place_of(path, h->lines ? h->lines : 1, where);
-    fail_at(e, E_INPUT, where, "expected %s, found the end of the file%s",
-            empty ? "a %%MatrixMarket banner" : "a size line after the banner", empty ? "; it is empty" : "");
+    fail_at(e, E_INPUT, where, "%s",
+            empty ? "no banner: the file is empty" : "no size line: the file ends after its banner");
 }
 
-/* The lines of one block; what follows the size line is handed back for the body. */
+/* Take the lines of one block; hand the text after the size line back for the body. */
 static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
                              const char *path, struct notes *t, struct err *e)
 {
@@ -347,7 +348,7 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
     struct err why = {0};
     enum stage stage = BANNER;
     int64_t block = l->block;
-    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* foreign files are told by more than a line */
+    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a foreign file takes more than a line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
         fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);

@@ -1,4 +1,4 @@
-/* What only the whole file shows: whether there are as many entries as declared, and one triangle where one is due. */
+/* Checks that need the whole file: the number of entries, and that a file with a symmetry holds only one triangle. */
 #include "base/mem.h"
 #include "mtx.h"
 
@@ -20,18 +20,18 @@ static int64_t line_of(const struct body *b, int64_t entry)
     return line;
 }
 
-/* Threads may have read on beyond the fault; what they found is of no interest. */
+/* Drop the blocks after the one with the fault, which other threads may have read already. */
 static void cut_after(struct block *k)
 {
-    for (struct block *rest = k->next, *next; rest; rest = next) {
-        next = rest->next;
-        block_free(rest);
-        mem_free(rest);
+    for (struct block *later = k->next, *next; later; later = next) {
+        next = later->next;
+        block_free(later);
+        mem_free(later);
     }
     k->next = NULL;
 }
 
-/* Lines and entries before each block. */
+/* Set the numbers of lines and entries before each block. Returns all entries; *lines receives all lines. */
 static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
 {
     int64_t entries = 0;
@@ -71,7 +71,7 @@ static int by_place_then_order(const void *a, const void *b)
     return c ? c : (p->at > q->at) - (p->at < q->at);
 }
 
-/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold several. */
+/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold duplicates. */
 static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
 {
     struct twin key = {.row = row, .col = col};
@@ -95,7 +95,7 @@ static int64_t collect_upper(const struct body *b, int64_t entries, struct twin 
     return n;
 }
 
-/* The first entry, below `entries`, whose mirror image stands before it: *at, or `entries` if there is none. */
+/* Set *at to the first entry whose mirror image precedes it, or to `entries` if there is none. */
 static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct err *e)
 {
     int64_t upper = 0, lower = 0;
@@ -127,17 +127,17 @@ static int64_t find_unreal(const struct body *b, int64_t entries)
     return entries;
 }
 
-/* The first entry that contradicts the file's symmetry, with the message. */
+/* Find the first entry that contradicts the symmetry of the file, and the message for it. */
 static bool find_contradiction(const struct body *b, int64_t entries, int64_t *at, const char **what, struct err *e)
 {
     const struct head *h = b->head;
     *at = entries;
     if (h->array && h->symmetry == HERMITIAN) {
-        *what = "expected a real diagonal in a hermitian matrix, found an imaginary part";
+        *what = "the diagonal of a hermitian matrix must be real, but this value has an imaginary part";
         *at = find_unreal(b, entries);
     } else if (!h->array && h->symmetry != GENERAL) {
-        *what = "expected one triangle of a symmetric matrix, found the mirror image of an earlier entry; a file that "
-                "holds both is general";
+        *what = "this is the mirror image of an earlier entry, but a file with a symmetry holds one triangle; a file "
+                "that holds both is general";
         return find_both(b, entries, at, e);
     }
     return true;
@@ -150,12 +150,12 @@ static bool judge_count(const struct body *b, int64_t entries, int64_t lines, st
     if (entries == h->entries) return true;
     if (entries < h->entries)
         return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
-                       "expected %lld entries as this size line says, found %lld when the file ends at line %lld; the "
-                       "file is truncated or the count wrong",
-                       (long long)h->entries, (long long)entries, (long long)lines);
+                       "this size line declares %lld entries, but the file ends at line %lld after %lld; the file is "
+                       "truncated or the count is wrong",
+                       (long long)h->entries, (long long)lines, (long long)entries);
     return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
-                   "expected no more than %lld entries as the size line %lld says, found another",
-                   (long long)h->entries, (long long)h->lines);
+                   "this entry is one too many: the size line %lld declares no more than %lld", (long long)h->lines,
+                   (long long)h->entries);
 }
 
 bool body_judge(struct body *b, struct notes *t, struct err *e)

@@ -1,4 +1,4 @@
-/* A stream cut into blocks of whole lines; LF, CRLF and lone CR end a line. */
+/* Cut a stream into blocks of whole lines; LF, CRLF or a lone CR ends a line. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -7,7 +7,7 @@
 
 enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, EOF_BYTE = 0x1a };
 
-/* Room for n bytes and what follows them. */
+/* Make room for n bytes and the line end that follows them. */
 static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
 {
     if (*s && n + SENTINEL <= *room) return true;
@@ -19,7 +19,7 @@ static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
     return true;
 }
 
-/* Up to n bytes, first of what was kept; 0 at the end, -1 on failure. */
+/* Deliver up to n bytes, kept ones first; 0 at the end, -1 on failure. */
 static int64_t feed(struct lines *l, char *to, int64_t n, struct err *e)
 {
     int64_t kept = l->n - l->at, got = kept < n ? kept : n;
@@ -50,7 +50,7 @@ bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e)
     return true;
 }
 
-/* Bytes up to and with the last line end of [from, n). A CR at the very end may be half of a CRLF: not yet. */
+/* The bytes up to and including the last line end in [from, n). A final CR does not count: it may begin a CRLF. */
 static int64_t last_end(const char *s, int64_t from, int64_t n)
 {
     const char *lf = memrchr(s + from, '\n', (size_t)(n - from));
@@ -69,13 +69,12 @@ static void strip_eof_byte(struct lines *l, struct text *t)
     while (t->n && t->s[t->n - 1] == EOF_BYTE) t->n--, l->eof_byte = true;
 }
 
-/* All of t so far is one line; keep it short if it may be, refuse it if it is beyond reason. */
+/* All of t so far is one line: shorten it if it is a comment, refuse it if it is too long. */
 static bool hold_back(struct text *t, struct err *e)
 {
     t->s[t->n] = '\n';
     if (is_comment(t->s) && t->n > COMMENT_KEPT && t->s[t->n - 1] != '\r') t->n = COMMENT_KEPT;
-    return t->n <= LINE_MOST ||
-           fail(e, E_LIMIT, "expected a line of at most 64 MiB, found a longer one; this is hardly Matrix Market");
+    return t->n <= LINE_MOST || fail(e, E_LIMIT, "the line is longer than 64 MiB; this is hardly a Matrix Market file");
 }
 
 bool lines_next(struct lines *l, struct text *t, struct err *e)

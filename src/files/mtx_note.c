@@ -9,13 +9,13 @@ void note(struct notes *t, enum note kind, int64_t line)
     if (!t->n[kind]++) t->line[kind] = line;
 }
 
-/* How each is said of one and of many; many NULL: it is not counted. */
+/* The text of a note for one and for several; several NULL: shown without a count. */
 static const struct {
-    const char *one, *many;
+    const char *one, *several;
 } note_text[NOTES] = {
     [NOTE_BOM] = {"byte order mark skipped", NULL},
     [NOTE_LEADING] = {"blanks or blank lines before the banner skipped", NULL},
-    [NOTE_CASE] = {"banner keyword not written as MatrixMarket, but in other case", NULL},
+    [NOTE_CASE] = {"banner keyword MatrixMarket written in other case", NULL},
     [NOTE_PERCENT] = {"banner begins with one percent sign instead of two", NULL},
     [NOTE_EXTRA] = {"words after the banner's fifth ignored", NULL},
     [NOTE_VECTOR] = {"vector object read as a matrix of one column", NULL},
@@ -34,18 +34,18 @@ static const struct {
     [NOTE_GARBAGE] = {"bytes after the gzip stream ignored", NULL},
 };
 
-static void note_say(int kind, int64_t n, int64_t line, char *to, size_t size)
+static void note_show(int kind, int64_t n, int64_t line, char *to, size_t size)
 {
     char place[32] = "", count[32] = "";
     if (line) snprintf(place, sizeof place, "line %lld: ", (long long)line);
-    if (note_text[kind].many) snprintf(count, sizeof count, "%lld ", (long long)n);
+    if (note_text[kind].several) snprintf(count, sizeof count, "%lld ", (long long)n);
     snprintf(to, size, "%s%s%s", place, count,
-             n > 1 && note_text[kind].many ? note_text[kind].many : note_text[kind].one);
+             n > 1 && note_text[kind].several ? note_text[kind].several : note_text[kind].one);
 }
 
-void notes_say(const struct notes *t, struct load_info *info)
+void notes_show(const struct notes *t, struct load_info *info)
 {
     for (int i = 0; i < NOTES; i++)
         if (t->n[i] && info->nwarnings < WARNINGS_MAX)
-            note_say(i, t->n[i], t->line[i], info->warning[info->nwarnings++], sizeof info->warning[0]);
+            note_show(i, t->n[i], t->line[i], info->warning[info->nwarnings++], sizeof info->warning[0]);
 }

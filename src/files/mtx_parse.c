@@ -1,8 +1,9 @@
-/* The lines of a block of a Matrix Market file parsed into entries: plain lines by a fast loop, all others with care.
+/* Parse the lines of a block of a Matrix Market file into entries: plain lines in a fast loop, all others step by step.
  */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +13,7 @@ struct parser {
     const struct head *h;
     struct block *k;
     struct entries *to;
-    const char *p, *end; /* the next byte; the text's end, where a line end stands */
+    const char *p, *end; /* the next byte; the end of the text, followed by a line end */
     struct err why;
 };
 
@@ -21,26 +22,26 @@ static void remark(struct parser *s, enum note kind)
     note(&s->k->notes, kind, s->k->lines);
 }
 
-/* Why the index at s->p will not do; called only when it will not. */
+/* Fail with the reason why the index at s->p is invalid. */
 static bool refuse_index(struct parser *s, const char *what, int64_t most)
 {
     char quote[QUOTE];
     const char *end = skip_token(s->p);
     int64_t v = 0;
-    if (end == s->p) return fail(&s->why, E_INPUT, "expected a %s index, found the end of the line", what);
+    if (end == s->p) return fail(&s->why, E_INPUT, "the line ends before its %s index", what);
     const char *why = read_integer(s->p, (size_t)(end - s->p), &v);
     quoted(s->p, end, quote);
     if (why)
-        return fail(&s->why, strstr(why, "64 bits") ? E_LIMIT : E_INPUT, "expected a %s index, found %s: \"%s\"", what,
-                    why, quote);
-    return fail(&s->why, E_INPUT, "expected a %s index from 1 to %lld, found %lld%s", what, (long long)most,
-                (long long)v, v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
+        return fail(&s->why, strstr(why, "64 bits") ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"", what, why,
+                    quote);
+    return fail(&s->why, E_INPUT, "%s %lld is outside 1 .. %lld%s", what, (long long)v, (long long)most,
+                v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
 }
 
-/* An index of 1 .. most, given 0-based. */
+/* Read an index of 1 .. most; *index is 0-based. */
 static inline bool take_index(struct parser *s, const char *what, int64_t most, int64_t *index)
 {
-    const uint64_t enough = (uint64_t)1 << 40; /* beyond any index; digits that follow change nothing */
+    const uint64_t enough = (uint64_t)1 << 40; /* beyond any index, so further digits may be ignored */
     uint64_t v = 0, digit;
     s->p = skip_blanks(s->p);
     const char *p = s->p + (*s->p == '+');
@@ -58,10 +59,9 @@ static bool refuse_value(struct parser *s)
     const char *end = skip_token(s->p);
     bool complex_values = s->h->field == COMPLEX;
     if (end == s->p)
-        return fail(&s->why, E_INPUT,
-                    "expected %s value%s, found the end of the line; a file without values is pattern",
-                    complex_values ? "a real and an imaginary" : "a", complex_values ? "s" : "");
-    return fail(&s->why, E_INPUT, "expected a decimal number, found \"%s\"", quoted(s->p, end, quote));
+        return fail(&s->why, E_INPUT, "the line ends before its %s; a file without values is pattern",
+                    complex_values ? "real and imaginary values" : "value");
+    return fail(&s->why, E_INPUT, "\"%s\" is not a decimal number", quoted(s->p, end, quote));
 }
 
 static void remark_value(struct parser *s, double v, unsigned how)
@@ -83,7 +83,7 @@ static inline bool take_value(struct parser *s, double *v)
     return true;
 }
 
-static bool refuse_rest(struct parser *s)
+static bool refuse_more(struct parser *s)
 {
     char quote[QUOTE];
     static const char *const hint[] = {
@@ -93,11 +93,11 @@ static bool refuse_rest(struct parser *s)
         [COMPLEX] = "",
     };
     const struct head *h = s->h;
-    return fail(&s->why, E_INPUT, "expected the line to end after %d number%s, found \"%s\"%s", h->indices + h->values,
-                h->indices + h->values == 1 ? "" : "s", quoted(s->p, skip_token(s->p), quote), hint[h->field]);
+    return fail(&s->why, E_INPUT, "the line goes on after %s with \"%s\"%s",
+                how_many(h->indices + h->values, "number").text, quoted(s->p, skip_token(s->p), quote), hint[h->field]);
 }
 
-/* Past the end of the line, where nothing but a comment may stand before it. */
+/* Move to the next line; only blanks and a comment may precede the end of this one. */
 static inline bool take_end(struct parser *s)
 {
     s->p = skip_blanks(s->p);
@@ -105,12 +105,12 @@ static inline bool take_end(struct parser *s)
         remark(s, NOTE_COMMENT);
         s->p = line_end(s->p, s->end);
     }
-    if (!is_eol(*s->p)) return refuse_rest(s);
+    if (!is_eol(*s->p)) return refuse_more(s);
     s->p = next_line(s->p, s->end);
     return true;
 }
 
-/* What a file with a symmetry may hold: one triangle, and a diagonal that the symmetry allows. */
+/* Check an entry of a file with a symmetry: count its triangle, check a diagonal value. */
 static bool take_side(struct parser *s, int64_t row, int64_t col, double re, double im)
 {
     if (row > col) s->k->lower++;
@@ -121,12 +121,12 @@ static bool take_side(struct parser *s, int64_t row, int64_t col, double re, dou
     if (row != col) return true;
     if (s->h->symmetry == SKEW) {
         if (!(re == 0 && im == 0))
-            return fail(&s->why, E_INPUT,
-                        "expected a zero on the diagonal of a skew-symmetric matrix, found another value");
+            return fail(&s->why, E_INPUT, "the diagonal of a skew-symmetric matrix must be 0, but this value is not");
         remark(s, NOTE_DIAGONAL);
     }
     return s->h->symmetry != HERMITIAN || im == 0 ||
-           fail(&s->why, E_INPUT, "expected a real diagonal in a hermitian matrix, found an imaginary part");
+           fail(&s->why, E_INPUT,
+                "the diagonal of a hermitian matrix must be real, but this value has an imaginary part");
 }
 
 static bool take_entry(struct parser *s)
@@ -149,9 +149,9 @@ static bool take_entry(struct parser *s)
     return true;
 }
 
-/* ---- plain lines, which nothing need be said of: nearly all of nearly every file ---- */
+/* ---- plain lines, which need no note: nearly all lines of nearly all files ---- */
 
-/* Past an index of 1 .. most, given 0-based, that a blank or the line's end follows; NULL if it is not so plain. */
+/* The end of an index of 1 .. most that a blank or line end follows; *index is 0-based. NULL: not of this form. */
 static inline const char *plain_index(const char *p, int64_t most, int *index)
 {
     uint64_t v;
@@ -161,14 +161,14 @@ static inline const char *plain_index(const char *p, int64_t most, int *index)
     return v - 1 < (uint64_t)most && n <= 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
 }
 
-/* Past a line that ends here, or NULL. */
+/* The start of the next line if the line ends here, or NULL. */
 static inline const char *plain_end(const char *p)
 {
     if (*p == '\r') p++;
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* One of the triangle that a file with this symmetry is asked to hold, where no value is wrong. */
+/* Is the entry in the lower triangle, or on the diagonal if any value is allowed there? */
 static inline bool plain_side(enum symmetry symmetry, int row, int col)
 {
     return row > col || (row == col && symmetry == SYMMETRIC);
@@ -179,7 +179,7 @@ static inline bool plain_value(const struct head *h, double v)
     return h->field != INTEGER || v == nearbyint(v);
 }
 
-/* The lines from s->p up to the first that is not plain. Called with constants, one loop for each kind of line. */
+/* Parse lines from s->p up to the first that is not plain. Inlined with constant counts: one loop per kind of line. */
 static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
 {
     const struct head h = *s->h;
@@ -217,7 +217,7 @@ static void take_plain(struct parser *s)
 
 /* ---- all lines ---- */
 
-/* A line that is blank or a comment. */
+/* Take a blank line or a comment. */
 static bool take_gap(struct parser *s)
 {
     struct block *k = s->k;
@@ -228,7 +228,7 @@ static bool take_gap(struct parser *s)
         last->lines++;
         return true;
     }
-    if ((k->ngaps & (k->ngaps - 1)) == 0) { /* a power of two: full */
+    if ((k->ngaps & (k->ngaps - 1)) == 0) { /* the array is full when its length is a power of two */
         struct gap *more =
             mem_resize(k->gap, k->ngaps ? 2 * k->ngaps : 1, sizeof *more, "lines without entries", &s->why);
         if (!more) return false;

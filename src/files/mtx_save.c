@@ -1,4 +1,5 @@
-/* Matrix Market files out: general coordinate, shortest exact decimals, in one piece or not at all. */
+/* Write a Matrix Market file: coordinate general, with the shortest decimals that read back exactly. The file appears
+   complete or not at all. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "matrix_market.h"
@@ -91,7 +92,7 @@ static void put_value(struct writer *w, double v)
     w->n += (int64_t)number_print(v, w->text + w->n);
 }
 
-/* Each line of the comment, made safe; what does not fit a line's room is cut. */
+/* Write each line of the comment, made safe; lines beyond 240 bytes are cut. */
 static bool put_comment(struct writer *w, const char *comment, struct err *e)
 {
     char safe[1024];
@@ -118,7 +119,7 @@ static int write_size(FILE *f, const struct csr *A)
     return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz); /* csr_limits: they fit */
 }
 
-/* A line that mmio writes. */
+/* Write a line that mmio composes. */
 static bool put_line(struct writer *w, int (*write)(FILE *f, const struct csr *A), const struct csr *A, struct err *e)
 {
     char line[MM_MAX_LINE_LENGTH] = "";

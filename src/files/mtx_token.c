@@ -1,4 +1,4 @@
-/* Bytes, words, integers and places of a Matrix Market file, without the C library's locale. */
+/* Words, integers and positions in a Matrix Market file, independent of the locale. */
 #include "mtx.h"
 #include "base/text.h"
 
@@ -24,7 +24,7 @@ bool same_word(const char *a, size_t n, const char *word)
     return true;
 }
 
-/* What stands where digits should: text between two indices that the reader can still recognise. */
+/* Describe text that is found in place of digits. */
 static const char *not_integer(const char *s, const char *end)
 {
     if (s == end) return "nothing";

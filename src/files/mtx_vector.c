@@ -1,4 +1,4 @@
-/* A vector from a file: Matrix Market, or nothing but numbers. */
+/* Read a vector from a file: Matrix Market, or plain numbers. */
 #include "matrix/csr.h"
 #include "matrix_market.h"
 #include "mtx.h"
@@ -18,10 +18,10 @@ static bool vector_of_matrix(const char *path, int64_t n, double *x, struct err 
     if (!ok) return false;
     print_safe(path, strlen(path), 200, where, sizeof where);
     if (A.imag)
-        ok = fail_at(e, E_UNSUPPORTED, where, "expected a real vector, found a complex one");
+        ok = fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
     else if (A.rows != n || A.cols != 1)
-        ok = fail_at(e, E_INPUT, where, "expected a vector of %lld x 1, found %lld x %lld", (long long)n,
-                     (long long)A.rows, (long long)A.cols);
+        ok = fail_at(e, E_INPUT, where, "the vector must be %lld x 1, not %lld x %lld", (long long)n, (long long)A.rows,
+                     (long long)A.cols);
     for (int64_t i = 0; ok && i < n; i++) x[i] = A.rowptr[i] < A.rowptr[i + 1] ? A.val[A.rowptr[i]] : 0;
     csr_free(&A);
     return ok;
@@ -39,7 +39,7 @@ struct numbers {
     double *x;
 };
 
-/* The numbers of one line, as many as stand on it. */
+/* Take all numbers of one line. */
 static bool take_numbers(struct numbers *v, const char *p, const char *eol, struct err *e)
 {
     char where[PLACE], quote[QUOTE];
@@ -49,9 +49,10 @@ static bool take_numbers(struct numbers *v, const char *p, const char *eol, stru
     for (p = skip_remark(p, eol); p < eol; p = skip_remark(p, eol)) {
         const char *after = number_parse(p, eol, &value, &how);
         if (!after || !(ends_token(*after) || *after == '#'))
-            return fail_at(e, E_INPUT, where, "expected a number or a Matrix Market banner, found \"%s\"",
+            return fail_at(e, E_INPUT, where, "this is neither a number nor a Matrix Market banner: \"%s\"",
                            quoted(p, skip_token(p), quote));
-        if (v->found == v->n) return fail_at(e, E_INPUT, where, "expected %lld numbers, found more", (long long)v->n);
+        if (v->found == v->n)
+            return fail_at(e, E_INPUT, where, "the file holds more than %lld numbers", (long long)v->n);
         v->x[v->found++] = value;
         p = after;
     }
@@ -70,7 +71,7 @@ static bool take_block(struct numbers *v, const struct text *t, struct err *e)
     return true;
 }
 
-/* Whether text begins as a Matrix Market file does, or tries to. */
+/* Does the text begin like a Matrix Market file, valid or not? */
 static bool has_banner(const struct text *t)
 {
     const char *p = t->s;
@@ -87,10 +88,9 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
     *banner = ok && has_banner(&t);
     while (ok && !*banner && t.n) ok = take_block(v, &t, e) && lines_next(l, &t, e);
     text_free(&t);
-    return ok &&
-           (*banner || v->found == v->n ||
-            fail_at(e, E_INPUT, place_of(v->path, v->line ? v->line : 1, where),
-                    "expected %lld numbers, found %lld when the file ends", (long long)v->n, (long long)v->found));
+    return ok && (*banner || v->found == v->n ||
+                  fail_at(e, E_INPUT, place_of(v->path, v->line ? v->line : 1, where),
+                          "the file ends after %lld of %lld numbers", (long long)v->found, (long long)v->n));
 }
 
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)

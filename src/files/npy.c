@@ -1,4 +1,4 @@
-/* .npy: headers read and written, items of any type as integers. */
+/* .npy: read and write headers; read items of any type as integers. */
 #include "npy.h"
 #include "file.h"
 
@@ -100,6 +100,6 @@ static void swap_bytes(char *p, int64_t n, int size)
 
 void npy_to_native(const struct npy *a, char *items, int64_t n)
 {
-    int part = a->kind == 'c' ? a->size / 2 : a->size; /* of a complex item each part on its own */
+    int part = a->kind == 'c' ? a->size / 2 : a->size; /* swap the parts of a complex item separately */
     if (a->swap) swap_bytes(items, n * (a->size / part), part);
 }

@@ -1,4 +1,4 @@
-/* .npz, a zip of .npy arrays, as scipy.sparse.save_npz writes it: what reading and writing it share. */
+/* .npz, a zip of .npy arrays, as scipy.sparse.save_npz writes it: shared by reading and writing. */
 #ifndef NPZ_H
 #define NPZ_H
 
@@ -26,7 +26,7 @@ struct npz {
     int64_t rounded; /* integers beyond 2^53 among the values */
 };
 
-/* npz_read.c: read the arrays; s and watch are set. npz_free is due after a failure, too. */
+/* npz_read.c: read the arrays; s and watch are set. Call npz_free even after a failure. */
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
 /* npz_save.c: write A as csr, not compressed. */

@@ -1,4 +1,4 @@
-/* .npz read: the members of the zip, by libarchive, into the arrays of struct npz. */
+/* Read .npz: the members of the zip, by libarchive, into the arrays of struct npz. */
 #include "npz.h"
 #include "base/err.h"
 #include "file.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 }; /* bytes of a header; the most that deflate compresses, as a factor */
+enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 }; /* bytes of a header; highest compression ratio of deflate */
 
 struct reader {
     struct npz *to;
@@ -29,19 +29,17 @@ static bool zip_fail(struct reader *r, struct err *e)
 {
     const char *why = archive_error_string(r->archive);
     char text[256];
-    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "damage";
-    return file_bad(r->s, e, "expected a sound .npz file, found: %s; it is truncated or corrupt", why);
+    why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
+    return file_bad(r->s, e, "the .npz file is damaged (%s): it is truncated or corrupt", why);
 }
 
-/* Exactly n bytes of the member. */
+/* Read exactly n bytes of the member. */
 static bool take(struct reader *r, void *to, int64_t n, struct err *e)
 {
     for (int64_t got = 0; got < n;) {
         la_ssize_t bytes = archive_read_data(r->archive, (char *)to + got, (size_t)(n - got));
         if (bytes < 0) return zip_fail(r, e);
-        if (!bytes)
-            return file_bad(r->s, e, "expected %lld more bytes of array %s, found its end", (long long)(n - got),
-                            r->member);
+        if (!bytes) return file_bad(r->s, e, "array %s ends %lld bytes too early", r->member, (long long)(n - got));
         got += bytes;
     }
     r->done += n;
@@ -54,22 +52,23 @@ static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
     char dict[DICT_MOST + 1];
     if (!take(r, h, 8, e)) return false;
     if (memcmp(h, "\x93NUMPY", 6) || h[6] < 1 || h[6] > 3)
-        return file_bad(r->s, e, "expected array %s as .npy of version 1 to 3, found something else", r->member);
+        return file_bad(r->s, e, "array %s is not in .npy format of version 1 to 3", r->member);
     int wide = h[6] == 1 ? 2 : 4;
     if (!take(r, h + 8, wide, e)) return false;
     int64_t n = h[8] | h[9] << 8 | (int64_t)h[10] << 16 | (int64_t)h[11] << 24;
     if (n > DICT_MOST)
-        return file_bad(r->s, e, "expected a short head of array %s, found %lld bytes", r->member, (long long)n);
+        return file_bad(r->s, e, "the header of array %s has %lld bytes, more than %d", r->member, (long long)n,
+                        DICT_MOST);
     if (!take(r, dict, n, e)) return false;
     dict[n] = 0;
     *head_bytes = 8 + wide + n;
     char quote[160];
     return npy_parse(dict, &r->head) ||
-           file_bad(r->s, e, "expected array %s to name its type, order and shape, found \"%s\"", r->member,
+           file_bad(r->s, e, "the header of array %s does not state a known type, order and shape: \"%s\"", r->member,
                     print_safe(dict, strlen(dict), 30, quote, sizeof quote));
 }
 
-/* What the head says must be in the member, and can be in the file, before memory is taken. */
+/* Check before allocating that the member holds the items that its header declares. */
 static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t head_bytes, struct err *e)
 {
     int64_t bytes;
@@ -78,18 +77,18 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
                  (archive_entry_size_is_set(entry) && archive_entry_size(entry) - head_bytes != bytes);
     if (!wrong && r->head.n <= INT32_MAX) return true;
     if (!wrong)
-        return fail_at(e, E_LIMIT, r->s->where, "at most %d entries fit 32-bit row pointers, found %lld in array %s",
-                       INT32_MAX, (long long)r->head.n, r->member);
-    return file_bad(r->s, e, "expected array %s to hold the %lld items it declares, found that it cannot", r->member,
-                    (long long)r->head.n);
+        return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items, but at most %d fit 32-bit row pointers",
+                       r->member, (long long)r->head.n, INT32_MAX);
+    return file_bad(r->s, e, "array %s does not hold the %lld items it declares", r->member, (long long)r->head.n);
 }
 
-/* The next items, up to a chunk of them, in r->chunk in our byte order; how many, 0 on failure. */
+/* Read the next items, at most a chunk, to r->chunk in this machine's byte order. Returns their number, 0 on failure.
+ */
 static int64_t next_items(struct reader *r, int64_t left, struct err *e)
 {
     int64_t n = NPZ_CHUNK / r->head.size;
     if (left < n) n = left;
-    bool known = r->done <= r->file_bytes; /* not where it is compressed */
+    bool known = r->done <= r->file_bytes; /* false if the file is compressed */
     if (!watch_tick(r->to->watch, "reading", known ? r->done : 0, known ? r->file_bytes : 0, e) ||
         !take(r, r->chunk, n * r->head.size, e))
         return 0;
@@ -97,17 +96,16 @@ static int64_t next_items(struct reader *r, int64_t left, struct err *e)
     return n;
 }
 
-static bool unusable(struct reader *r, const char *expected, struct err *e)
+static bool unusable(struct reader *r, const char *needed, struct err *e)
 {
-    return file_bad(r->s, e, "expected array %s to hold %s, found type %c%d", r->member, expected, r->head.kind,
-                    r->head.size);
+    return file_bad(r->s, e, "array %s must hold %s, not type %c%d", r->member, needed, r->head.kind, r->head.size);
 }
 
-/* One axis of 32-bit integers. */
+/* Read an array of one axis as 32-bit integers. */
 static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
 {
     if (!npy_is_integer(&r->head) || r->head.dims != 1) return unusable(r, "one axis of integers", e);
-    if (*to) return file_bad(r->s, e, "expected one array %s, found two", r->member);
+    if (*to) return file_bad(r->s, e, "the file holds array %s twice", r->member);
     *to = mem_new(r->head.n, sizeof **to, "indices of the file", e);
     if (!*to) return false;
     for (int64_t k = 0, n; k < r->head.n; k += n) {
@@ -115,7 +113,7 @@ static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
         for (int64_t i = 0; i < n; i++) {
             int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
             if (v < INT32_MIN || v > INT32_MAX)
-                return fail_at(e, E_LIMIT, r->s->where, "expected 32-bit integers in array %s, found %lld", r->member,
+                return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit 32 bits", r->member,
                                (long long)v);
             (*to)[k + i] = (int)v;
         }
@@ -145,7 +143,7 @@ static bool read_data(struct reader *r, struct err *e)
     bool complex_values = a->kind == 'c';
     file_number *number = complex_values ? file_number_of('f', a->size / 2) : file_number_of(a->kind, a->size);
     if (!number || a->dims < 1) return unusable(r, "numbers of 1 to 8 bytes", e);
-    if (r->to->val) return file_bad(r->s, e, "expected one array %s, found two", r->member);
+    if (r->to->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
     r->to->data = *a;
     r->to->n_val = a->n;
     r->to->val = mem_new(a->n, sizeof *r->to->val, "values of the file", e);
@@ -208,7 +206,7 @@ static const struct member {
     {"col.npy", read_columns},     {"offsets.npy", read_offsets},
 };
 
-/* A read past the last byte lets libarchive check the member's sum. */
+/* Reading past the last byte makes libarchive verify the checksum of the member. */
 static bool read_member(struct reader *r, struct archive_entry *entry, const struct member *m, struct err *e)
 {
     int64_t head_bytes;
@@ -217,8 +215,7 @@ static bool read_member(struct reader *r, struct archive_entry *entry, const str
     if (!read_dict(r, &head_bytes, e) || !check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
     la_ssize_t bytes = archive_read_data(r->archive, &byte, 1);
     if (bytes < 0) return zip_fail(r, e);
-    return !bytes ||
-           file_bad(r->s, e, "expected array %s to end after %lld items, found more", m->name, (long long)r->head.n);
+    return !bytes || file_bad(r->s, e, "array %s goes on after its %lld items", m->name, (long long)r->head.n);
 }
 
 static bool read_members(struct reader *r, struct err *e)

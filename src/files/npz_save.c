@@ -1,4 +1,4 @@
-/* .npz written: the arrays of csr, stored in a zip without compression, by libarchive. */
+/* Write .npz: the arrays of csr, stored in a zip without compression, by libarchive. */
 #include "npz.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -60,7 +60,7 @@ static bool put_array(struct zip *z, const char *name, const char *type, int64_t
     return begin_member(z, name, type, shape, bytes, e) && put_data(z, data, bytes, e);
 }
 
-/* Real and imaginary parts side by side. */
+/* Write the values as pairs of real and imaginary part. */
 static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
 {
     double pair[2 * 1024];

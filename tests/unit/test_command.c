@@ -195,7 +195,7 @@ static const struct {
     {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
     {"gen poisson2d 3 3 3", "gen: `3` is one parameter too many\n"},
     {"gen poisson2d nx",
-     "gen: nx (points in a line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},
+     "gen: nx (points per line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},
     {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},
     {"gen random n 1,000", "gen: n (rows) must be an integer from 0 to 2147483647, not `1,000`\n"},
     {"gen random n many", "gen: n (rows) must be an integer from 0 to 2147483647, not `many`\n"},

@@ -286,7 +286,7 @@ static void unreadable_files_are_named(void **state)
     const char *pipe = scratch_path("pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_refused(pipe, E_IO, "a pipe");
-    assert_refused(write_file("empty.gz", "", 0), E_INPUT, "it is empty");
+    assert_refused(write_file("empty.gz", "", 0), E_INPUT, "file is empty");
     const char *secret = write_file("secret.mtx", small, sizeof small - 1);
     chmod(secret, 0);
     if (geteuid() == 0)
@@ -385,8 +385,7 @@ static void a_count_in_a_compressed_file_is_not_trusted(void **state)
     static const char many[] = HEAD "9 9 1\n1 1 1\n2 2 2\n";
     const struct member m[] = {
         {"a", few, sizeof few - 1}, {"a", array, sizeof array - 1}, {"a", many, sizeof many - 1}};
-    static const char *const says[] = {"found 1 when the file ends at line 3", "found 3 when the file ends at line 5",
-                                       "no more than 1"};
+    static const char *const says[] = {"ends at line 3 after 1", "ends at line 5 after 3", "no more than 1"};
     (void)state;
     for (int i = 0; i < COUNT(says); i++)
         assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
@@ -457,8 +456,8 @@ static void a_compression_bomb_allocates_little(void **state)
         {HEAD "%", "\n1 1 1\n1 1 2\n", "1x1: 1 1 2", 'x', 40},
         {HEAD "1 1 1\n1 1 2\n%", "\n", "1x1: 1 1 2 |", 'x', 40},
         {HEAD "1 1 1\n", "\n1 1 2\n", "1x1: 1 1 2", '\n', 40},
-        {HEAD "1 1 1\n", "\n", "5 3: expected a line of at most 64 MiB", 0, 300},
-        {HEAD "1 1 1\n1 1 ", "\n", "5 3: expected a line of at most 64 MiB", '1', 300},
+        {HEAD "1 1 1\n", "\n", "5 3: the line is longer than 64 MiB", 0, 300},
+        {HEAD "1 1 1\n1 1 ", "\n", "5 3: the line is longer than 64 MiB", '1', 300},
     };
     char out[4096];
     (void)state;
@@ -607,12 +606,12 @@ static void vectors_have_two_forms(void **state)
         {"# three\n\n1 0 -2.5d0", NULL, NULL},
         {"%%MatrixMarket matrix array real general\n3 1\n1\n0\n-2.5\n", NULL, NULL},
         {"%%MatrixMarket vector coordinate real general\n3 2\n3 -2.5\n1 1\n", NULL, NULL},
-        {"1\n2\n", ":2", "expected 3 numbers, found 2"},
-        {"1\n2\n3\n4\n", ":4", "found more"},
-        {"1\n2\nx\n", ":3", "found \"x\""},
-        {"%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n", "", "found 1 x 3"},
+        {"1\n2\n", ":2", "ends after 2 of 3 numbers"},
+        {"1\n2\n3\n4\n", ":4", "more than 3 numbers"},
+        {"1\n2\nx\n", ":3", "banner: \"x\""},
+        {"%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n", "", "not 1 x 3"},
         {"%%MatrixMarket matrix array complex general\n3 1\n1 0\n0 0\n2 0\n", "", "complex"},
-        {"", ":1", "it is empty"},
+        {"", ":1", "file is empty"},
     };
     (void)state;
     for (int i = 0; i < COUNT(table); i++) {
