@@ -202,7 +202,7 @@ static const struct {
     {"gen random 3.5", "gen: n (rows) must be an integer from 0 to 2147483647, not `3.5`\n"},
     {"gen random 99999999999999999999",
      "gen: n (rows) must be an integer from 0 to 2147483647, not `99999999999999999999`\n"},
-    {"gen band 10 2 fill 50%", "gen: fill (per cent of the places beside the "
+    {"gen band 10 2 fill 50%", "gen: fill (percentage of the places beside the "
                                "diagonal that are filled) must be an integer from 0 to 100, not `50%`\n"},
     {"gen random 10 n 20", "gen: `n` is given twice\n"},
     {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
