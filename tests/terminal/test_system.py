@@ -75,7 +75,7 @@ def test_each_terminal_gets_only_what_it_supports():
         raw = drive(term, COLORTERM="")
         assert colours_seen(raw) == colours, (term, colours_seen(raw))
         assert (b"\x1b[?1049h" in raw) == alternate, term
-        assert (b"\x1b[?1000h" in raw) == mouse, term
+        assert bool(re.search(rb"\x1b\[\?(1006;)?1000h", raw)) == mouse, term
         assert any(c >= 0x80 for c in raw) == letters, term
         if term == "vt100":
             assert not re.search(rb"\x1b\[\?(1006|2004|2026|25|12)", raw), raw
@@ -87,8 +87,9 @@ def test_colorterm_and_no_color():
                                ("screen-256color", {"COLORTERM": "truecolor"}, {"cube"}),
                                ("xterm-256color", {"COLORTERM": "truecolor", "NO_COLOR": "1"}, set()),
                                ("xterm-256color", {"COLORTERM": "", "NO_COLOR": ""}, {"cube"})):
-        raw = drive(term, **env)
-        assert colours_seen(raw) == colours, (term, env, colours_seen(raw))
+        seen = colours_seen(drive(term, **env))
+        # Output at the prompt has direct colours; the full screen has them only if there is a terminfo entry for them.
+        assert "all" in seen if "all" in colours else seen == colours, (term, env, seen)
 
 
 def test_dumb_terminal_gets_no_escape():
@@ -142,9 +143,10 @@ def test_colours_set_in_the_explorer_are_seen_at_once():
     s.keys(":", *"set colours none")
     mark = len(s.raw)
     s.keys("\r")
+    s.settle()
     s.wait("row 0, column 0: 1")
-    drawn = s.raw[mark:].split(b"\x1b[2J")
-    assert len(drawn) > 1 and b"thesis4" in drawn[-1] and not colours_seen(drawn[-1]), drawn
+    frames = s.raw[mark:].split(b"\x1b[?2026h")
+    assert len(frames) > 1 and "thesis4" in s.text() and not colours_seen(frames[-1]), frames
     s.keys("q")
     s.settle()
     quits(s)
