@@ -96,8 +96,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry; one set of discs by rows, one by columns
- * ---- */
+/* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry, by rows as well as by columns ---- */
 
 struct discs {
     double low, high;           /* interval that covers the real parts of all discs */
