@@ -19,7 +19,7 @@ static bool size_arg(const struct args *a, const char *key, const char *unit, in
     int64_t n = arg_int(a, key, *v);
     *v = (int)n;
     if (n >= least && n <= SIDE_MOST) return true;
-    return fail(e, E_USAGE, "expected %d to %d %s after `%s`, found %lld", least, SIDE_MOST, unit, key, (long long)n);
+    return fail(e, E_USAGE, "%s %lld: a picture has %d to %d %s", key, (long long)n, least, SIDE_MOST, unit);
 }
 
 /* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */

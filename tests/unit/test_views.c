@@ -287,12 +287,12 @@ static void sizes_of_spy(void **state)
     static const struct {
         const char *line, *expected;
     } table[] = {
-        {"spy width -3", "expected 25 to 4096 columns after `width`, found -3"},
+        {"spy width -3", "width -3: a picture has 25 to 4096 columns"},
         {"spy width 0", "found 0"},
         {"spy width 24", "found 24"},
         {"spy width 25", "1 dot = "},
         {"spy width 4097", "found 4097"},
-        {"spy height 3", "expected 7 to 4096 rows after `height`, found 3"},
+        {"spy height 3", "height 3: a picture has 7 to 4096 rows"},
         {"spy height 7", "elements"},
     };
     for (int i = 0; i < COUNT(table); i++) {
