@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct emu_finding;
 struct err;
 
 #ifdef __cplusplus
@@ -13,6 +14,8 @@ extern "C" {
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
+/* The same finding in parts (machine/wrong.h), before emu_sync is called; all zero: there is none. */
+void emu_last_finding(struct emu_finding *out);
 /* The seed that shuffles the order in which lanes run; a result that changes with it has a race. 0: in the order of
    their numbers. */
 void emu_order(uint64_t seed);

@@ -4,16 +4,22 @@
 namespace simt
 {
 
-static void record(source at, const char *fmt, va_list ap)
+/* missing: what would have prevented it, as the end of a sentence; NULL: nothing to add. */
+static void record(source at, const char *missing, const char *fmt, va_list ap)
 {
-    char where[sizeof m->err.where], text[400];
+    if (m->err.code) return;
+    struct emu_finding *f = &m->finding;
+    char where[sizeof m->err.where];
     snprintf(where, sizeof where, "%s:%u", scope_file_name(at.file_name()), at.line());
-    vsnprintf(text, sizeof text, fmt, ap);
     if (now.self)
-        fail_at(&m->err, E_DEVICE, where, "%s: block %u, thread %u: %s", m->kernel, now.block.x, now.self->number,
-                text);
+        snprintf(f->thread, sizeof f->thread, "block %u, thread %u", now.block.x, now.self->number);
     else
-        fail_at(&m->err, E_DEVICE, where, "%s: block %u: %s", m->kernel, now.block.x, text);
+        snprintf(f->thread, sizeof f->thread, "block %u", now.block.x);
+    vsnprintf(f->what, sizeof f->what, fmt, ap);
+    f->line = static_cast<int>(at.line());
+    f->missing = missing;
+    fail_at(&m->err, E_DEVICE, where, "%s: %s: %s%s%s", m->kernel, f->thread, f->what, missing ? ", with " : "",
+            missing ? missing : "");
     m->broken = true;
 }
 
@@ -21,17 +27,17 @@ void found(source at, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    record(at, fmt, ap);
+    record(at, nullptr, fmt, ap);
     va_end(ap);
     give_way();
     __builtin_trap(); /* a lane of a broken launch is never resumed */
 }
 
-void found_by(source at, const char *fmt, ...)
+void found_by(source at, const char *missing, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    record(at, fmt, ap);
+    record(at, missing, fmt, ap);
     va_end(ap);
 }
 
@@ -40,7 +46,7 @@ void found_by_scheduler(source at, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     now.self = nullptr;
-    record(at, fmt, ap);
+    record(at, nullptr, fmt, ap);
     va_end(ap);
 }
 

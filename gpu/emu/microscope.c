@@ -1,4 +1,4 @@
-/* A kernel under the microscope: one warp traced, or all of its launches counted. */
+/* Runs a kernel on the emulator while it is watched: traces one warp, or counts all launches. */
 #include "scope_run.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -12,10 +12,10 @@
 static void run_free(struct scope_run *run)
 {
     for (int t = 0; t < THREADS_MOST; t++) mem_free(run->thread[t]);
-    for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->asked[k]);
+    for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
 }
 
-/* y = A x with x all ones; what it does to memory does not depend on the values. */
+/* Watch y = A x with x all ones: the memory accesses do not depend on the values. */
 static bool multiply(const struct kernel *k, const struct mat *M, struct scope_run *run, struct err *e)
 {
     struct device *d = M->dev;
@@ -36,7 +36,7 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
     mem_free(y);
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
     if (ok && run->full)
-        return fail(e, E_LIMIT, "%s touches more than %d arrays at %d places; the microscope has room for no more",
+        return fail(e, E_LIMIT, "%s accesses more arrays or source sites than the microscope has room for (%d and %d)",
                     k->name, +SCOPE_ARRAYS, +SCOPE_SITES);
     return ok;
 }
@@ -44,10 +44,10 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
 static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e)
 {
     if (M->dev->kind != DEV_EMU)
-        return fail(e, E_INTERNAL, "the microscope looks at the emulator, not at %s", M->dev->name);
+        return fail(e, E_INTERNAL, "the microscope watches the emulator, not %s", M->dev->name);
     if (kernel_runs_on(k, M->dev)) return true;
     return fail(e, E_UNSUPPORTED,
-                "%s does not run on the emulator, so that it cannot be watched; `kernels` lists what does", k->name);
+                "%s does not run on the emulator, so it cannot be watched; `kernels` lists those that do", k->name);
 }
 
 static struct scope_run *run_new(const struct kernel *k, const struct mat *M, struct watch *w, struct err *e)
@@ -70,7 +70,7 @@ void trace_free(struct trace *t)
     *t = (struct trace){0};
 }
 
-/* The launches of k, none of their blocks watched. */
+/* Record the launches of k without watching any of their blocks. */
 static bool survey(const struct kernel *k, const struct mat *M, struct trace *t, struct watch *w, struct err *e)
 {
     struct scope_run *run = run_new(k, M, w, e);
@@ -93,20 +93,20 @@ static int largest_launch(const struct scope *s)
     return best;
 }
 
-static bool is_there(const struct trace *t, int launch, int64_t block, int warp, struct err *e)
+static bool has_warp(const struct trace *t, int launch, int64_t block, int warp, struct err *e)
 {
     const struct scope *s = &t->scope;
     const char *name = s->kernel->name;
     if (s->nlaunches == 0) return fail(e, E_USAGE, "%s launches nothing on an empty matrix", name);
     if (launch < 0 || launch >= s->nlaunches)
-        return fail(e, E_USAGE, "expected launch 0 to %d of %s, found %d", s->nlaunches - 1, name, launch);
+        return fail(e, E_USAGE, "launch %d is outside 0 .. %d of %s", launch, s->nlaunches - 1, name);
     const struct scope_launch *l = &s->launch[launch];
     if (block < 0 || block >= l->blocks)
-        return fail(e, E_USAGE, "expected block 0 to %lld of %s, found %lld", (long long)l->blocks - 1, name,
-                    (long long)block);
+        return fail(e, E_USAGE, "block %lld is outside 0 .. %lld of %s", (long long)block, (long long)l->blocks - 1,
+                    name);
     if (warp >= 0 && (int64_t)warp * LANES < l->threads) return true;
-    return fail(e, E_USAGE, "expected warp 0 to %lld of a block of %s, found %d", (long long)(l->threads - 1) / LANES,
-                name, warp);
+    return fail(e, E_USAGE, "warp %d is outside 0 .. %lld of a block of %s", warp, (long long)(l->threads - 1) / LANES,
+                name);
 }
 
 bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
@@ -115,7 +115,7 @@ bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t
     *out = (struct trace){0};
     if (!survey(k, M, out, w, e)) return false;
     if (launch < 0) launch = largest_launch(&out->scope);
-    if (!is_there(out, launch, block, warp, e)) return false;
+    if (!has_warp(out, launch, block, warp, e)) return false;
     struct scope_run *run = run_new(k, M, w, e);
     if (!run) return false;
     *out = (struct trace){.launch = launch, .block = block, .warp = warp};
@@ -153,7 +153,7 @@ static void launch_add(struct launch_counts *to, const struct launch_counts *l)
     to->sectors_sum2 += l->sectors_sum2;
 }
 
-/* Which thread came first to a place is chance; the order of the source is not. */
+/* Sort by position in the source: the order in which host threads met the sites varies from run to run. */
 static bool later(const struct access_site *a, const struct access_site *b)
 {
     if (a->launch != b->launch) return a->launch > b->launch;

@@ -62,9 +62,9 @@ bool report_race()
     bool elsewhere = strcmp(o.file, pending.at.file_name()) != 0;
     pending.found = false;
     now.self = pending.by;
-    found_by(pending.at, "%s %s[%lld], which thread %u %s at %s%s%d, with %s", does[pending.kind], pending.name,
-             static_cast<long long>(pending.k), o.thread, did[o.kind], elsewhere ? scope_file_name(o.file) : "",
-             elsewhere ? ":" : "line ", o.line, missing_of(pending));
+    found_by(pending.at, missing_of(pending), "%s %s[%lld], which thread %u %s at %s%s%d", does[pending.kind],
+             pending.name, static_cast<long long>(pending.k), o.thread, did[o.kind],
+             elsewhere ? scope_file_name(o.file) : "", elsewhere ? ":" : "line ", o.line);
     return true;
 }
 

@@ -1,14 +1,14 @@
-/* Races between the threads of a block. Two touches of an element by different threads, not both reads nor both atomic,
-   are a race unless the first happens before the second: because __syncthreads came between, or, within a warp, because
-   a chain of __syncwarp leads from one lane to the other. A shuffle or a vote hands over values, but does not order
-   what lanes do to memory (CUDA C++ Programming Guide, warp shuffle functions): who takes part in one need not see what
-   the others wrote. What they read they have by then, if it goes into the value; so that a read before it and a write
-   after it are taken as ordered. Lockstep is no order at all.
+/* Races between the threads of a block. Two accesses to an element by different threads, not both reads and not both
+   atomics, are a race unless the first happens before the second: because of a __syncthreads in between, or, within a
+   warp, because a chain of __syncwarp leads from one lane to the other. A shuffle or a vote passes values, but does not
+   order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part need not see
+   what the other lanes wrote. A value that a lane passes was read before, though, so a read before a shuffle or vote
+   and a write after it count as ordered. Lockstep execution orders nothing.
 
-   Within a warp each lane has a clock, which goes on at each __syncwarp, and knows of each other lane how far its clock
-   was when they last heard of each other. Of an element are kept its last write and some of the reads and atomics since
-   then, those of different warps first: if there is a race with any that was forgotten, then there is one with these
-   too in all but contrived cases. */
+   These are vector clocks within each warp: a lane's clock advances at each warp collective, and each lane keeps the
+   latest clock that it knows of every other lane. Per element the last write is kept, and some of the later reads and
+   atomics, preferably of different warps. A race with a forgotten access is almost always a race with one of these too.
+   */
 #include "races.h"
 #include "base/mem.h"
 #include "machine/microscope.h"
@@ -19,16 +19,17 @@ enum { BLOCK_MOST = 1024, SEEN = 6 };
 
 struct element {
     uint64_t address;
-    uint32_t block; /* whose touches these are, from 1; of another block: the place is free */
+    uint32_t block; /* the block that made these accesses, from 1; if it is not the current one, the entry is free */
     int n;
     struct race_access seen[SEEN];
 };
 
 static struct {
-    struct element *element; /* a hash table of `room`, a power of two */
+    struct element *element; /* a hash table of `room` entries, a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    /* Of thread t: the clocks of its warp's lanes, as far as it knows by way of __syncwarp; by way of any exchange. */
+    /* The clocks of its warp's lanes that thread t knows: through __syncwarp (known), through any collective (heard).
+     */
     uint32_t known[BLOCK_MOST][LANES], heard[BLOCK_MOST][LANES];
 } r;
 
@@ -47,7 +48,7 @@ void races_barrier(void)
     r.epoch++;
 }
 
-/* All lanes of the mask know what any of them did. */
+/* Give each lane of the mask the latest clocks that any of them knows. */
 static void share(uint32_t (*known)[LANES], uint32_t mask)
 {
     uint32_t all[LANES] = {0};
@@ -86,9 +87,9 @@ static bool conflict(enum race_kind a, enum race_kind b)
     return a == RACE_WRITE || b == RACE_WRITE || a != b;
 }
 
-/* ---- the elements that were touched ---- */
+/* ---- the accessed elements ---- */
 
-static struct element *place_of(struct element *table, int64_t room, uint64_t address)
+static struct element *entry_of(struct element *table, int64_t room, uint64_t address)
 {
     uint64_t hash = (address >> 2) * 0x9e3779b97f4a7c15ull;
     int64_t k = (int64_t)(hash >> 20 & (uint64_t)(room - 1));
@@ -99,10 +100,10 @@ static struct element *place_of(struct element *table, int64_t room, uint64_t ad
 static bool grow(void)
 {
     int64_t room = r.room ? 2 * r.room : 1 << 12;
-    struct element *more = mem_zero(room, sizeof *more, "the elements that a block touched", NULL);
+    struct element *more = mem_zero(room, sizeof *more, "the elements that a block accessed", NULL);
     if (!more) return false;
     for (int64_t k = 0; k < r.room; k++)
-        if (r.element[k].block == r.block) *place_of(more, room, r.element[k].address) = r.element[k];
+        if (r.element[k].block == r.block) *entry_of(more, room, r.element[k].address) = r.element[k];
     mem_free(r.element);
     r.element = more;
     r.room = room;
@@ -112,7 +113,7 @@ static bool grow(void)
 static struct element *element_at(uint64_t address)
 {
     if (2 * r.used >= r.room && !grow()) return NULL;
-    struct element *e = place_of(r.element, r.room, address);
+    struct element *e = entry_of(r.element, r.room, address);
     if (e->block == r.block) return e;
     r.used++;
     e->address = address;
@@ -121,8 +122,9 @@ static struct element *element_at(uint64_t address)
     return e;
 }
 
-/* ---- what was done to one ---- */
+/* ---- the accesses to one element ---- */
 
+/* Is there another access of that kind by the same warp? */
 static bool twice(const struct element *e, int k)
 {
     for (int j = 0; j < e->n; j++)
@@ -130,8 +132,8 @@ static bool twice(const struct element *e, int k)
     return false;
 }
 
-/* Whose place a new touch takes: its own last one of the kind, a free one, the oldest of a warp that has another, the
-   oldest that is no write. */
+/* Add an access. It replaces the same thread's last access of the kind; or takes a free entry; or replaces the oldest
+   one that is not a write, of a warp that has another if possible. */
 static void keep(struct element *e, const struct race_access *now)
 {
     int k = 0;
@@ -160,7 +162,8 @@ enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind 
             *other = e->seen[k];
             found = true;
         }
-    if (kind == RACE_WRITE) e->n = 0; /* all before is ordered before this, and so before what comes after it */
+    if (kind == RACE_WRITE)
+        e->n = 0; /* earlier accesses are ordered before this one, so comparing with this one is enough */
     keep(e, &now);
     return found ? RACE_FOUND : RACE_NONE;
 }

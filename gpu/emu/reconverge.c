@@ -1,19 +1,19 @@
-/* Lanes to warps: what lanes noted one after another, put together to the requests of their warp.
+/* Merge the notes of the lanes of a warp into requests of the warp, with divergence and reconvergence as on a GPU.
 
-   Between two exchanges lanes run one after another on the emulator. On a GPU those of a warp go together as long as
-   they do the same, and those that went apart meet again where their ways do. So each step of a warp is made of the
-   lanes that are at one place which no other lane of the warp still comes to. Where that is true of no place, as in a
-   loop, it is those at the first of them in the source; but those at the beginning of a round wait for lanes that are
-   still in the round before. */
+   On the emulator lanes run one after another between two warp collectives. On a GPU the lanes of a warp execute
+   together until they diverge, and reconverge later. So a step of the warp consists of the lanes at one access site
+   that no other lane of the warp will still reach. If every site will still be reached by others, as in a loop, the
+   step is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes
+   that are still in the previous one. */
 #include "scope_run.h"
 
 #include <string.h>
 
-/* Lanes by the places they are at. */
+/* The sites of the lanes' next notes, and the lanes at each. */
 struct heads {
     int n, site[LANES];
-    uint32_t group[LANES]; /* the lanes at place[k] */
-    bool stop;             /* a lane that is not done has no notes left: what it does next is not known */
+    uint32_t group[LANES]; /* the lanes at site[k] */
+    bool stop;             /* a lane that has not returned has no notes left: its next access is not known yet */
 };
 
 static void find_heads(const struct lane_log *lane, struct heads *h)
@@ -26,18 +26,18 @@ static void find_heads(const struct lane_log *lane, struct heads *h)
             h->stop |= g->more;
             continue;
         }
-        int place = g->r[g->next].site, i = 0;
-        while (i < h->n && h->site[i] != place) i++;
+        int site = g->r[g->next].site, i = 0;
+        while (i < h->n && h->site[i] != site) i++;
         if (i == h->n) {
-            h->site[h->n++] = place;
+            h->site[h->n++] = site;
             h->group[i] = 0;
         }
         h->group[i] |= 1u << k;
     }
 }
 
-/* Of the lanes at an exchange, those whose partners are all there. */
-static uint32_t met(const struct lane_log *lane, uint32_t group)
+/* The lanes of a group at a warp collective whose masks name only lanes of the group. */
+static uint32_t complete(const struct lane_log *lane, uint32_t group)
 {
     uint32_t ready = 0;
     for (uint32_t left = group; left; left &= left - 1) {
@@ -48,42 +48,43 @@ static uint32_t met(const struct lane_log *lane, uint32_t group)
     return ready;
 }
 
-/* Order in the source; of two files the one of which a place was met first. */
+/* Order in the source; of two files, the one whose site was recorded first comes first. */
 static bool before(const struct access_site *a, const struct access_site *b)
 {
     if (a->file != b->file) return a < b;
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
-/* Of two groups, one at place a, the other at b behind it in the source: is a lane of the other still in the round
-   before that which the first is about to begin? It is if a is where the rounds of a loop begin that b is in. */
-static bool still_in_round(const struct scope_thread *s, int warp, int a, uint32_t first, int b, uint32_t other)
+/* Two groups of lanes: `first` at site a and `other` at site b, which comes after a in the source. Is a lane of `other`
+   still in the loop iteration before the one that `first` is about to start? Only if iterations of a loop around b
+   start at a. */
+static bool still_in_iteration(const struct scope_thread *s, int warp, int a, uint32_t first, int b, uint32_t other)
 {
-    const struct access_site *place = s->run->scope.site;
-    int k = __builtin_ctz(first), end = s->round_end[a] - 1;
-    if (end < 0 || before(&place[end], &place[b])) return false;
-    bool told = place[end].kind == ACCESS_RECONVERGE; /* rounds are counted there, as lanes may skip all before it */
-    int at = told ? end : a;
-    int64_t mine = (int64_t)s->visits[warp][at][k] - s->left[at][k];
+    const struct access_site *site = s->run->scope.site;
+    int k = __builtin_ctz(first), end = s->iteration_end[a] - 1;
+    if (end < 0 || before(&site[end], &site[b])) return false;
+    bool marked = site[end].kind == ACCESS_RECONVERGE; /* count iterations there: lanes may skip every site before it */
+    int at = marked ? end : a;
+    int64_t mine = (int64_t)s->visits[warp][at][k] - s->remaining[at][k];
     for (; other; other &= other - 1) {
         int o = __builtin_ctz(other);
-        if ((int64_t)s->visits[warp][at][o] - s->left[at][o] <= mine - told) return true;
+        if ((int64_t)s->visits[warp][at][o] - s->remaining[at][o] <= mine - marked) return true;
     }
     return false;
 }
 
-/* Does group i go before group j? */
+/* Does group i execute before group j? */
 static bool goes_first(const struct scope_thread *s, int warp, const struct heads *h, int i, int j)
 {
-    const struct access_site *place = s->run->scope.site;
-    bool ahead = before(&place[h->site[i]], &place[h->site[j]]);
+    const struct access_site *site = s->run->scope.site;
+    bool ahead = before(&site[h->site[i]], &site[h->site[j]]);
     int early = ahead ? i : j, late = ahead ? j : i;
-    if (still_in_round(s, warp, h->site[early], h->group[early], h->site[late], h->group[late])) return !ahead;
-    bool free_i = !(s->will[h->site[i]] & ~h->group[i]), free_j = !(s->will[h->site[j]] & ~h->group[j]);
+    if (still_in_iteration(s, warp, h->site[early], h->group[early], h->site[late], h->group[late])) return !ahead;
+    bool free_i = !(s->pending[h->site[i]] & ~h->group[i]), free_j = !(s->pending[h->site[j]] & ~h->group[j]);
     return free_i != free_j ? free_i : ahead;
 }
 
-/* Which of the places goes on. */
+/* The index of the group that executes next; -1: none is ready. */
 static int choose(const struct scope_thread *s, int warp, const struct heads *h, const uint32_t *ready)
 {
     int best = -1;
@@ -92,58 +93,59 @@ static int choose(const struct scope_thread *s, int warp, const struct heads *h,
     return best;
 }
 
-/* The lanes that go together next, and their place; 0: none is certain. */
-static uint32_t next_group(const struct scope_thread *s, int warp, const struct lane_log *lane, int *place)
+/* The lanes that execute next together, and their site; 0: not certain yet. */
+static uint32_t next_group(const struct scope_thread *s, int warp, const struct lane_log *lane, int *site)
 {
     struct heads h;
     uint32_t ready[LANES];
     find_heads(lane, &h);
     if (h.stop || h.n == 0) return 0;
     for (int i = 0; i < h.n; i++) {
-        enum access_kind touch = s->run->scope.site[h.site[i]].kind;
-        ready[i] = touch == ACCESS_COLLECTIVE           ? met(lane, h.group[i])
-                   : touch == ACCESS_BARRIER && h.n > 1 ? 0 /* the block waits there for all */
-                                                        : h.group[i];
+        enum access_kind kind = s->run->scope.site[h.site[i]].kind;
+        ready[i] = kind == ACCESS_COLLECTIVE           ? complete(lane, h.group[i])
+                   : kind == ACCESS_BARRIER && h.n > 1 ? 0 /* a barrier waits for the other lanes */
+                                                       : h.group[i];
     }
     int i = h.n == 1 && ready[0] ? 0 : choose(s, warp, &h, ready);
     if (i < 0) return 0;
-    *place = h.site[i];
+    *site = h.site[i];
     return ready[i];
 }
 
-/* A lane goes from place a to b, where it was before; if b is not behind a in the source, that is a new round of some
-   loop. (One that was never there is called: functions stand above those that call them.) */
-static void note_way(struct scope_thread *s, int a, int b)
+/* A lane goes from site a to site b, which it has visited before. If b is not after a in the source, a new iteration of
+   a loop starts. (A first visit of an earlier line is a call: functions stand above their callers.) */
+static void note_transition(struct scope_thread *s, int a, int b)
 {
-    const struct access_site *place = s->run->scope.site;
-    s->went[a][b / 64] |= 1ull << b % 64;
-    if (before(&place[a], &place[b])) return;
-    if (!s->round_end[b] || before(&place[s->round_end[b] - 1], &place[a])) s->round_end[b] = a + 1;
+    const struct access_site *site = s->run->scope.site;
+    s->transitions[a][b / 64] |= 1ull << b % 64;
+    if (before(&site[a], &site[b])) return;
+    if (!s->iteration_end[b] || before(&site[s->iteration_end[b] - 1], &site[a])) s->iteration_end[b] = a + 1;
 }
 
-static void foresee(struct scope_thread *s, int warp, const struct lane_log *lane)
+/* Count the sites that lie ahead of each lane in its notes. */
+static void look_ahead(struct scope_thread *s, int warp, const struct lane_log *lane)
 {
-    memset(s->left, 0, (size_t)s->run->scope.nsites * sizeof s->left[0]);
-    memset(s->will, 0, (size_t)s->run->scope.nsites * sizeof s->will[0]);
+    memset(s->remaining, 0, (size_t)s->run->scope.nsites * sizeof s->remaining[0]);
+    memset(s->pending, 0, (size_t)s->run->scope.nsites * sizeof s->pending[0]);
     for (int k = 0; k < LANES; k++) {
         int last = -1;
         for (int i = lane[k].next; i < lane[k].n; i++) {
-            int place = lane[k].r[i].site;
-            s->left[place][k]++;
-            s->visits[warp][place][k]++;
-            s->will[place] |= 1u << k;
-            if (last >= 0 && s->visits[warp][place][k] > 1 && !(s->went[last][place / 64] >> place % 64 & 1))
-                note_way(s, last, place);
-            last = place;
+            int site = lane[k].r[i].site;
+            s->remaining[site][k]++;
+            s->visits[warp][site][k]++;
+            s->pending[site] |= 1u << k;
+            if (last >= 0 && s->visits[warp][site][k] > 1 && !(s->transitions[last][site / 64] >> site % 64 & 1))
+                note_transition(s, last, site);
+            last = site;
         }
     }
 }
 
-/* What is left was not visited yet. */
-static void look_back(struct scope_thread *s, int warp)
+/* Undo the visits that have not been merged; the next call counts them again. */
+static void uncount_unmerged(struct scope_thread *s, int warp)
 {
     for (int p = 0; p < s->run->scope.nsites; p++)
-        for (int k = 0; k < LANES; k++) s->visits[warp][p][k] -= s->left[p][k];
+        for (int k = 0; k < LANES; k++) s->visits[warp][p][k] -= s->remaining[p][k];
 }
 
 void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_log *lane)
@@ -153,15 +155,15 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_lo
         for (int k = 0; k < LANES; k++) lane[k].next = lane[k].n;
         return;
     }
-    foresee(s, warp, lane);
+    look_ahead(s, warp, lane);
     while ((r.mask = next_group(s, warp, lane, &r.site))) {
         for (int k = 0; k < LANES; k++) r.at[k] = 0;
         for (uint32_t left = r.mask; left; left &= left - 1) {
             int k = __builtin_ctz(left);
             r.at[k] = lane[k].r[lane[k].next++].at;
-            if (!--s->left[r.site][k]) s->will[r.site] &= ~(1u << k);
+            if (!--s->remaining[r.site][k]) s->pending[r.site] &= ~(1u << k);
         }
         if (s->run->scope.site[r.site].kind != ACCESS_RECONVERGE) scope_request(s, block, warp, &r);
     }
-    look_back(s, warp);
+    uncount_unmerged(s, warp);
 }

@@ -1,8 +1,8 @@
-/* What a request asks of memory: sectors, padding, contended atomics, bank conflicts. */
+/* What a request costs in memory: sectors, padding, contended atomics, bank conflicts. */
 #include "formats/format.h"
 #include "machine/microscope.h"
 
-/* Addresses of the lanes that take part, by lane. */
+/* The addresses that the active lanes access, by lane. Returns how many there are. */
 static int addresses_of(const struct scope_array *a, const struct request *r, uint64_t *address)
 {
     int n = 0;
@@ -18,7 +18,7 @@ static void add_sector(struct request_facts *f, uint64_t sector)
     f->sector[f->nsectors++] = sector;
 }
 
-/* Whether address[k] is none of those before it. */
+/* Does address[k] differ from all before it? */
 static bool is_new(const uint64_t *address, int k, bool ascends)
 {
     if (k == 0) return true;
@@ -35,8 +35,8 @@ static bool ascending(const uint64_t *address, int n)
     return true;
 }
 
-/* Lanes that add to one address take turns, and each turn asks for its sectors again: they are listed once a turn, as
-   far as there is room. How many there are. */
+/* Atomics of lanes at one address are serialized, and each one requests its sector again. List the sector that often,
+   as far as there is room. Returns the number of sectors listed. */
 static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int distinct)
 {
     int turns[LANES], most[2 * LANES] = {0}, end = distinct;
@@ -75,9 +75,9 @@ static void global_facts(const struct scope *s, const struct access_site *p, con
     if (f->contended && !a->integral) f->nsectors = atomic_sectors(address, n, f->sector, f->nsectors);
 }
 
-/* Shared memory serves 32 words of 4 bytes a turn, one from each bank; lanes that want the same word share it. Accesses
-   of 8 bytes go in two halves of the warp. */
-static int bank_turns(const uint64_t *address, int n)
+/* The wavefronts of one access. A wavefront serves 32 words of 4 bytes, one per bank; lanes that access the same word
+   share it. Accesses of 8 bytes are made by one half of the warp at a time. */
+static int bank_wavefronts(const uint64_t *address, int n)
 {
     int most = 0, load[BANKS] = {0};
     for (int k = 0; k < n; k++) {
@@ -103,7 +103,7 @@ static void shared_facts(const struct scope *s, const struct access_site *p, con
         for (int w = 0; w < words && n < LANES; w++)
             for (int k = 0; k < __builtin_popcount(mask) && n < LANES; k++)
                 word[n++] = address[before + k] + (uint64_t)w * 4;
-        f->wavefronts += bank_turns(word, n);
+        f->wavefronts += bank_wavefronts(word, n);
         f->wavefronts_least++;
     }
     f->bytes = f->lanes * a->size;

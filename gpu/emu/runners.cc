@@ -46,7 +46,8 @@ void gather_findings()
     for (int t = 1; t < RUNNERS; t++) {
         runner *r = runners[t];
         if (!r || !r->broken) continue;
-        if (!cancelled && (!m->broken || r->block < m->block)) m->err = r->err, m->block = r->block;
+        if (!cancelled && (!m->broken || r->block < m->block))
+            m->err = r->err, m->finding = r->finding, m->block = r->block;
         m->broken = true;
         r->broken = false;
         err_clear(&r->err);

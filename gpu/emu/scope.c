@@ -54,7 +54,7 @@ bool scope_alone(const struct scope_run *run)
     return run->trace || run->sink || run->together;
 }
 
-/* Rows of y that were stored: how far a kernel is whose first block may take all of the work. */
+/* Rows of y stored so far: the progress of a kernel whose first block may do all of the work. */
 static int64_t rows_done(const struct scope_run *run)
 {
     const struct scope_thread *s = run->thread[0];
@@ -82,7 +82,7 @@ struct scope_thread *scope_thread_of(struct scope_run *run, int t)
     return run->thread[t];
 }
 
-/* ---- places and arrays ---- */
+/* ---- access sites and arrays ---- */
 
 const char *scope_file_name(const char *path)
 {
@@ -97,7 +97,7 @@ static int stored_number(const struct scope_run *run, uint64_t base)
     return -1;
 }
 
-/* The number of an array, made at its first use; -1: there is no room for more. */
+/* The index of an array, which is added at its first use; -1: there is no room for it. */
 static int array_of(struct scope_run *run, const struct lane_access *t)
 {
     struct scope *s = &run->scope;
@@ -107,7 +107,7 @@ static int array_of(struct scope_run *run, const struct lane_access *t)
             return k;
     if (s->narrays == SCOPE_ARRAYS) return -1;
     int64_t words = t->n * t->size / SECTOR / 64 + 2;
-    uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel asked for", &run->err);
+    uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel requested", &run->err);
     if (!t->shared && !asked) return -1;
     struct scope_array *a = &s->array[s->narrays];
     *a = (struct scope_array){.role = t->role,
@@ -118,11 +118,11 @@ static int array_of(struct scope_run *run, const struct lane_access *t)
                               .size = t->size,
                               .base = t->base};
     snprintf(a->name, sizeof a->name, "%s", t->name);
-    run->asked[s->narrays] = asked;
+    run->requested[s->narrays] = asked;
     return s->narrays++;
 }
 
-static bool same_place(const struct scope_run *run, int k, const struct lane_access *t, int array)
+static bool same_site(const struct scope_run *run, int k, const struct lane_access *t, int array)
 {
     const struct access_site *p = &run->scope.site[k];
     return p->line == t->line && p->column == t->column && p->kind == t->kind && p->array == array &&
@@ -130,14 +130,14 @@ static bool same_place(const struct scope_run *run, int k, const struct lane_acc
            (array >= 0 || run->origin[k].name == t->name);
 }
 
-static int place_new(struct scope_run *run, const struct lane_access *t)
+static int site_new(struct scope_run *run, const struct lane_access *t)
 {
     struct scope *s = &run->scope;
-    bool nowhere = t->kind >= ACCESS_COLLECTIVE;
-    int array = nowhere ? -1 : array_of(run, t);
+    bool in_memory = t->kind < ACCESS_COLLECTIVE;
+    int array = in_memory ? array_of(run, t) : -1;
     for (int k = 0; k < s->nsites; k++)
-        if (same_place(run, k, t, array)) return k;
-    if (s->nsites == SCOPE_SITES || (!nowhere && array < 0)) {
+        if (same_site(run, k, t, array)) return k;
+    if (s->nsites == SCOPE_SITES || (in_memory && array < 0)) {
         run->full = true;
         return 0;
     }
@@ -165,7 +165,7 @@ int access_site_of(struct scope_thread *s, const struct lane_access *t)
     c->t = *t;
     c->launch = launch;
 #pragma omp critical(access_sites)
-    c->site = place_new(s->run, t);
+    c->site = site_new(s->run, t);
     return c->site;
 }
 
@@ -180,19 +180,20 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
     return none;
 }
 
-/* ---- requests as they are found ---- */
+/* ---- requests ---- */
 
-/* Sectors of f that were asked for before; from now on all were. Other threads may ask at the same time. */
+/* How many sectors of f were requested before; mark all of them as requested. Other threads may do so at the same time.
+ */
 static int64_t refetched_sectors(struct scope_run *run, const struct access_site *p, const struct request_facts *f)
 {
     uint64_t first = run->scope.array[p->array].base / SECTOR;
-    int64_t again = 0;
+    int64_t refetched = 0;
     for (int k = 0; k < f->nsectors; k++) {
-        uint64_t bit = f->sector[k] - first, *word = &run->asked[p->array][bit / 64], flag = 1ull << bit % 64;
+        uint64_t bit = f->sector[k] - first, *word = &run->requested[p->array][bit / 64], flag = 1ull << bit % 64;
         if (__atomic_load_n(word, __ATOMIC_RELAXED) & flag || __atomic_fetch_or(word, flag, __ATOMIC_RELAXED) & flag)
-            again++;
+            refetched++;
     }
-    return again;
+    return refetched;
 }
 
 static void count_request(struct scope_thread *s, const struct request *r)
@@ -220,7 +221,7 @@ static void keep_request(struct scope_run *run, const struct request *r)
     struct trace *t = run->trace;
     if (t->nsteps == TRACE_MOST) t->cut = true;
     if (t->cut || run->err.code) return;
-    if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* full: twice the room */
+    if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* full: double the room */
         int64_t room = t->nsteps ? 2 * t->nsteps : 256;
         struct request *more = mem_resize(t->step, room, sizeof *more, "the steps of a warp", &run->err);
         if (!more) return;
@@ -256,8 +257,8 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
         s->warp_steps[w] = 0;
         memset(s->visits[w], 0, (size_t)run->scope.nsites * sizeof s->visits[w][0]);
     }
-    memset(s->round_end, 0, (size_t)run->scope.nsites * sizeof s->round_end[0]);
-    memset(s->went, 0, (size_t)run->scope.nsites * sizeof s->went[0]);
+    memset(s->iteration_end, 0, (size_t)run->scope.nsites * sizeof s->iteration_end[0]);
+    memset(s->transitions, 0, (size_t)run->scope.nsites * sizeof s->transitions[0]);
     l->warps += warps;
     if (longest > l->longest_warp) l->longest_warp = longest;
     l->longest_block += longest;

@@ -1,4 +1,4 @@
-/* The watching of launches, as the files of the microscope share it. */
+/* Watching launches: what the emulator's microscope files share. */
 #ifndef SCOPE_RUN_H
 #define SCOPE_RUN_H
 
@@ -15,17 +15,17 @@ struct cached {
 struct scope_thread {
     struct scope_run *run;
     struct cached cached[CACHED];
-    uint32_t left[SCOPE_SITES][LANES]; /* how often a lane still comes to a place, in its notes; while merging */
-    uint32_t will[SCOPE_SITES];        /* the lanes that still do */
-    /* How often it did before these notes, in the block; while merging, with all that they tell of. */
+    uint32_t remaining[SCOPE_SITES][LANES]; /* while merging: a lane's notes of a site still to be merged */
+    uint32_t pending[SCOPE_SITES];          /* the lanes that have such notes, a bit each */
+    /* A lane's visits to a site in this block; while merging, with all of its notes. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
-    /* In the block under way: 1 + the last place from which a lane went back to this one; 0: none did. */
-    int round_end[SCOPE_SITES];
-    uint64_t went[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of a: a lane was seen to go from place a to b */
+    /* In this block: 1 + the last site from which a lane went back to this one; 0: none did. */
+    int iteration_end[SCOPE_SITES];
+    uint64_t transitions[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of entry a: a lane went from site a to b */
     struct tally by_site[SCOPE_SITES];
     struct launch_counts launch[SCOPE_LAUNCHES];
-    int64_t accesses;                          /* of lanes, of all blocks */
-    int64_t sectors, warp_steps[1024 / LANES]; /* of the block under way */
+    int64_t accesses;                          /* of single lanes, in all blocks */
+    int64_t sectors, warp_steps[1024 / LANES]; /* of the running block */
     struct request_facts facts;
 };
 
@@ -34,20 +34,20 @@ struct scope_run {
     const struct mat *M;
     struct {
         const char *file, *name;
-    } origin[SCOPE_SITES]; /* as the kernel's object has them */
+    } origin[SCOPE_SITES]; /* as the kernel's object file has them */
     struct scope_thread *thread[THREADS_MOST];
-    uint64_t *asked[SCOPE_ARRAYS]; /* sectors of an array that were asked for, a bit each */
-    bool together;                 /* blocks depend on one another: all must run */
-    int64_t sample;                /* blocks of a launch to watch, about; 0: all */
-    int64_t every, from;           /* of the launch under way are watched: blocks from, from + every, ... */
+    uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, a bit each */
+    bool together;                     /* blocks depend on one another, so all must run, in order */
+    int64_t sample;                    /* about how many blocks of a launch to watch; 0: all */
+    int64_t every, from;               /* in this launch blocks from, from + every, ... are watched */
     const struct scope_sink *sink;
     struct watch *watch;
-    struct trace *trace; /* not NULL: one warp's steps are kept */
-    bool full;           /* places or arrays are used up */
+    struct trace *trace; /* not NULL: keep the steps of one warp there */
+    bool full;           /* there is no room for another site or array */
     struct err err;
 };
 
-/* A request of a warp is complete: counted or kept. */
+/* Count a request of a warp, or keep it if one warp is traced. */
 void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r);
 
 #endif

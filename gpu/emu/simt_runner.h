@@ -7,6 +7,7 @@
 #include "races.h"
 #include "scope.h"
 #include "base/err.h"
+#include "machine/wrong.h"
 #include "base/mem.h"
 
 #include <cstdarg>
@@ -80,6 +81,7 @@ struct runner {
     bool broken;          /* a finding, or cancelled: nothing more of this launch runs */
     int64_t block;        /* number of the running block, then of the one with the finding */
     struct err err;
+    struct emu_finding finding; /* the parts of err */
     warp warps[BLOCK_MOST / WARP];
 };
 enum { RUNNERS = 64 };
@@ -115,7 +117,7 @@ void note_launch_stack(context *c); /* the stack of the launching thread; only t
 bool make_fibers();
 
 /* findings.cc: as `found`, for lane now.self, which is not running; and when no lane is at fault alone */
-void found_by(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void found_by(source at, const char *missing, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void found_by_scheduler(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* lane_notes.cc */

@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(BLOCK)
     T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, as far as this thread has it */
     for (int i = from; i < to; i++) {
         bool ends = false;
-        AHEAD(UNROLL_ALL) /* for the cost model: measured times imply that the lanes wait once for all turns */
+        AHEAD(UNROLL_ALL) /* the cost model was calibrated with eight of these loads in flight together */
         ends = row < n && end[row] <= k;
         if (ends) {
             if (row == first)

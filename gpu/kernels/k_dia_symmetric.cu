@@ -24,7 +24,7 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
         left[t] = has_left ? once(data, at - k) : (T)0;
-        AHEAD(1) /* for the cost model: measured times imply that each turn waits for this load */
+        AHEAD(1) /* the cost model was calibrated with a wait for this load in each iteration */
         x_left[t] = has_left ? x[i - k] : (T)0;
     }
     UNROLL_WHOLE

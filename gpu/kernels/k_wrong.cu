@@ -266,7 +266,7 @@ const struct wrong_rule *wrong_find(const char *name)
     return static_cast<const struct wrong_rule *>(registry_find(&wrong_registry, name));
 }
 
-bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct err *e)
+bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e)
 {
     static int in[N], out[2 * N];
     static struct device none; /* LAUNCH wants one; the emulator ignores it */
@@ -279,6 +279,7 @@ bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct e
     emu_races(false);
     emu_name(nullptr);
     *result = p.is_right(out);
+    if (finding) emu_last_finding(finding);
     return emu_sync(e);
 }
 

@@ -6,9 +6,6 @@
 #include "session/session.h"
 #include "machine/wrong.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static void list_rules(struct out *o)
 {
     for (const struct wrong_rule *r = wrong_rules; r->name; r++) {
@@ -20,7 +17,7 @@ static void list_rules(struct out *o)
     out_text(o, "`wrong RULE` runs a kernel that breaks the rule, and shows what the emulator finds.");
 }
 
-/* The source lines of a kernel; the line `marked` has a mark. */
+/* Print the source of a kernel, with a mark at line `marked`; 0: none. */
 static void show_kernel(struct out *o, const char *kernel, int marked)
 {
     int first, last, length;
@@ -31,41 +28,23 @@ static void show_kernel(struct out *o, const char *kernel, int marked)
     }
 }
 
-/* The line number in "k_wrong.cu:31"; 0: another file. */
-static int line_of(const struct err *found)
+static void show_finding(struct out *o, const struct err *e, const struct emu_finding *f)
 {
-    const char *colon = strrchr(found->where, ':');
-    return colon && !strncmp(found->where, "k_wrong.cu:", 11) ? atoi(colon + 1) : 0;
+    out_text(o, "Found at %s: %s", e->where, f->thread);
+    out_text(o, "%s%s", f->what, f->missing ? "," : ".");
+    if (f->missing) out_text(o, "with %s.", f->missing);
 }
 
-/* Split "reverse_wrong: block 0, thread 32: writes s[32], which ..." into lines: where, what, why. */
-static void show_finding(struct out *o, const struct err *found)
+static void out_finding(struct out *o, const struct wrong_rule *r, const struct err *found,
+                        const struct emu_finding *finding, bool right_passes)
 {
-    const char *who = strstr(found->text, ": "), *what = who ? strstr(who + 2, ": ") : NULL;
-    const char *why = what ? strstr(what, ", with no ") : NULL;
-    if (!what) {
-        out_text(o, "Found at %s: %s.", found->where, found->text);
-        return;
-    }
-    out_text(o, "Found at %s: %.*s", found->where, (int)(what - who - 2), who + 2);
-    if (!why) {
-        out_text(o, "%s.", what + 2);
-        return;
-    }
-    out_text(o, "%.*s,", (int)(why - what - 2), what + 2);
-    out_text(o, "%s.", why + 2);
-}
-
-static void out_finding(struct out *o, const struct wrong_rule *r, const struct err *found, bool right_passes)
-{
-    int line = line_of(found);
     if (out_mode(o) == OUT_TEXT) {
         out_text(o, "Rule: %s.", r->rule);
         out_text(o, "Task: %s.", r->task);
         out_text(o, " ");
-        show_kernel(o, r->wrong, line);
+        show_kernel(o, r->wrong, finding->line);
         out_text(o, " ");
-        show_finding(o, found);
+        show_finding(o, found, finding);
         out_text(o, " ");
         out_prose(o, r->why);
         out_text(o, " ");
@@ -79,7 +58,7 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
     out_str(o, "task", NULL, r->task);
     out_str(o, "kernel", NULL, r->wrong);
     out_str(o, "where", NULL, found->where);
-    out_int(o, "line", NULL, line);
+    out_int(o, "line", NULL, finding->line);
     out_str(o, "finding", NULL, found->text);
     out_str(o, "right", NULL, r->right);
     out_bool(o, "right_passes", NULL, right_passes);
@@ -90,14 +69,15 @@ static bool run_wrong(struct session *s, const struct args *a, struct err *e)
     if (!arg(a, "rule")) return list_rules(s->out), true;
     const struct wrong_rule *r = wrong_find(arg(a, "rule"));
     struct err found = {0};
+    struct emu_finding finding;
     bool result;
     if (!session_device(s, "emu", e)) return false;
-    if (wrong_run(r, true, &result, &found))
+    if (wrong_run(r, true, &result, &finding, &found))
         return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found nothing", r->wrong);
     if (found.code != E_DEVICE) return fail(e, found.code, "%s", found.text);
-    if (!wrong_run(r, false, &result, e)) return false;
+    if (!wrong_run(r, false, &result, NULL, e)) return false;
     if (!result) return fail(e, E_INTERNAL, "%s gave a wrong result", r->right);
-    out_finding(s->out, r, &found, result);
+    out_finding(s->out, r, &found, &finding, result);
     return true;
 }
 

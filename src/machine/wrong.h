@@ -1,4 +1,6 @@
-/* Kernels that break a rule on purpose, each beside a right one: for the emulator to find, and for students. */
+/* Kernels that break a rule on purpose, each with its correct version: examples for students, and tests of the
+ * emulator.
+ */
 #ifndef WRONG_H
 #define WRONG_H
 
@@ -21,10 +23,19 @@ extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
 extern const struct registry wrong_registry;
 const struct wrong_rule *wrong_find(const char *name);
 
-/* Run the wrong or the right kernel of a rule on the emulator, races looked for. false: e is what the emulator found,
-   E_DEVICE, or that there is no memory. *result: whether what came out is what was to be computed. */
-bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct err *e);
-/* The first and last line of a kernel in k_wrong.cu; false: there is none. */
+/* What the emulator found, in parts; the error's text is made of them. */
+struct emu_finding {
+    int line;            /* in the kernel's file, from 1 */
+    char thread[48];     /* "block 0, thread 32" */
+    char what[320];      /* "writes s[32], which thread 31 read at line 20" */
+    const char *missing; /* "no barrier in between: ..."; NULL: what says all of it */
+};
+
+/* Run the wrong or the right kernel of a rule on the emulator, with its check for races. false: e is E_MEMORY, or
+   E_DEVICE with what the emulator found, which goes to *finding too (may be NULL). *result: whether the kernel's result
+   is correct. */
+bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e);
+/* The first and last line of a kernel in k_wrong.cu; false: it has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* What costs a kernel time: each cause is what the model predicts with it, less what it predicts without. */
+/* The causes of a kernel's time. The cost of a cause is the predicted time minus the time predicted without the cause.
+ */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "machine/kernel.h"
@@ -10,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the rules look at: what was counted of a kernel, in all launches and whole. */
+/* What the rules use: the counts of a kernel, summed over all launches. */
 struct sums {
     const struct modeled *k;
     const struct csr *A;
     const struct work *main; /* the launch that takes longest */
     struct tally loads, stores, atomics, x, shared;
-    double active; /* mean lanes at work */
+    double active; /* mean active lanes per step */
 };
 
 static void add(struct tally *to, struct tally t)
@@ -69,7 +70,7 @@ static double share(double a, double b)
 
 /* ---- the kernel without a cause ---- */
 
-/* The waits, steps and bytes of all launches but for the share `less` of them. */
+/* Remove the fraction `less` of the waits, steps and bytes of all launches. */
 static void without_share(struct workload *w, double less)
 {
     for (int l = 0; l < w->n; l++) {
@@ -121,7 +122,7 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* else the long row is the cause */
 }
 
-/* All lanes at work: as many fewer steps, of the loads of the main loop. */
+/* With all lanes active, the loads of the main loop take proportionally fewer steps. */
 static void no_idle_lanes(const struct sums *s, struct workload *w)
 {
     double lanes = share((double)s->loads.lanes, (double)s->loads.requests), less = 1 - lanes / LANES;
@@ -133,7 +134,8 @@ static void no_idle_lanes(const struct sums *s, struct workload *w)
     }
 }
 
-/* Sectors that the bytes asked for would fill, where neighbouring lanes ask for neighbouring elements. x apart. */
+/* The fraction of sectors that would be saved if neighbouring lanes loaded neighbouring elements; without loads of x.
+ */
 static double scattered_share(const struct sums *s)
 {
     double sectors = (double)(s->loads.sectors - s->x.sectors), bytes = (double)(s->loads.bytes - s->x.bytes);
@@ -145,7 +147,8 @@ static void no_scatter(const struct sums *s, struct workload *w)
     double less = scattered_share(s) * share((double)(s->loads.sectors - s->x.sectors), (double)s->loads.sectors);
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
-        double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors) : 1; /* what all must fetch once */
+        double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors)
+                                     : 1; /* the fraction that must be fetched in any case */
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
         k->wait[WAIT_L2] *= 1 - less;
@@ -184,7 +187,7 @@ static void no_conflicts(const struct sums *s, struct workload *w)
     }
 }
 
-/* Warps enough to fill every wait: what is left is bytes and instructions. */
+/* As if there were enough warps to hide every wait: bytes and instructions remain. */
 static void no_waits(const struct sums *s, struct workload *w)
 {
     struct workload with = *w;
@@ -203,7 +206,7 @@ static void no_bytes(const struct sums *s, struct workload *w)
     for (int l = 0; l < w->n; l++) w->launch[l].l2_loads = w->launch[l].l2_stores = w->launch[l].footprint = 0;
 }
 
-/* ---- what is said of it ---- */
+/* ---- text and remedy of each cause ---- */
 
 #define TEXT(f, ...) snprintf((f)->text, sizeof(f)->text, __VA_ARGS__)
 #define REMEDY(f, ...) snprintf((f)->remedy, sizeof(f)->remedy, __VA_ARGS__)
@@ -246,12 +249,12 @@ static void say_padding(const struct sums *s, struct finding *f)
     const struct format *spills = spilling_format();
     double stored = share((double)p->slots, (double)s->A->nnz), less = slots_per_nonzero(s->A, spills, &width);
     TEXT(f,
-         "%s pads %.0f%% of its %lld slots, and reads %.0f%% of its bytes for it: row %lld has %lld entries, the mean "
-         "is %.1f",
-         p->shape.format->name, 100 * share((double)p->padding, (double)p->slots), (long long)p->slots,
+         "%.0f%% of the %lld slots of %s are padding, which takes %.0f%% of the bytes read: row %lld has %lld entries, "
+         "the mean is %.1f",
+         100 * share((double)p->padding, (double)p->slots), (long long)p->slots, p->shape.format->name,
          100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
     if (!p->shape.format->spills && less < stored)
-        REMEDY(f, "%s with width %lld would store %.2f slots a nonzero, %s stores %.2f; csr stores 1", spills->name,
+        REMEDY(f, "%s with width %lld would store %.2f slots per nonzero, %s stores %.2f; csr stores 1", spills->name,
                (long long)width, less, p->shape.format->name, stored);
     else
         REMEDY(f, "csr stores no padding");
@@ -262,48 +265,48 @@ static void say_long_row(const struct sums *s, struct finding *f)
     const struct work *w = s->main;
     int64_t row = w->longest_row;
     TEXT(f,
-         "row %lld has %lld entries, the mean is %.1f: block %lld, which has it, waits %.0f times as long as the mean "
-         "block, "
-         "and all others are done by then",
+         "row %lld has %lld entries, the mean is %.1f: block %lld, which holds it, waits %.0f times as long as the "
+         "average block and finishes last",
          (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
          share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
-    REMEDY(f, "share long rows out, or cut the nonzeros in equal pieces");
+    REMEDY(f, "split long rows across threads, or partition by nonzeros");
 }
 
 static void say_imbalance(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
-    TEXT(f, "block %lld of %lld makes %.0f steps, the mean block %.0f: the multiprocessors wait for it",
+    TEXT(f,
+         "block %lld of %lld takes %.0f steps, the average block %.0f: the other multiprocessors are idle at the end",
          (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
          share(w->wait[WAIT_STEP], (double)w->blocks));
-    REMEDY(f, "sort rows by length, or cut the nonzeros in equal pieces");
+    REMEDY(f, "sort rows by length, or partition by nonzeros");
 }
 
 static void say_idle(const struct sums *s, struct finding *f)
 {
-    TEXT(f, "%.1f of a warp's 32 lanes are at work in a load, on average; rows have %.1f entries",
+    TEXT(f, "on average %.1f of 32 lanes are active in a load; rows have %.1f entries",
          share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
-    REMEDY(f, "fewer threads a row, or work shared out by nonzeros");
+    REMEDY(f, "fewer threads per row, or partition by nonzeros");
 }
 
 static void say_scatter(const struct sums *s, struct finding *f)
 {
     double sectors = (double)(s->loads.sectors - s->x.sectors), requests = (double)(s->loads.requests - s->x.requests);
     TEXT(f,
-         "a warp's request for the matrix touches %.1f sectors of 32 bytes, where its bytes would fill %.1f: lanes "
-         "read far "
-         "apart",
+         "a warp's request for the matrix fetches %.1f sectors of 32 bytes, but its bytes would fill only %.1f: the "
+         "lanes "
+         "read far apart",
          share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
     REMEDY(f, "let neighbouring lanes read neighbouring elements, along rows or stored columns first");
 }
 
-/* An order brings a part of what x costs, and costs a sort of the matrix: not for less than this share of the time. */
+/* Reordering saves only part of the cost of x, and the matrix must be sorted: not suggested below this share of the
+ * time. */
 #define REORDER_PAYS 0.15
 
 static void say_gather(const struct sums *s, struct finding *f)
 {
-    TEXT(f,
-         "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f a request, where one in order would fill %.2f",
+    TEXT(f, "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f per request; in order it would be %.2f",
          share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
          (double)type_size(s->k->real) / SECTOR);
     if (f->us > REORDER_PAYS * s->k->time.us)
@@ -311,7 +314,7 @@ static void say_gather(const struct sums *s, struct finding *f)
                s->k->real == T_F64 ? "; fp32 halves x" : "");
 }
 
-/* Entries of the rows whose y shares a sector: of the sector that has most. */
+/* The most entries of rows whose elements of y share a sector. */
 static int64_t entries_of_sector(const struct sums *s)
 {
     int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;
@@ -327,7 +330,7 @@ static void say_atomics(const struct sums *s, struct finding *f)
 {
     double hot = 0, all = (double)s->atomics.lanes;
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
-    if (!s->k->kernel->shares) { /* each adds an entry, or more, to the y of its row */
+    if (!s->k->kernel->shares) { /* each adds one or more entries to the y of its row */
         all = fmin(all, (double)s->k->plan.slots);
         hot = fmin(hot, (double)entries_of_sector(s));
     }
@@ -335,24 +338,24 @@ static void say_atomics(const struct sums *s, struct finding *f)
          "%.0f atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
          "sector, one after another",
          all, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
-    REMEDY(f, "add up within the warp first, or give each row to one owner");
+    REMEDY(f, "sum within the warp first, or let one thread own each row");
 }
 
 static void say_launches(const struct sums *s, struct finding *f)
 {
     int n = 0;
     for (int l = 0; l < s->k->work.n; l++) n += s->k->work.launch[l].blocks > 0;
-    TEXT(f, "%d launch%s cost%s %.1f us by %s, whatever %s", n, n == 1 ? "" : "es", n == 1 ? "s" : "",
-         s->k->time.launch_us, n == 1 ? "itself" : "themselves", n == 1 ? "it does" : "they do");
-    REMEDY(f, n > 1 ? "a kernel of one launch; a larger matrix; several products at once"
-                    : "nothing in the kernel: a larger matrix, or several products in one launch");
+    TEXT(f, "%s cost%s %.1f us before any work is done", how_many(n, "launch").text, n == 1 ? "s" : "",
+         s->k->time.launch_us);
+    REMEDY(f, n > 1 ? "use a kernel with one launch, a larger matrix, or several SpMVs per launch"
+                    : "nothing to fix in the kernel; use a larger matrix or several SpMVs per launch");
 }
 
 static void say_conflicts(const struct sums *s, struct finding *f)
 {
-    TEXT(f, "shared memory takes %lld turns of its banks, %lld would do", (long long)s->shared.wavefronts,
+    TEXT(f, "%lld shared-memory wavefronts; %lld without bank conflicts", (long long)s->shared.wavefronts,
          (long long)s->shared.wavefronts_least);
-    REMEDY(f, "pad the shared array, so that the lanes of a warp fall into different banks");
+    REMEDY(f, "pad the shared array so that the lanes of a warp use different banks");
 }
 
 /* Of a multiprocessor; see at_once in model.c. */
@@ -366,19 +369,20 @@ static void say_waits(const struct sums *s, struct finding *f)
     struct counted blocks = how_many(w->blocks, "block");
     if (full < 1)
         TEXT(f,
-             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, and %s of %lld "
-             "threads fill %.2g%% of the GPU",
+             "warps wait for dependent loads (pointer, column, x): chains of up to %.0f, and %s of %lld threads fill "
+             "only %.2g%% of the GPU",
              loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
-             "warps wait for loads that need one another (pointer, column, x): up to %.0f in a row, which the others "
-             "on the GPU hide in part; it is filled %.1f times by %s",
+             "warps wait for dependent loads (pointer, column, x): chains of up to %.0f, which other warps hide in "
+             "part; "
+             "the GPU is filled %.1f times by %s",
              loads, full, blocks.text);
-    REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads a row shorten the chain"
-                       : "more threads a row shorten the chain");
+    REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads per row shorten the chain"
+                       : "more threads per row shorten the chain");
 }
 
-/* Bytes from L2, over those that must move, up to which there is nothing to gain by better access. */
+/* Bytes from L2 divided by the bytes that must move: up to this ratio, better access gains nothing. */
 #define NEAR_LEAST 1.15
 
 static void say_bytes(const struct sums *s, struct finding *f)
@@ -395,20 +399,20 @@ static void say_bytes(const struct sums *s, struct finding *f)
            k->real == T_F64 ? "fp32" : "fewer entries");
 }
 
-/* More padding than entries: memory, even where the kernel stops before it. */
+/* More padding than entries costs memory, even if the kernel does not read it. */
 static bool pads_much(const struct sums *s)
 {
     return s->k->plan.padding > s->A->nnz;
 }
 
-/* A kernel is worth its name only where the model finds it that much faster. */
+/* A kernel is suggested only if its predicted time is below this fraction. */
 #define FASTER 0.97
 
 static const struct rule {
     const char *cause;
     void (*without)(const struct sums *s, struct workload *w); /* NULL: the launches themselves */
     void (*say)(const struct sums *s, struct finding *f);
-    bool (*also)(const struct sums *s); /* tell it even where it costs no time; may be NULL */
+    bool (*also)(const struct sums *s); /* report it even if it costs no time; may be NULL */
     const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
 } rules[] = {
     {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},

@@ -16,27 +16,27 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
                                              "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
                                              "launch"};
 
-/* Fitted to all kernels and two thirds of 24 matrices at once, in fp64 on an H200 of 1.98 GHz;
-   tests/bench/bench_model.c tells the errors. Beside each what it stands for. */
+/* Fitted to all kernels and two thirds of 24 matrices at once, in fp64 on an H200 at 1.98 GHz;
+   tests/bench/bench_model.c reports the errors. */
 static const struct {
-    double again_us;    /* each launch: to start, fill and drain the multiprocessors */
-    double first_us;    /* and what the first takes beyond the ceiling of an empty launch; it overlaps with that */
-    double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks have some 35 clocks (20 ns) for a load from
-                           L1, 270 (140 ns) from L2; here with the arithmetic that needs it. A barrier: as long as warps
-                           are apart */
-    double memory_ns;   /* WAIT_FIRST more where L2 did not keep the sector: some 800 clocks in all, under load */
-    double block_ns;    /* to start a block and end it */
-    double tail;        /* of the last wave, shares of a mean block */
-    double l2_share;    /* of the ceiling of cache reads that sectors reach: that is of whole lines in order */
-    double dram_share;  /* of the ceiling of streaming reads */
-    double cached;      /* bytes that L2 keeps from launch to launch: less than half of the 60 MB it has, as what the
-                           multiprocessors of both halves read is kept twice */
-    double lookups;     /* lines that an L1 looks up in a ns */
-    double steps;       /* requests with their arithmetic, about 6 instructions, that a multiprocessor issues in a ns */
-    double atomics;     /* atomics in a ns, all over L2 */
-    double deep;        /* additions in a ns of lanes that are at one address with others of their warp */
-    double hot_ns, hot_int_ns; /* an addition in a sector that others add to: of a real, of an integer */
-    double together; /* p of the norm by which what goes on at once adds up: 1 the sum, infinite the longest */
+    double again_us;    /* per launch: to start, fill and drain the multiprocessors */
+    double first_us;    /* of the first launch, added to the ceiling of an empty launch; negative as they overlap */
+    double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
+                           L1 and 270 (140 ns) from L2; these include the dependent arithmetic. A barrier includes the
+                           time between its first and last warp */
+    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in all, under load */
+    double block_ns;    /* to start and end a block */
+    double tail;        /* time of the last wave, in mean blocks */
+    double l2_share; /* fraction of the ceiling of cache reads, which is for whole lines in order, that sectors reach */
+    double dram_share; /* fraction reached of the ceiling of streaming reads */
+    double cached;     /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
+                          multiprocessors of both halves is stored twice */
+    double lookups;    /* lines that an L1 looks up per ns */
+    double steps;      /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
+    double atomics;    /* atomics per ns, in all of L2 */
+    double deep;       /* additions per ns by lanes of one warp at one address */
+    double hot_ns, hot_int_ns; /* per addition in a contended sector: floating point, integer */
+    double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
     .again_us = 2.17,
     .first_us = -0.95,
@@ -75,7 +75,7 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* us that a block of these waits lives; missed: the share of first touches that L2 did not keep. */
+/* The time in us of a block with these waits. missed: the fraction of first accesses that L2 did not keep. */
 static double life(const double *wait, double missed)
 {
     double ns = wait[WAIT_FIRST] * missed * H.memory_ns;
@@ -83,7 +83,7 @@ static double life(const double *wait, double missed)
     return ns / 1000;
 }
 
-/* Threads that a multiprocessor of compute capability 7.0 to 9.0 holds, but for 7.5; and blocks. */
+/* Threads and blocks per multiprocessor of compute capability 7.0 to 9.0, except 7.5. */
 static double at_once(const struct machine *g, const struct work *w)
 {
     double blocks = floor(2048.0 / (double)(w->threads > 0 ? w->threads : 1));
@@ -98,7 +98,7 @@ static double chains(const struct work *w, const struct machine *g, double misse
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
-/* What of each launch's first touches, in a row of products, comes from memory again. */
+/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. */
 static double share_missed(const struct workload *w)
 {
     return w->footprint > H.cached ? 1 - H.cached / w->footprint : 0;
@@ -107,7 +107,7 @@ static double share_missed(const struct workload *w)
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
     double longest = life(w->longest, missed), mean = life(w->wait, missed) / (double)w->blocks;
-    bool alone = longest > 2 * mean; /* else it is one like the others */
+    bool alone = longest > 2 * mean; /* else it is an ordinary block */
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;

@@ -1,5 +1,4 @@
-/* The cost model: what a kernel's launches ask of a GPU, as the emulator saw it, and how long one would take over it.
- */
+/* The cost model: the work of a kernel's launches, as observed on the emulator, and the time a GPU takes for it. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -16,39 +15,39 @@ struct device;
 extern "C" {
 #endif
 
-/* ---- what a kernel does (model_watch.c) ---- */
+/* ---- the work of a kernel (model_watch.c) ---- */
 
-/* What a warp waits for. It issues in order, so that a load costs it nothing until something needs the value. */
+/* What a warp waits for. It issues in order, so a load costs it nothing until an instruction needs the value. */
 enum wait {
     WAIT_STEP,       /* a request of any kind, and the arithmetic that goes with it */
     WAIT_L1,         /* loads that the L1 cache of the multiprocessor answers */
-    WAIT_L2,         /* those that go on to the L2 cache */
-    WAIT_FIRST,      /* those for sectors that nobody asked for before: from memory, unless L2 kept them */
-    WAIT_SHARED,     /* loads from shared memory, in turns of its banks */
+    WAIT_L2,         /* loads that the L2 cache answers */
+    WAIT_FIRST,      /* loads of sectors requested for the first time: from memory, unless L2 kept them */
+    WAIT_SHARED,     /* loads from shared memory, by wavefronts */
     WAIT_COLLECTIVE, /* shuffles and votes */
     WAIT_BARRIER,
     WAITS
 };
 
-/* Of a launch; all numbers stand for all blocks, where a sample was watched too. */
+/* The work of one launch. All numbers are for all blocks, scaled if only a sample was watched. */
 struct work {
     char name[64];
-    int64_t blocks, threads, seen;    /* of the grid; of a block; watched */
-    double steps;                     /* requests and exchanges of all warps */
+    int64_t blocks, threads, seen;    /* of the grid; per block; blocks watched */
+    double steps;                     /* requests and warp collectives of all warps */
     double lines;                     /* 128-byte lines, over all global requests: what L1 looks up */
-    double sectors;                   /* that loads ask for */
-    double l2_loads, l2_stores;       /* sectors that L2 is asked for, and given */
+    double sectors;                   /* requested by loads */
+    double l2_loads, l2_stores;       /* sectors that L2 delivers, and receives */
     double atomics, atomic_sectors;   /* lanes; L2 works on one sector at a time */
-    double deep;                      /* lanes at one address, the most of each request of atomics, added up */
-    double hot;                       /* atomics in the sector that has most */
-    double gathered;                  /* sectors of x that L2 is asked for */
-    double wavefronts;                /* of shared memory */
+    double deep;                      /* per atomic request the most lanes at one address, summed */
+    double hot;                       /* atomics in the sector with the most */
+    double gathered;                  /* sectors of x that L2 delivers */
+    double wavefronts;                /* shared-memory wavefronts */
     double footprint;                 /* bytes of distinct sectors */
-    double wait[WAITS];               /* added up over blocks: of the warps that each block waits for */
-    double longest[WAITS];            /* of the block that takes longest */
-    double warp_steps, longest_steps; /* of the mean warp; of the longest */
+    double wait[WAITS];               /* of the slowest warp of each block, summed over blocks */
+    double longest[WAITS];            /* of the slowest block */
+    double warp_steps, longest_steps; /* per warp on average; of the longest warp */
     int64_t longest_block;
-    int64_t longest_row; /* a row that the block works on, where one can be told; else -1 */
+    int64_t longest_row; /* the longest row that this block stores, if known; else -1 */
 };
 
 struct workload {
@@ -57,29 +56,29 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     bool sampled;
-    double us; /* watching took */
+    double us; /* time of watching */
 };
 
-/* Watch k on M, which lies on the emulator. sms: multiprocessors that blocks are dealt to, in turns. sample: as in
-   count_kernel. counts may be NULL. Memory: the requests of a block. Errors: those of count_kernel; memory. */
+/* Watch k on M, which must be on the emulator. sms: multiprocessors, to which blocks are assigned round robin. sample:
+   as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Errors: those of count_kernel. */
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
                  struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
-/* ---- how long it takes (model.c) ---- */
+/* ---- its time (model.c) ---- */
 
 struct machine {
     char name[64];
-    bool here; /* ceilings that were measured on this device; else those of the GPU that is built in */
+    bool here; /* the ceilings were measured on this device; else they are the built-in GPU's */
     int sms;   /* multiprocessors */
     struct ceilings c;
 };
-/* d, where it is a GPU whose ceilings are measured; else an NVIDIA H200. d may be NULL. */
+/* d if it is a GPU with measured ceilings, else an NVIDIA H200. d may be NULL. */
 struct machine machine_of(const struct device *d);
 
-/* What may hold a launch up. All go on at once: the slowest decides. */
+/* What can limit a launch. All happen at the same time: the slowest decides. */
 enum bound {
-    BOUND_LATENCY, /* warps wait for loads that depend on one another, and too few are there to fill the time */
-    BOUND_LONGEST, /* one block goes on when the others are done */
+    BOUND_LATENCY, /* warps wait for dependent loads, and there are too few warps to hide that */
+    BOUND_LONGEST, /* one block still runs when all others have finished */
     BOUND_DRAM,    /* bytes from memory */
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */
@@ -87,16 +86,16 @@ enum bound {
     BOUND_ATOMICS, /* atomics, of all sectors */
     BOUND_HOT,     /* atomics in one sector */
     BOUNDS,
-    BOUND_LAUNCH = BOUNDS /* of a prediction: its launches cost more than what they do */
+    BOUND_LAUNCH = BOUNDS /* of a prediction: launching costs more than the work */
 };
 extern const char *const bound_names[BOUNDS + 1];
 
 struct prediction {
     double us;
-    double launch_us;        /* of that the launches themselves */
-    double bound_us[BOUNDS]; /* over all launches: what each would take alone */
+    double launch_us;        /* part of us: launch overhead */
+    double bound_us[BOUNDS]; /* over all launches: the time if this were the only limit */
     enum bound bound;
-    double dram_bytes, l2_bytes; /* that the launches move */
+    double dram_bytes, l2_bytes; /* moved by the launches */
 };
 struct prediction model_predict(const struct workload *w, const struct machine *g);
 

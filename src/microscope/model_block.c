@@ -1,4 +1,4 @@
-/* Blocks, for the cost model: those on one multiprocessor at once go through its cache together. */
+/* Blocks in the cost model: blocks that share a multiprocessor share its L1 cache. */
 #include "machine/kernel.h"
 #include "base/mem.h"
 #include "model_watch.h"
@@ -35,7 +35,7 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     w->longest_row = b->row;
 }
 
-/* The next request of each warp of the blocks of q; false: there were none left. */
+/* Replay the next request of each warp of the blocks of q; false: there were none left. */
 static bool one_turn(struct watching *v, const struct queue *q, struct warp_state *state)
 {
     bool more = false;
@@ -60,7 +60,7 @@ void block_log_free(struct block_log *b)
     b->nwarps = 0;
 }
 
-/* The blocks that are on a multiprocessor at once. */
+/* Evaluate the blocks that share a multiprocessor. */
 static void queue_run(struct watching *v, struct queue *q)
 {
     int nwarps = 0, k = 0;
@@ -106,7 +106,8 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
     v->row_length = -1;
     double at_once = (double)v->at_once * v->sms;
     if (!v->err.code && ++v->windows * v->scale[v->launch] >= at_once) model_window_end(v);
-    if (++v->ended == s->launch[launch].seen) model_launch_end(v); /* the places have other numbers when all is over */
+    if (++v->ended == s->launch[launch].seen)
+        model_launch_end(v); /* now, as the sites are renumbered after the last launch */
 }
 
 void model_launch_end(struct watching *v)

@@ -1,4 +1,4 @@
-/* The longest row, which a sample of blocks may have missed: its warp is found and followed. */
+/* Finds and traces the warp of the longest row, which a sample of blocks may have missed. */
 #include "matrix/csr.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
@@ -17,7 +17,7 @@ static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
     return between - t->warp[1] < 1.5 && t->warp[1] - between < 1.5;
 }
 
-/* A row that lanes of a warp are at when it is left, and its entries that they have loaded. */
+/* A row that a warp still works on at the end of the kept trace, and how many of its entries it has loaded. */
 struct rest {
     int n;
     int64_t row[LANES];
@@ -45,7 +45,7 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* The same where the warps of a block have all its rows in common, and meet at barriers; NaN: they do not. */
+/* The same if the warps of a block share all its rows and synchronize at barriers; NaN: they do not. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;
@@ -76,7 +76,7 @@ static double beyond(const struct trace *t, const struct csr *A, const struct st
     return most;
 }
 
-/* Put the requests of one warp through an empty cache, and keep its waits where they are longer than any. */
+/* Replay the requests of one warp through an empty cache, and keep its waits if they are the longest so far. */
 static bool follow(const struct watching *v, int launch, int64_t warp, struct watch *watch, struct work *w,
                    struct err *e)
 {
@@ -114,7 +114,8 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
     return ok;
 }
 
-/* Where rows go to warps in order, that of the longest row; else those at both ends, as after sorting. */
+/* If warps take rows in order, trace the warp of the longest row; else the first and the last warp, which have the
+   longest row after sorting. */
 bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e)
 {
     for (int l = 0; l < c->scope.nlaunches; l++) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Is the sector there? It is afterwards. */
+/* Is the sector in the cache? Load it if not. */
 static bool cache_look(struct cache *c, int sets, uint64_t sector)
 {
     uint64_t tag = sector / (LINE / SECTOR);
@@ -26,7 +26,7 @@ static bool cache_look(struct cache *c, int sets, uint64_t sector)
     return false;
 }
 
-/* Rough weights, to tell the slowest warp of a block, in ns. */
+/* Approximate, in ns; the fitted constants are in model.c. */
 static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15};
 
 double model_cost(const double *wait)
@@ -43,7 +43,7 @@ static bool test_set(uint64_t *map, uint64_t i)
     return was;
 }
 
-/* Wait for all that is on its way; for an address values of the matrix need not be there. */
+/* Wait for all loads in flight; to form an address, matrix values are not needed. */
 void warp_wait(struct warp_state *w, bool address)
 {
     int slowest = !address && w->values > w->pending ? w->values : w->pending;
@@ -55,7 +55,7 @@ void warp_wait(struct warp_state *w, bool address)
     memset(w->places, 0, sizeof w->places);
 }
 
-/* Is it read at an index that comes from the matrix? x is, and what a kernel keeps for itself. */
+/* Is the array read at indices that come from the matrix? x is, and so are a kernel's work arrays. */
 static bool is_gathered(const struct scope_array *a)
 {
     return a->stored < 0 && !a->shared && a->role != ROLE_Y;
@@ -72,7 +72,7 @@ static bool is_pointer(const struct watching *v, int array, const struct scope_a
            scope_element(v->scope, array, 0).kind == SLOT_POINTER;
 }
 
-/* Does the request need a value that is still on its way: an index, a pointer, the sum of the last turn of a loop? */
+/* Does the request need a value still in flight: an index, a pointer, the sum of the previous iteration? */
 static bool needs(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
     if (w->pending < 0 && w->values < 0) return false;
@@ -84,7 +84,7 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
     return w->gathers && !is_value(v, a);
 }
 
-/* Is it a load of x, whose address is all that it waits for? */
+/* Is it a load of x, which waits only for its address? */
 static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
     bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
@@ -92,7 +92,7 @@ static bool gathers_now(const struct watching *v, const struct warp_state *w, co
     return load && !again && is_gathered(&v->scope->array[p->array]);
 }
 
-/* Where the slowest of its sectors comes from. */
+/* The level of memory that its slowest sector comes from. */
 static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a)
 {
     struct work *w = &v->out->launch[v->launch];
@@ -148,7 +148,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
         if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
         if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares)
-            s->pending = WAIT_L2; /* it hands out work, and answers */
+            s->pending = WAIT_L2; /* its result is the next share of the work */
         return;
     }
     w->sectors += scale * r->n;
@@ -165,7 +165,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     }
 }
 
-/* The warp takes the next share of the work: how long was it over the last one? */
+/* The warp takes its next share of the work: note how long the previous one took. */
 static void next_task(struct watching *v, struct warp_state *s)
 {
     double task[WAITS];

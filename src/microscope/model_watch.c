@@ -13,9 +13,8 @@
 
 #include <string.h>
 
-/* ---- requests as they come ---- */
+/* ---- requests ---- */
 
-/* How many turns of its loop wait for their loads together. */
 int unroll_of(const struct access_site *p)
 {
     return p->unroll == UNROLL_ALL ? UNROLLED_WHOLE : p->unroll == UNROLL_AUTO ? UNROLLED : p->unroll;
@@ -67,7 +66,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     }
 }
 
-/* The most lanes of a request that are at one element. */
+/* The largest number of lanes of a request at one element. */
 static int at_one_address(const struct request *r)
 {
     int most = 0;
@@ -81,8 +80,8 @@ static int at_one_address(const struct request *r)
     return most;
 }
 
-/* Additions in one sector go one after another: those that are on their way at the same time, which is while the
-   blocks of a window run. Integers of a warp are added up before they leave it. */
+/* Concurrent additions to one sector are serialized; concurrent means within the blocks of a window. Integer additions
+   of a warp are combined before they leave the multiprocessor. */
 static void note_atomics(struct watching *v, int a, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
@@ -108,7 +107,7 @@ void model_window_end(struct watching *v)
         if (v->array[a].atomics) memset(v->array[a].atomics, 0, (size_t)v->scope->array[a].n * 4 + 4);
 }
 
-/* Formats that sort rows keep the number of each in an array. */
+/* Formats that sort rows store the original row numbers in an array; invert it. */
 static bool find_positions(struct watching *v)
 {
     const struct stored *S = v->M->of;
@@ -138,7 +137,7 @@ static int64_t first_of(const struct watching *v, const struct request *r)
     return first;
 }
 
-/* Which warp of the grid stores which row: three examples. */
+/* Note which warp of the grid stores which row, for three examples. */
 static void note_store(const struct watching *v, struct stores *t, int64_t block, int warp, int64_t row)
 {
     int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;
@@ -197,7 +196,7 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* What was seen of a sample stands for all blocks: arrays have no more sectors than they have. */
+/* Scale a sample to all blocks; the sectors of an array are limited by its size. */
 static void finish(struct watching *v, const struct counts *c)
 {
     struct workload *out = v->out;

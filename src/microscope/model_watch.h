@@ -1,4 +1,4 @@
-/* The watching of launches for the cost model, as its files share it. */
+/* Watching launches for the cost model: what its files share. */
 #ifndef MODEL_WATCH_H
 #define MODEL_WATCH_H
 
@@ -12,16 +12,16 @@
 enum {
     LINE = 128,
     WAYS = 4,
-    L1_BYTES = 192 << 10, /* of the 256 kB that an H100 or H200 has, what is left beside shared memory */
+    L1_BYTES = 192 << 10, /* of the 256 kB of an H100 or H200, without shared memory */
     BLOCKS_MOST = 32,
     THREADS_MOST = 2048, /* of a multiprocessor of compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
-    UNROLLED = 4,      /* turns of a loop, as nvcc does it by itself */
-    UNROLLED_WHOLE = 8 /* where all turns are asked for: their number is not in that line */
+    UNROLLED = 4,      /* iterations that nvcc unrolls by default */
+    UNROLLED_WHOLE = 8 /* assumed for loops unrolled completely: the line does not state their length */
 };
 
-/* A cache of 128-byte lines, of which 32-byte sectors are filled one by one. */
+/* A cache of 128-byte lines whose 32-byte sectors are filled one by one. */
 struct line {
     uint64_t tag;
     uint32_t age;
@@ -45,29 +45,29 @@ struct warp_log {
     uint64_t *sector;
 };
 
-/* A block that has run, and waits for those that are on its multiprocessor at the same time. */
+/* A block that has been emulated. It is evaluated together with the blocks that share its multiprocessor. */
 struct block_log {
     int64_t block, row, row_length;
     int nwarps;
     struct warp_log *warp;
 };
 
-/* Of a multiprocessor. */
+/* One multiprocessor: the blocks that run on it together, and its L1. */
 struct queue {
     int n;
     struct block_log *block; /* room for BLOCKS_MOST */
     struct cache *cache;
 };
 
-/* A warp as its requests go by. */
+/* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending, values; /* the slowest load that it has not waited for: enum wait, or -1; of values of the matrix */
+    int pending, values; /* the slowest load not waited for yet: enum wait, or -1; values: of matrix values */
     int unroll;
-    uint64_t places[(SCOPE_SITES + 63) / 64]; /* that have loads among those */
-    bool indices;                             /* one was of integers, which say where to go on */
-    bool gathers;                             /* one was of x: a product comes next, which needs all of them */
-    bool pointers;                            /* one was of a pointer */
+    uint64_t places[(SCOPE_SITES + 63) / 64]; /* the sites with loads not waited for yet, a bit each */
+    bool indices;                             /* one of them loads indices */
+    bool gathers;  /* one of them loads x: the multiplication that follows needs all of them */
+    bool pointers; /* one of them loads a pointer */
     int pointer_array;
     int span; /* barriers passed */
     double wait[SPANS_MOST][WAITS], mark[WAITS];
@@ -75,9 +75,9 @@ struct warp_state {
 };
 
 struct spotted {
-    uint64_t *asked;   /* bit map of the array's sectors, of this launch */
-    uint32_t *atomics; /* of each element */
-    uint64_t *any;     /* of all launches */
+    uint64_t *asked;   /* sectors requested in this launch, a bit each */
+    uint32_t *atomics; /* per element */
+    uint64_t *any;     /* sectors requested in any launch, a bit each */
 };
 
 struct watching {
@@ -87,7 +87,7 @@ struct watching {
     int launch;
     int sets;
     int nwarps;
-    struct warp_log warp[WARPS_MOST]; /* of the block that runs */
+    struct warp_log warp[WARPS_MOST]; /* of the running block */
     struct queue *queue;
     int at_once;   /* blocks on a multiprocessor */
     int64_t ended; /* blocks of the launch */
@@ -96,24 +96,24 @@ struct watching {
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
-    int *position;                       /* of each row, where the format sorts them; else NULL */
-    int64_t row, row_length;             /* of the block under way: the longest that it writes */
-    int64_t longest_row, longest_length; /* of the matrix */
-    int64_t longest_together;            /* the most entries of rows whose y are in one sector */
+    int *position;                       /* per row, if the format sorts rows; else NULL */
+    int64_t row, row_length;             /* the longest row that the running block stores */
+    int64_t longest_row, longest_length; /* the longest row of the matrix */
+    int64_t longest_together;            /* the most entries of rows whose y share a sector */
     struct stores {
         double n, row[3], warp[3]; /* the first, one between, the last */
-        bool loose;                /* the rows may be one too many: a row's end is the next one's pointer */
+        bool loose;                /* rows may be one too high: the end of a row is the next row's pointer */
     } stores, pointers;            /* of y; loads of the pointers to rows */
     struct stores
         stored[SCOPE_LAUNCHES]; /* of y, in a launch: which warp, counted through the grid, stores which row */
-    int window, windows;        /* blocks watched that run at the same time; how many of those have */
-    double hottest;             /* atomics in one sector, by them */
+    int window, windows;        /* watched blocks that run at the same time; how many of them have run */
+    double hottest;             /* the most atomics that they do in one sector */
     struct err err;
 };
 
-/* Rough weights of waits, to find the slowest warp of a block, in ns. */
+/* Approximate time of these waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
-/* How many turns of its loop wait for their loads together. */
+/* How many iterations of the enclosing loop have their loads in flight together. */
 int unroll_of(const struct access_site *p);
 
 /* model_warp.c */

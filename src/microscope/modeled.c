@@ -11,10 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Blocks to try a large matrix on. */
+/* PILOT: blocks watched to estimate the accesses of a large matrix. SHARED_MOST: accesses above which a kernel that
+   balances its work dynamically is refused. */
 enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
 
-/* Packings that are timed, as long as all of them have taken less than that. */
+/* At most PACKINGS packings are timed; no new one starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
 /* Blocks to watch of each launch; 0: all. */
@@ -25,10 +26,11 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     *sample = 0;
     if (estimate < ACCESSES) return true;
     if (k->shares && estimate > SHARED_MOST)
-        return fail(e, E_UNSUPPORTED,
-                    "the blocks of %s share out the work as they come to it, so that only watching all of it could "
-                    "tell, and this matrix is too large for that; `count %s` does",
-                    k->name, k->name);
+        return fail(
+            e, E_UNSUPPORTED,
+            "%s balances its work dynamically, so a sample of blocks says nothing, and this matrix is too large to "
+            "watch all of them here; `count %s` does, slowly",
+            k->name, k->name);
     if (k->shares) return true;
     if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++) {
@@ -43,14 +45,12 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
 {
     if (k->vendor)
-        return fail(e, E_UNSUPPORTED, "%s is a library's: its source is not here to be watched; `bench` measures it",
-                    k->name);
+        return fail(e, E_UNSUPPORTED, "%s is a library kernel and cannot be emulated; `bench` measures it", k->name);
     if (k->host)
-        return fail(e, E_UNSUPPORTED, "%s runs on the host; the model is one of GPUs. `spmv kernel %s` measures it",
+        return fail(e, E_UNSUPPORTED, "%s runs on the host, but the model predicts GPUs; `spmv kernel %s` measures it",
                     k->name, k->name);
     if (k->host_part)
-        return fail(e, E_UNSUPPORTED, "%s has its last step done by the host, of which the model knows nothing",
-                    k->name);
+        return fail(e, E_UNSUPPORTED, "%s does its last step on the host, which the model does not cover", k->name);
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
     if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
     return true;
@@ -96,7 +96,7 @@ void packed_free(struct packed *p)
     *p = (struct packed){0};
 }
 
-/* The best of a few, as the first finds its memory cold; of what takes long, one. */
+/* The shortest of a few packings, as the first one meets cold memory; one only if it takes long. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {
@@ -111,7 +111,7 @@ static bool pack_warm(struct packed *p, const struct csr *A, const struct format
     return true;
 }
 
-/* Is A packed like that already? If not, it is now. */
+/* Pack A and put it on the emulator, unless p holds it already. */
 static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param, enum type real,
                  struct err *e)
 {

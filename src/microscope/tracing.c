@@ -1,4 +1,4 @@
-/* The trace of a warp: made once, summed up step by step, so that any step is shown at once. */
+/* Traces a warp once and keeps totals per step, so that any step can be shown immediately. */
 #include "tracing.h"
 #include "matrix/csr.h"
 #include "machine/mat.h"
@@ -10,7 +10,7 @@
 /* ---- sectors that were fetched before ---- */
 
 struct fetched {
-    uint64_t *bit[SCOPE_ARRAYS]; /* a bit for each sector of an array */
+    uint64_t *bit[SCOPE_ARRAYS]; /* per array: fetched sectors, a bit each */
 };
 
 static void fetched_free(struct fetched *f)
@@ -18,7 +18,7 @@ static void fetched_free(struct fetched *f)
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(f->bit[k]);
 }
 
-/* A bit for each sector of the request that was fetched before; from now on all were. */
+/* Which sectors of the request were fetched before, a bit each; mark all of them as fetched. */
 static bool fetch(struct fetched *f, const struct scope *s, int array, const struct request_facts *facts,
                   uint64_t *again, struct err *e)
 {
@@ -39,7 +39,7 @@ static bool fetch(struct fetched *f, const struct scope *s, int array, const str
     return true;
 }
 
-/* ---- summing up ---- */
+/* ---- totals ---- */
 
 static void find_ends(struct tracing *v)
 {
@@ -52,7 +52,7 @@ static void find_ends(struct tracing *v)
         }
 }
 
-/* Does the place work on slots of the matrix, not on pointers to them? */
+/* Does the request access slots of the matrix, not pointers to them? */
 static bool on_slots(const struct tracing *v, const struct request *r)
 {
     const struct scope *s = &v->t.scope;
@@ -61,7 +61,7 @@ static bool on_slots(const struct tracing *v, const struct request *r)
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
 
-/* Of an atomic a sector is there once for each turn that lanes take at one address; of the rest once. */
+/* The indices of distinct sectors: serialized atomics list a sector several times. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
 {
     int n = 0;
@@ -118,7 +118,7 @@ static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct 
     return true;
 }
 
-/* Backwards: where each lane comes to next. */
+/* Go backwards and note which slot each lane accesses next. */
 static void look_ahead(struct tracing *v)
 {
     for (int64_t k = v->t.nsteps - 1; k >= 0; k--) {
@@ -144,9 +144,9 @@ static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
     return ok;
 }
 
-/* ---- making one ---- */
+/* ---- tracing ---- */
 
-/* About how many elements of global memory all lanes of the launch touch, if all warps do as much as this one. */
+/* The approximate number of global accesses of a launch, if all its warps do as much as the traced one. */
 static double work_of(const struct trace *t)
 {
     const struct scope_launch *l = &t->scope.launch[t->launch];
@@ -156,7 +156,7 @@ static double work_of(const struct trace *t)
     return lanes * (double)l->blocks * (double)l->threads;
 }
 
-/* The first warp of the launch that has most to do. */
+/* Trace the first warp of the launch with the most global accesses. */
 static bool busiest_launch(const struct kernel *k, const struct mat *M, struct watch *watch, struct trace *t,
                            struct err *e)
 {
@@ -172,7 +172,7 @@ static bool busiest_launch(const struct kernel *k, const struct mat *M, struct w
     return true;
 }
 
-/* The warp; where no launch is named, of the one that has most to do. */
+/* Trace the warp; launch -1: of the launch with the most global accesses. */
 static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
                          struct trace *t, struct err *e)
 {
@@ -240,7 +240,7 @@ static enum lane_state state_of(const struct tracing *v, int64_t step, int lane)
     return step > v->ends[lane] ? LANE_DONE : LANE_WAITS;
 }
 
-/* The slot that the lane was at last. */
+/* The last slot that the lane accessed. */
 static struct place last_slot(const struct tracing *v, int64_t step, int lane)
 {
     int32_t k = v->step[step].slot[lane];
@@ -248,7 +248,7 @@ static struct place last_slot(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The row that the lane comes to next, in a slot or in y; -1: none. */
+/* The row of the next slot or element of y that the lane accesses; -1: none. */
 static struct place next_place(const struct tracing *v, int64_t step, int lane)
 {
     int32_t k = v->step[step].next[lane];
@@ -256,7 +256,7 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The lane's own, or that of another which is at the same element: the lanes of a row share its pointers. */
+/* The lane's next row, or that of another lane at the same element: the lanes of a row share its pointers. */
 static struct place works_on(const struct tracing *v, int64_t step, int lane)
 {
     const struct request *r = &v->t.step[step];
@@ -266,8 +266,8 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
     return own;
 }
 
-/* A pointer names the row that begins at it, but a lane looks at it as the end of its own row too; where there are
-   fewer pointers than rows, as of slices and blocks, it is the lane's row that tells. */
+/* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; show the lane's row
+   then. The same if there are fewer pointers than rows, as for slices and blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
@@ -278,7 +278,7 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
     return a->n < v->A->rows + 1 ? row : here.row;
 }
 
-/* Likewise of columns, where there is a pointer to each. */
+/* The same for formats with a pointer per column. */
 static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane, int64_t col)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
@@ -314,7 +314,7 @@ bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark)
 {
     static const struct trace_sums none;
     const struct trace_sums *t = &v->step[step].sums, *b = step ? &v->step[step - 1].sums : &none;
-    if (mark == MARK_APART) return t->apart > b->apart;
+    if (mark == MARK_DIVERGED) return t->apart > b->apart;
     if (mark == MARK_PADDING) return t->padding > b->padding;
     return t->sectors - b->sectors > t->least - b->least;
 }
@@ -346,7 +346,7 @@ void tracing_open(struct tracing *v, int64_t k)
     if (mask && !(mask >> v->lane & 1)) v->lane = __builtin_ctz(mask);
 }
 
-/* The lane that is at the element in that step, -1: none is. */
+/* The lane that accesses the element in that step; -1: none. */
 static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
 {
     for (int l = 0; l < LANES; l++) {

@@ -1,4 +1,4 @@
-/* One warp's steps as they are looked at: what each lane works on, which sectors it fetched before, running totals. */
+/* A traced warp to step through: what each lane works on, which sectors were fetched before, running totals. */
 #ifndef TRACING_H
 #define TRACING_H
 
@@ -8,39 +8,39 @@
 #include "base/array.h"
 #include "machine/microscope.h"
 
-/* Of the steps up to one of them, that one included. */
+/* Totals over the steps up to and including one of them. */
 struct trace_sums {
-    int64_t steps, lanes;      /* of all kinds; lanes over all steps */
-    int64_t apart;             /* steps that some lanes wait out, because their ways parted */
-    int64_t requests, sectors; /* of global memory; sectors of each request, each once */
-    int64_t counted;        /* as a GPU counts them: of an atomic once for each turn that lanes take at one address */
-    int64_t least;          /* sectors that the bytes asked for would fill */
-    int64_t bytes, padding; /* distinct bytes of each request, those of padding among them */
-    int64_t unused;         /* bytes of the sectors of each request that it did not ask for */
-    int64_t refetched;      /* sectors that the warp had fetched before, in an earlier request */
+    int64_t steps, lanes;      /* of all kinds; active lanes, summed over steps */
+    int64_t apart;             /* steps in which some lanes are inactive because the warp has diverged */
+    int64_t requests, sectors; /* of global memory; distinct sectors per request, summed */
+    int64_t counted;           /* sectors as a GPU counts them: serialized atomics count each time */
+    int64_t least;             /* sectors that the requested bytes would fill */
+    int64_t bytes, padding;    /* distinct bytes per request; the padding among them */
+    int64_t unused;            /* bytes fetched but not requested */
+    int64_t refetched;         /* sectors that an earlier request of the warp had fetched */
     int64_t wavefronts, wavefronts_least, contended;
 };
 
 struct trace_step {
     struct trace_sums sums;
     uint64_t refetched;  /* bit k: the k-th sector of the request's facts was fetched before */
-    int32_t slot[LANES]; /* the last step, this one included, that took the lane to a matrix slot; -1: none did yet */
-    int32_t next[LANES]; /* the first one, this one included, that takes it to a matrix slot or to y; -1: none does */
+    int32_t slot[LANES]; /* the latest step up to this one in which the lane accessed a matrix slot; -1: none */
+    int32_t next[LANES]; /* the first step from this one on in which it accesses a matrix slot or y; -1: none */
 };
 
 struct matrix;
 struct product;
 
-/* What was traced, and which step and lane are looked at. */
+/* A trace, and the chosen step and lane. */
 struct tracing {
-    const struct csr *A; /* not its own */
+    const struct csr *A; /* not owned */
     const struct kernel *kernel;
-    struct matrix *matrix; /* for who fetched A: its matrix and how that is stored; not looked into here */
+    struct matrix *matrix; /* set by the session, not used here: the matrix and its product */
     const struct product *product;
     enum type real;
     struct trace t;
     struct trace_step *step;            /* t.nsteps of them */
-    int64_t begins[LANES], ends[LANES]; /* the lane's first and last step; begins > ends: it has none */
+    int64_t begins[LANES], ends[LANES]; /* per lane its first and last step; begins > ends: none */
     int64_t at;                         /* 0 .. t.nsteps - 1; 0 if there are none */
     int lane;
 };
@@ -58,43 +58,43 @@ void tracing_free(struct tracing *v); /* NULL is fine */
 
 enum lane_state {
     LANE_ACTIVE,
-    LANE_WAITS, /* its way parted from that of the others: it goes on later */
+    LANE_WAITS, /* inactive since the warp diverged: it continues later */
     LANE_DONE,
-    LANE_IDLE /* it does nothing in the whole trace */
+    LANE_IDLE /* never active in this trace */
 };
 struct lane_at {
     enum lane_state state;
-    bool padding;   /* of what it touches */
-    bool has_index; /* it touches an element of the step's array: */
+    bool padding;   /* it accesses padding */
+    bool has_index; /* it accesses an element of the step's array: */
     int64_t index;
-    int64_t row, col; /* of that; where that is x, of its last slot; at a pointer to the end of a row, and to the slots
-                         of several rows, the row that it works on; -1: none */
+    int64_t row, col; /* of that element; for x those of the lane's last slot; for a pointer the row that the lane
+                         works on; -1: none */
 };
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
-uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that take part in this step or a later one */
+uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that are active in this step or a later one */
 const struct access_site *tracing_site(const struct tracing *v, int64_t step);
-const char *tracing_array(const struct tracing *v, int64_t step); /* its name, "" where there is none */
-/* What the launch runs, as its source calls it: "csr_scalar". */
+const char *tracing_array(const struct tracing *v, int64_t step); /* name of the accessed array; "": none */
+/* The kernel function of the launch, as in the source: "csr_scalar". */
 const char *tracing_function(const struct tracing *v);
 
-/* What a step can be looked for by. */
-enum trace_mark { MARK_APART, MARK_UNCOALESCED, MARK_PADDING };
+/* Kinds of steps to search for. */
+enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
-/* The nearest one after (by 1) or before (by -1) `from`; -1: there is none. */
+/* The nearest such step after (by 1) or before (by -1) `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
-int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line); /* likewise, by the line of the source */
-/* Make step k the one looked at, or the nearest there is. */
+int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line); /* the same, by source line */
+/* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);
-/* Likewise, and if the lane looked at does nothing there look at the first that does. */
+/* The same; and if the chosen lane is inactive there, choose the first active lane. */
 void tracing_open(struct tracing *v, int64_t k);
-/* Of the sectors of a request those that are no turn of an earlier one: their numbers in f->sector; how many. */
+/* The distinct sectors of a request, as indices into f->sector. Returns how many there are. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
-/* Go to the nearest step, from the present one on and then from the first, and to the lane that works on the element;
-   col -1: on the row. false: the warp does not. */
+/* Choose the next step, wrapping around to the first, and the lane that work on the element; col -1: on the row. false:
+   the warp does not access it. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
-/* Is any lane at the row, in any step? */
+/* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
-/* The first and last row of y that the warp writes, all between them too; false: it writes none, or with gaps. */
+/* The first and last row of y that the warp stores. false: it stores none, or not all rows in between. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
 
 #endif

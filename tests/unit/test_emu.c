@@ -93,7 +93,7 @@ static const struct {
     {"mask_without_me", "0xfffffffeu, 1, 1", "does not name the calling lane 0"},
     {"read_unnamed", "__shfl_sync(0xffffu, 1, 20)", "reads lane 20, which the mask 0000ffff does not name"},
     {"others_elsewhere", "__shfl_sync(FULL_MASK, 1, 0)", "never completes: lane 0 of warp 0"},
-    {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; at most 49152"},
+    {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; a block has 49152"},
     {"block_too_big", NULL, "1025 x 1 x 1 threads cannot be launched"},
     {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
 };

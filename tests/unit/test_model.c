@@ -226,7 +226,8 @@ static void test_ranking(void **state)
 static void test_commands(void **state)
 {
     (void)state;
-    talk_says(&t, "gen poisson2d 40; predict csr-vector", "Predicted for an NVIDIA H200; no GPU here.");
+    talk_says(&t, "gen poisson2d 40; predict csr-vector",
+              "Predicted for an NVIDIA H200, as no measured GPU is available.");
     talk_says(&t, "explain csr-scalar f32", "1. launches, ");
     talk_says(&t, "advise top 2", "conversion us");
     talk_says(&t, "advise for 100 products top 3", "total us");

@@ -76,7 +76,7 @@ static void test_wrong_are_found(void **state)
     for (; wrong_rules[n].name; n++) {
         struct err e = {0};
         assert_string_equal(wrong_rules[n].name, broken[n].rule);
-        assert_false(wrong_run(&wrong_rules[n], true, &right, &e));
+        assert_false(wrong_run(&wrong_rules[n], true, &right, NULL, &e));
         assert_int_equal(e.code, E_DEVICE);
         const char *line = kernel_source_line("k_wrong.cu", line_of(&e), &length);
         if (!line || !memmem(line, (size_t)length, broken[n].line, strlen(broken[n].line)) ||
@@ -102,7 +102,7 @@ static void test_what_is_missing(void **state)
         for (uint64_t seed = 0; seed < 20; seed++) {
             struct err e = {0};
             emu_order(seed);
-            assert_false(wrong_run(wrong_find(missing[n][0]), true, &right, &e));
+            assert_false(wrong_run(wrong_find(missing[n][0]), true, &right, NULL, &e));
             if (!strstr(e.text, missing[n][1])) fail_msg("%s, seed %d: %s", missing[n][0], (int)seed, e.text);
         }
     emu_order(0);
@@ -117,10 +117,10 @@ static void test_right_pass(void **state)
             struct err e = {0};
             bool right = false;
             emu_order(seed);
-            if (!wrong_run(&wrong_rules[n], false, &right, &e))
+            if (!wrong_run(&wrong_rules[n], false, &right, NULL, &e))
                 fail_msg("%s: %s: %s", wrong_rules[n].right, e.where, e.text);
             if (!right) fail_msg("%s: a wrong result", wrong_rules[n].right);
-            assert_false(wrong_run(&wrong_rules[n], true, &right, NULL));
+            assert_false(wrong_run(&wrong_rules[n], true, &right, NULL, NULL));
         }
     emu_order(0);
 }

@@ -535,9 +535,9 @@ static void refusals(void **state)
     assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_refuses(&t, "trace csr-nothing", "csr-nothing");
     talk_refuses(&t, "trace csr-serial", "does not run on the emulator, which traces; of csr there are csr-scalar");
-    talk_refuses(&t, "trace csr-scalar block 4", "expected block 0 to 3 of csr-scalar, found 4");
-    talk_refuses(&t, "trace csr-scalar warp 4", "expected warp 0 to 3 of a block of csr-scalar, found 4");
-    talk_refuses(&t, "trace csr-scalar launch 1", "expected launch 0 to 0 of csr-scalar, found 1");
+    talk_refuses(&t, "trace csr-scalar block 4", "block 4 is outside 0 .. 3 of csr-scalar");
+    talk_refuses(&t, "trace csr-scalar warp 4", "warp 4 is outside 0 .. 3 of a block of csr-scalar");
+    talk_refuses(&t, "trace csr-scalar launch 1", "launch 1 is outside 0 .. 0 of csr-scalar");
     talk_refuses(&t, "trace csr-scalar block -1", "after `block`, found -1");
     talk_refuses(&t, "trace csr-scalar step 1000", "after `step`, found 1000");
     talk_refuses(&t, "trace csr-scalar step 5 to 4", "after `to`, found 4");
