@@ -195,7 +195,7 @@ static void out_totals(struct out *o, const struct tracing *v, const struct trac
     out_int(o, "steps", NULL, t->steps);
     out_bool(o, "cut", NULL, v->t.cut);
     out_num(o, "active_mean", NULL, share(t->lanes, t->steps), NULL);
-    out_int(o, "steps_apart", NULL, t->apart);
+    out_int(o, "steps_apart", NULL, t->diverged);
     out_int(o, "requests", NULL, t->requests);
     out_int(o, "sectors", NULL, t->sectors);
     out_int(o, "sectors_counted", NULL, t->counted);
@@ -216,7 +216,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
 {
     char a[32], b[32], d[32], f[32], g[32];
     out_text(o, "%s, %.1f of 32 lanes active on average; %s divergent", how_many(t->steps, "step").text,
-             share(t->lanes, t->steps), show_count(t->apart, a, sizeof a));
+             share(t->lanes, t->steps), show_count(t->diverged, a, sizeof a));
     if (t->requests)
         out_text(o, "%s to global memory, %s, %.2f per request (%s in all if perfectly coalesced)",
                  how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,

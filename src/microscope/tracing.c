@@ -110,7 +110,7 @@ static bool sum_step(struct tracing *v, int64_t k, struct fetched *seen, struct 
     step->sums = before ? before->sums : (struct trace_sums){0};
     step->sums.steps++;
     step->sums.lanes += f.lanes;
-    step->sums.apart += r->mask != tracing_alive(v, k);
+    step->sums.diverged += r->mask != tracing_alive(v, k);
     add_facts(&step->sums, &f, p->kind, step->refetched);
     bool slots = on_slots(v, r);
     for (int l = 0; l < LANES; l++)
@@ -314,7 +314,7 @@ bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark)
 {
     static const struct trace_sums none;
     const struct trace_sums *t = &v->step[step].sums, *b = step ? &v->step[step - 1].sums : &none;
-    if (mark == MARK_DIVERGED) return t->apart > b->apart;
+    if (mark == MARK_DIVERGED) return t->diverged > b->diverged;
     if (mark == MARK_PADDING) return t->padding > b->padding;
     return t->sectors - b->sectors > t->least - b->least;
 }

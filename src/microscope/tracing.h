@@ -11,7 +11,7 @@
 /* Totals over the steps up to and including one of them. */
 struct trace_sums {
     int64_t steps, lanes;      /* of all kinds; active lanes, summed over steps */
-    int64_t apart;             /* steps in which some lanes are inactive because the warp has diverged */
+    int64_t diverged;          /* steps in which some lanes are inactive because the warp has diverged */
     int64_t requests, sectors; /* of global memory; distinct sectors per request, summed */
     int64_t counted;           /* sectors as a GPU counts them: serialized atomics count each time */
     int64_t least;             /* sectors that the requested bytes would fill */

@@ -137,7 +137,7 @@ static void totals_by_hand(void **state)
               "12 requests to global memory, 16 sectors, 1.33 per request");
     const struct trace_sums *s = &t.s.trace->step[11].sums, *m = &t.s.trace->step[5].sums;
     assert_int_equal(s->lanes, 9 * 4 + 3);
-    assert_int_equal(s->apart, 3);
+    assert_int_equal(s->diverged, 3);
     assert_int_equal(s->bytes, 16 + 16 + 32 + 16 + 16 + 32 + 16 + 24 + 8 + 4 + 8 + 32);
     assert_int_equal(s->refetched, 1 + 2 + 1 + 1 + 1 + 1 + 1);
     assert_int_equal(s->least, 12);
