@@ -148,7 +148,7 @@ static const struct {
     {"gen circuit 100000 4", "coo-atomic", "atomics", 1, "go to one sector"},
     {"gen poisson2d 10", "csr-vector", "launches", 1, "1 launch costs"},
     {"gen poisson2d 10", "coo-atomic", "launches", 1, "2 launches cost"},
-    {"gen poisson2d 500", "csr-vector", "idle lanes", 4, "of a warp's 32 lanes"},
+    {"gen poisson2d 500", "csr-vector", "idle lanes", 4, "of 32 lanes are active"},
     {"gen fem 150", "csr-scalar", "uncoalesced loads", 4, "lanes read far apart"},
     {"gen poisson3d 100", "dia", "bytes", 2, "must move"},
 };
