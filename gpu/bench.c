@@ -1,4 +1,4 @@
-/* Checking and timing: no time is given for a kernel whose result was not first held against the reference. */
+/* Checking and timing of kernels. A kernel is timed only after its result agreed with the reference. */
 #include <stdio.h>
 
 #include "machine/bench.h"
@@ -62,15 +62,15 @@ int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta
     return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
-/* ---- a problem: A, x and y on the host in double, and on the device in the matrix's precision ---- */
+/* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ---- */
 
 struct problem {
     const struct kernel *kernel;
     const struct csr *A;
     const struct mat *M;
-    double *x, *y; /* as the device sees them: rounded to its precision */
+    double *x, *y; /* rounded to the precision of the device */
     double *ref, *bound;
-    void *narrow; /* a vector on its way to or from the device */
+    void *narrow; /* staging buffer for a vector copied to or from the device */
     void *dx, *dy;
     struct launch launch;
 };
@@ -132,9 +132,9 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
 
 /* ---- the check ---- */
 
-/* Random x and y on the device and the reference of alpha A x + beta y. With beta 0, y is NaN there: a kernel that
-   reads it is found out. */
-static bool pose(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
+/* Random x and y on the device, and the reference of alpha A x + beta y. If beta is 0, y is NaN on the device, so that
+   a kernel that reads it gives a wrong result. */
+static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
 {
     enum type real = p->M->of->real;
     uint64_t state = seed;
@@ -162,8 +162,8 @@ static bool times(struct problem *p, int reps, double *us, struct err *e)
     return d->ops->time(d, go, p, reps, us, e);
 }
 
-/* One launch of the problem posed, timed, and what its result is worth. */
-static bool answer(struct problem *p, double *us, struct verdict *out, struct err *e)
+/* Launch once, time it, and compare the result with the reference. */
+static bool launch_and_check(struct problem *p, double *us, struct verdict *out, struct err *e)
 {
     if (!times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e)) return false;
     *out = verdict_of(p->A->rows, p->y, p->ref, p->bound);
@@ -175,7 +175,7 @@ bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *
 {
     struct problem p;
     double us;
-    bool ok = problem_new(&p, k, A, M, e) && pose(&p, alpha, beta, seed, e) && answer(&p, &us, out, e);
+    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, alpha, beta, seed, e) && launch_and_check(&p, &us, out, e);
     if (ok && y) memcpy(y, p.y, (size_t)A->rows * sizeof *y);
     problem_free(&p);
     return ok;
@@ -184,17 +184,16 @@ bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *
 static bool must_hold(const struct problem *p, const struct verdict *v, struct err *e)
 {
     if (v->ok) return true;
-    return fail(
-        e, E_NUMERIC,
-        "%s on %s is wrong: y[%lld] is %.9g where the reference says %.9g (%.3g times the error bound, alpha %g, "
-        "beta %g); no time is given",
-        p->kernel->name, p->M->dev->name, (long long)v->row, v->row < 0 ? NAN : p->y[v->row],
-        v->row < 0 ? NAN : p->ref[v->row], v->worst, p->launch.alpha, p->launch.beta);
+    return fail(e, E_NUMERIC,
+                "%s on %s is wrong: y[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha %g, "
+                "beta %g); it was not timed",
+                p->kernel->name, p->M->dev->name, (long long)v->row, v->row < 0 ? NAN : p->y[v->row],
+                v->row < 0 ? NAN : p->ref[v->row], v->worst, p->launch.alpha, p->launch.beta);
 }
 
 /* ---- timing ---- */
 
-/* Launch until the clocks are up, or once if it is slow; us is the last one's time. */
+/* Launch until the GPU's clock frequency is up, or once if the kernel is slow; *us: the time of the last launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {
@@ -209,7 +208,7 @@ static int at_most(double wanted, int least, int most)
     return wanted < least ? least : wanted > most ? most : (int)wanted;
 }
 
-/* us[0..reps-1], in batches short enough for the user's patience. */
+/* Measure us[0..reps-1] in short batches, so that the user can cancel between them. */
 static bool repeat(struct problem *p, int reps, double estimate, struct watch *w, double *us, struct err *e)
 {
     int batch = at_most(BATCH_US / (estimate + 1), 1, BATCH_MOST);
@@ -227,7 +226,7 @@ void run_rates(struct run *r, const struct ceilings *c)
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
 }
 
-/* The emulator's time says nothing about a kernel: one launch is enough there. */
+/* On the emulator one launch is enough, because its time says nothing about a kernel. */
 static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
 {
     const struct device *d = p->M->dev;
@@ -245,7 +244,7 @@ static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r,
     return ok;
 }
 
-/* Two checks: all terms of alpha A x + beta y, then what is timed, A x alone. */
+/* Two checks: all terms of alpha A x + beta y, then A x alone, which is what is timed. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e)
 {
@@ -254,8 +253,9 @@ bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat 
     double us;
     *out =
         (struct run){.kernel = k, .dev = M->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(k, M->of, 0)};
-    bool ok = problem_new(&p, k, A, M, e) && pose(&p, 1.5, -0.5, 1, e) && answer(&p, &out->first_us, &out->error, e) &&
-              must_hold(&p, &out->error, e) && pose(&p, 1, 0, 2, e) && answer(&p, &us, &v, e) && must_hold(&p, &v, e) &&
+    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, 1.5, -0.5, 1, e) &&
+              launch_and_check(&p, &out->first_us, &out->error, e) && must_hold(&p, &out->error, e) &&
+              set_vectors(&p, 1, 0, 2, e) && launch_and_check(&p, &us, &v, e) && must_hold(&p, &v, e) &&
               time_it(&p, reps, w, out, e);
     problem_free(&p);
     return ok;

@@ -1,4 +1,4 @@
-/* The ceilings of a device: the best rates it was seen to reach, which kernels are then held against. */
+/* Measures the ceilings of a device: its best rates, with which kernels are then compared. */
 #include "dev.h"
 #include "base/err.h"
 #include "base/watch.h"
@@ -9,7 +9,8 @@ static const int64_t MOST = (int64_t)1 << 29; /* bytes of a vector "far above th
 struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
-    int64_t n, small, passes, lanes; /* doubles beyond the cache, doubles well within it, reads of those */
+    int64_t n, small, passes,
+        lanes; /* doubles: a vector larger than the cache, and one well within it; reads of the latter; threads */
     double *x, *y, *sums;
 };
 
@@ -53,7 +54,7 @@ static bool launch_nothing(void *ctx, struct err *e)
     return true;
 }
 
-/* Microseconds of the fastest of some runs: a ceiling is what was reached once. */
+/* *us: the time of the fastest of several runs, because a ceiling is the best rate ever reached. */
 static bool fastest(const struct probe *p, bool (*go)(void *, struct err *), double *us, struct err *e)
 {
     double each[REPS];

@@ -1,4 +1,4 @@
-/* The device `cpu`: the host's own memory and cores; launches are plain calls that are done when they return. */
+/* The device `cpu`: host memory and cores. Launches are plain calls that are complete when they return. */
 #include "dev.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -90,7 +90,7 @@ const struct device_ops host_ops = {
     .close = host_close,
 };
 
-/* The processor's name as the system gives it, without the blanks around it. */
+/* The processor's name from /proc/cpuinfo, without surrounding blanks. */
 static void processor(char *out, size_t size)
 {
     char line[256];

@@ -15,7 +15,7 @@ enum { DEVICES_MAX = 64, NUMBER_MAX = 999 };
 
 static struct {
     struct device *device;
-    bool owned; /* made here, not registered by someone else */
+    bool owned; /* made here, not registered by device_register */
 } known[DEVICES_MAX];
 static int nknown;
 
@@ -46,7 +46,7 @@ bool device_register(struct device *d)
     return remember(d, false);
 }
 
-/* Whether `name` is a device of this kind, and which: "cpu", "cuda" = "cuda:0", "cuda:3". */
+/* Is `name` a device of this kind? If so, *number is its number: "cpu", "cuda" = "cuda:0", "cuda:3". */
 static bool named(const struct device_maker *m, const char *name, int *number)
 {
     size_t n = strlen(m->name);
@@ -93,9 +93,9 @@ static const char *list_of_devices(char *out, size_t size)
 
 static struct device *refuse(const char *name, struct err *e)
 {
-    char asked[64], list[128];
+    char shown[64], list[128];
     fail(e, E_DEVICE, "no device is called '%s'; this machine has %s",
-         print_safe(name, strlen(name), 32, asked, sizeof asked), list_of_devices(list, sizeof list));
+         print_safe(name, strlen(name), 32, shown, sizeof shown), list_of_devices(list, sizeof list));
     return NULL;
 }
 

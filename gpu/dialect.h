@@ -1,17 +1,50 @@
-/* The kernel dialect: C with templates for the value type, compiled by nvcc for the GPU and by g++ against
-   simt.h for the emulator. A kernel's file, k_FORMAT.cu, includes this and nothing else of either machine.
+/* The kernel dialect: CUDA C with templates for the value type, plus the macros below. Each kernel file is compiled
+   twice from one source: by nvcc for the GPU, and by g++ with gpu/emu/simt.h for the emulator. A kernel file includes
+   this header and neither CUDA's headers nor the emulator's.
 
-   template <typename T>
-   __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
-                              GPTR(const T) x, T beta, GPTR(T) y)
-   {
-       int row = blockIdx.x * blockDim.x + threadIdx.x;
-       if (row >= rows) return;
-       ...  sum += val[k] * x[col[k]];
-   }
+   A kernel file has three parts, here of csr-scalar. First the kernel, in namespace KERNEL_SPACE:
 
-   Rules: global memory only through GPTR (one load is one p[i]); atomics as atomicAdd(p + i, v); shared memory
-   by SHARED(T, name, n); shuffle masks name exactly the lanes that are there; lockstep is never relied on. */
+       template <typename T>
+       __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+                                  GPTR(const T) x, T beta, GPTR(T) y)
+       {
+           int row = blockIdx.x * blockDim.x + threadIdx.x;
+           if (row >= rows) return;
+           int end = ptr[row + 1];
+           T sum = 0;
+           UNROLL(1)
+           for (int k = ptr[row]; k < end; k++) sum += val[k] * x[col[k]];
+           store(y, row, alpha, sum, beta);
+       }
+
+   Second the launch, a host function with the arguments that struct kernel expects:
+
+       template <typename T> bool csr_scalar_go(const struct launch *L, struct err *)
+       {
+           const struct stored *S = L->A->of;
+           LAUNCH(L->A->dev, blocks_for(S->rows, 256), 256, csr_scalar<T>)
+           ((int)S->rows, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T), (T)L->alpha,
+            VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+           return true;
+       }
+
+   Third the table entry, after the namespace; its fields are explained in machine/kernel.h:
+
+       KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., .f32 = csr_scalar_go<float>, .f64 =
+   csr_scalar_go<double>};
+
+   and KERNEL(csr_scalar) in gpu/kernels/kernels.def.
+
+   Rules:
+   - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. Keep a value that is used
+     twice in a local variable.
+   - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n).
+   - The mask of a shuffle or vote contains exactly the lanes that execute it. Never rely on lockstep: after a write to
+     shared memory that other lanes read, use __syncwarp or __syncthreads.
+   - A function that takes a pointer which may be a GPTR takes it as a template parameter or as GPTR, and its index as
+     INDEX.
+   - A loop that nvcc unrolls is preceded by UNROLL or AHEAD, so that the cost model knows; in a loop in which lanes may
+     skip all accesses, the last statement is reconverge(). */
 #ifndef DIALECT_H
 #define DIALECT_H
 
@@ -26,28 +59,31 @@
 #define KERNEL_SPACE cuda_
 #define KERNEL_SYMBOL(id) cuda_kernel_##id
 #define VEC_SYMBOL(id) cuda_vec_##id
-/* A kernel parameter: a global array of T; and what a function that is handed one reads it at. */
+/* GPTR(T): a kernel parameter that points to an array of T in global memory. INDEX: the type of an index into it, in
+   functions that kernels call. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
 #define INDEX int64_t
-/* Marks the end of a loop iteration in which some lanes may make no access: the lanes of a warp wait for one another
-   there. The compiler does so by itself; the emulator needs the mark. */
+/* Called at the end of a loop body in which a lane may skip all accesses: the lanes reconverge here, as they do on a
+   GPU. Only the emulator needs the call. */
 static __device__ __forceinline__ void reconverge() {}
-/* Array k of the launched matrix as T; a vector of n T and its role (role.h), by which the microscope knows x and y.
-   For the arguments of a launch. */
+/* Arguments of a launch. ARRAY(L, k, T): array k of the launched matrix, with elements T. VECTOR(name, role, p, n, T):
+   n elements T at p; the microscope shows the name, and recognises x and y by the role (base/role.h). */
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
-/* Before a loop: unroll it n times, or as a whole. Before a loop or a statement, AHEAD: nvcc by itself has the loads of
-   n turns under way at once. The emulator notes both with each access, for the cost model. */
+/* UNROLL(n), UNROLL_WHOLE: placed before a loop, unroll it n times or completely. AHEAD(n): placed before a loop or a
+   statement, states that nvcc on its own issues the loads of n iterations together. The emulator records these numbers
+   with each access, for the cost model. */
 #define UNROLL(n) UNROLL_PRAGMA(unroll n)
 #define UNROLL_WHOLE UNROLL_PRAGMA(unroll)
 #define AHEAD(n)
 #define UNROLL_PRAGMA(text) _Pragma(#text)
-/* A kernel handed to a function that launches it: the emulator has its name with it. */
+/* The type of a pointer to a kernel, and such a pointer; in the emulator it carries the kernel's name. For functions
+   that launch a kernel given as an argument. */
 #define KERNEL_POINTER(...) __VA_ARGS__ *
 #define KERNEL(...) __VA_ARGS__
-/* LAUNCH(device, grid, block, kernel<T>)(arguments); an empty grid launches nothing. It has an else of its own, so that
-   one which follows belongs to the if before it. */
+/* LAUNCH(device, grid, block, kernel<T>)(arguments). An empty grid launches nothing. The macro contains its own else,
+   so that an else after it belongs to the if before it. */
 #define LAUNCH(d, grid, block, ...) \
     if (!launchable(grid)) {        \
     } else                          \
@@ -56,9 +92,9 @@ static inline bool launchable(dim3 grid)
 {
     return grid.x && grid.y && grid.z;
 }
-/* FOLLOW is LAUNCH for a kernel that calls follow() before it touches memory: on GPUs since Hopper its blocks may take
-   their places while the launch before it is still at work, and wait there; else a row of short kernels is mostly the
-   time between them. Not for a grid of as many blocks as run at once: they would not spread evenly any more. */
+/* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs its blocks may
+   become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
+   short kernels. Not for a grid that exactly fills the GPU, because its blocks would be distributed unevenly. */
 #define FOLLOW(d, grid, block, ...) (follower_of((d), (grid), (block), __VA_ARGS__))
 static inline bool launches_early(void)
 {
@@ -101,7 +137,7 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH
-/* Threads of a host kernel: all, or one where the work is less than what waking the others costs. */
+/* Threads of a host kernel: all, or one if the work is so small that starting the others costs more. */
 static inline int host_threads(const struct launch *L)
 {
     if (L->threads) return L->threads;
@@ -109,7 +145,8 @@ static inline int host_threads(const struct launch *L)
 }
 #endif
 
-/* p[i], and p[i] = v, of what is not read again before much else was: it need not push that out of the cache. */
+/* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU they use
+   streaming loads and stores, which do not displace other data from the cache. */
 #ifdef __CUDACC__
 template <typename P> __device__ auto once(P p, int64_t i)
 {
@@ -136,7 +173,8 @@ template <typename P, typename T> void put_once(P p, INDEX i, T v)
 }
 #endif
 
-/* All threads: the launches before this one are done; those after it may take their places. See FOLLOW. */
+/* For all threads of a kernel launched by FOLLOW: wait until the previous launches are done, then allow the next launch
+   to become resident. */
 static __device__ void follow()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
@@ -145,13 +183,13 @@ static __device__ void follow()
 #endif
 }
 
-/* The clock of whoever runs, in microseconds since some past moment. */
+/* The device's clock, in microseconds since an arbitrary moment. */
 static __device__ double clock_us()
 {
 #ifdef __CUDACC__
     unsigned long long ns;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
-    return (double)(ns % 1000000000000000ull) * 1e-3; /* of 2^53 the nanoseconds fit */
+    return (double)(ns % 1000000000000000ull) * 1e-3; /* exact: below 2^53 ns */
 #else
     return now_us();
 #endif
@@ -162,7 +200,7 @@ static __device__ double clock_us()
     extern "C" const struct kernel KERNEL_SYMBOL(id); \
     const struct kernel KERNEL_SYMBOL(id)
 
-/* Blocks of `block` threads for `items` threads. */
+/* The number of blocks of `block` threads that gives at least `items` threads. */
 static inline unsigned blocks_for(int64_t items, int block)
 {
     return (unsigned)((items + block - 1) / block);
@@ -171,7 +209,7 @@ static inline unsigned blocks_for(int64_t items, int block)
 namespace KERNEL_SPACE
 {
 
-/* The result of a row; y is not read where beta is 0, and may hold NaN then. */
+/* y[row] = alpha sum + beta y[row]. If beta is 0, y is not read and may hold NaN. */
 template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
@@ -184,7 +222,7 @@ template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-/* A host loop as a launch: by one thread, or by all there are. */
+/* A host loop as the launch function of a kernel: on one thread, or on all. */
 template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *)
 {
     LOOP(L, 1);
@@ -200,16 +238,16 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 } // namespace KERNEL_SPACE
 
 #ifndef __CUDACC__
-/* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) are ell-serial and ell-openmp of the
-   format ell, which run ell_host<T>(launch, threads). What is said of the first: about, source; of the second: share,
-   what a thread takes at a time; of both: lesson, and after it, if need be, .fits = ... */
+/* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) defines ell-serial and ell-openmp of the
+   format ell, which run ell_host<T>(launch, threads). about and source describe ell-serial; share is the unit of work
+   of a thread of ell-openmp; lesson describes both, and further fields such as .fits = ... may follow it. */
 #define HOST_ENTRIES(id, name_, loop, about_, source_, share, lesson_, ...) \
     KERNEL_ENTRY(id##_serial) = {                                           \
         .name = name_ "-serial",                                            \
         .about = about_,                                                    \
         .format = &format_##id,                                             \
         .source = source_,                                                  \
-        .work = "the whole product, in one thread",                         \
+        .work = "the whole SpMV, in one thread",                            \
         .lesson = lesson_,                                                  \
         .deterministic = true,                                              \
         .host = true,                                                       \

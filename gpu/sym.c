@@ -1,4 +1,4 @@
-/* Which compilation of the kernels of symmetrization a device uses. */
+/* sym_ops_of and sym_peer_of: the kernels of symmetrization compiled for a device's kind. */
 #include "machine/device.h"
 #include "machine/symmetrize.h"
 

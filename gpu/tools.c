@@ -1,4 +1,4 @@
-/* What sorts and adds up between the kernels of a device. */
+/* tools_of: sorting and prefix sums for a device's kind. */
 #include "machine/device.h"
 #include "machine/tools.h"
 

@@ -1,4 +1,4 @@
-/* Which devices have memory of their own, to and from which is copied. */
+/* transfer_ops_of: streams and asynchronous copies of devices with separate memory. */
 #include "machine/device.h"
 #include "machine/transfer.h"
 

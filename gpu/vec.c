@@ -1,4 +1,4 @@
-/* Which compilation of the vector operations a device's solvers use. */
+/* The tables of operations for solvers, by a device's kind and precision. */
 #include "machine/device.h"
 #include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"
@@ -19,7 +19,7 @@
     }
 #endif
 
-/* The function that finds a table of operations, by device and precision. */
+/* Defines the function that returns a table of operations for a device and a precision. */
 #define TABLES(ops, id)                                                                     \
     extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64; \
     extern const struct ops cuda_##id##_f32, cuda_##id##_f64;                               \

@@ -1,5 +1,5 @@
-/* The devices cuda:N, by the CUDA runtime: one stream each. Nothing of CUDA is touched before a device's first use,
-   because starting the driver takes longer than the prompt may. */
+/* The devices cuda:N, through the CUDA runtime, with one stream each. CUDA is not initialised before a device's first
+   use, because starting the driver would delay the prompt. */
 #include "gpu/dev.h"
 
 #include "base/base.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 64, HOLD_NS = 8000 }; /* launches timed at once; what queueing one of them takes at most */
+enum { BATCH = 64, HOLD_NS = 8000 }; /* launches timed together; upper bound of the time to queue one of them */
 
 struct gpu {
     int number;
@@ -31,13 +31,13 @@ static cudaStream_t stream_of(const struct device *d)
     return static_cast<cudaStream_t>(d->stream);
 }
 
-/* Say what a call met. An error that is still there after it was read is sticky: the device is lost. */
+/* Report the error of a call. If the error persists after it was read, it is sticky and the device is lost. */
 static bool broken(struct device *d, const char *call, cudaError_t status, struct err *e)
 {
     cudaGetLastError();
     if (gpu_of(d)->started && cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
     return fail(e, E_DEVICE, "%s: %.*s: %s%s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status),
-                d->lost ? "; the device is lost and with it all it held: reset it, or go on with cpu or emu" : "");
+                d->lost ? "; the device was lost with everything on it: reset it, or use cpu or emu" : "");
 }
 
 #define CU(call)                                                       \
@@ -48,7 +48,7 @@ static bool broken(struct device *d, const char *call, cudaError_t status, struc
 
 /* ---- finding and starting ---- */
 
-/* What a driver leaves in /dev: on a PC or server, under WSL, on a Jetson. */
+/* Is there a device node of an NVIDIA driver? On a PC or server, under WSL, on a Jetson. */
 static bool likely(void)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
@@ -62,7 +62,7 @@ static bool likely(void)
 static int count(struct err *e)
 {
     static int n = -1;
-    static const char *why = "the driver finds none";
+    static const char *why = "the driver finds no GPU";
     if (n < 0) {
         cudaError_t status = cudaGetDeviceCount(&n);
         if (status != cudaSuccess) {
@@ -71,7 +71,7 @@ static int count(struct err *e)
             cudaGetLastError();
         }
     }
-    if (!n) fail(e, E_DEVICE, "no CUDA device can be used here: %s; the devices cpu and emu work without one", why);
+    if (!n) fail(e, E_DEVICE, "no CUDA device is available: %s; use cpu or emu", why);
     return n;
 }
 
@@ -125,11 +125,10 @@ static bool start(struct device *d, struct err *e)
     return false;
 }
 
-/* d can be used by this thread. */
+/* Make d the current device of this thread; fails if d is lost. */
 static bool ready(struct device *d, struct err *e)
 {
-    if (d->lost)
-        return fail(e, E_DEVICE, "%s was lost by an earlier error; reset it, or go on with cpu or emu", d->name);
+    if (d->lost) return fail(e, E_DEVICE, "%s was lost after an earlier error; reset it, or use cpu or emu", d->name);
     if (!start(d, e)) return false;
     CU(cudaSetDevice(gpu_of(d)->number));
     return true;
@@ -153,9 +152,9 @@ static bool no_room(struct device *d, int64_t bytes, const char *what, struct er
     size_t left = 0, all = 0;
     cudaGetLastError();
     cudaMemGetInfo(&left, &all);
-    return fail(e, E_MEMORY, "%s: out of memory: %s needs %s, %s are free; drop a matrix or choose another format",
-                d->name, what, show_bytes((double)bytes, need, sizeof need),
-                show_bytes((double)left, have, sizeof have));
+    return fail(e, E_MEMORY,
+                "%s: out of memory: %s needs %s, but only %s are free; drop a matrix or choose another format", d->name,
+                what, show_bytes((double)bytes, need, sizeof need), show_bytes((double)left, have, sizeof have));
 }
 
 static void *gpu_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
@@ -215,7 +214,7 @@ static void gpu_unshare(struct device *d, void *host)
 
 /* ---- launches ---- */
 
-/* A lost device has nothing under way. */
+/* A lost device counts as idle. */
 static bool gpu_idle(struct device *d)
 {
     return !ready(d, NULL) || cudaStreamQuery(stream_of(d)) != cudaErrorNotReady;
@@ -266,8 +265,8 @@ static __device__ unsigned long long nanoseconds(void)
     return t;
 }
 
-/* Keeps the stream busy while the host queues launches behind it, so that the time between two events is the
-   device's and not the host's. */
+/* Keeps the stream busy while the host queues the launches after it, so that the time between two events is that of the
+   device and not of the host. */
 static __global__ void hold(unsigned long long ns)
 {
     unsigned long long from = nanoseconds();
@@ -309,9 +308,9 @@ static bool gpu_time(struct device *d, bool (*go)(void *ctx, struct err *e), voi
     return true;
 }
 
-/* ---- the end, and a new beginning ---- */
+/* ---- reset and close ---- */
 
-/* cudaDeviceReset also repeats the error that made the reset needed; whether it worked is seen by starting again. */
+/* cudaDeviceReset also returns the error that made the reset necessary, so success is tested by starting the device. */
 static bool gpu_reset(struct device *d, struct err *e)
 {
     struct err why = {E_NONE};
@@ -322,7 +321,7 @@ static bool gpu_reset(struct device *d, struct err *e)
     cudaGetLastError();
     d->lost = false;
     d->lost = !start(d, &why);
-    return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; go on with cpu or emu", d->name, why.text);
+    return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; use cpu or emu", d->name, why.text);
 }
 
 static void gpu_close(struct device *d)

@@ -1,4 +1,4 @@
-/* `cuda:N` in a build without the toolkit: refused, with the way to get one. */
+/* `cuda:N` in a build without CUDA: an error that explains how to build with it. */
 #ifndef HAVE_CUDA
 #include "gpu/dev.h"
 

@@ -1,4 +1,4 @@
-/* Libraries of NVIDIA's that are opened when first used: finding them, for vendor.cu and vendor_lu.cu. */
+/* Finding and opening NVIDIA's libraries at their first use. */
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* lib`stem`.so.VERSION for the first of the versions that is there, where the loader looks or in the toolkit's default
-   folder; NULL: none, and dlerror() says why. */
+/* Open lib`stem`.so.VERSION for the first available version, from the loader's search path or the toolkit's default
+   folder. NULL: none is available; dlerror() gives the reason. */
 static inline void *library_open(const char *stem, const int *versions, int n)
 {
     static const char *const folders[] = {"", "/usr/local/cuda/lib64/"};
@@ -25,7 +25,7 @@ static inline void *library_open(const char *stem, const int *versions, int n)
     return library;
 }
 
-/* vendor_lu.cu: what it holds of d is gone with a reset. */
+/* vendor_lu.cu: discard its handles and streams for d before a reset. */
 void vendor_lu_forget(const struct device *d);
 
 #endif

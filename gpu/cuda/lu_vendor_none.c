@@ -1,4 +1,4 @@
-/* The libraries of dense LU in a build without CUDA: none, and one stream, in which all goes in its order. */
+/* Dense LU in a build without CUDA: no libraries, and a single stream that runs everything in order. */
 #include "machine/device.h"
 #include "base/err.h"
 #include "machine/lu_ops.h"

@@ -1,4 +1,4 @@
-/* Page-locked memory, streams and copies that do not wait, on a GPU. */
+/* struct transfer_ops for CUDA: page-locked memory, streams and asynchronous copies. */
 #include "machine/transfer.h"
 
 #include "machine/device.h"
@@ -6,8 +6,8 @@
 
 #include <cuda_runtime.h>
 
-/* Whatever failed, a look at the device tells whether it is lost with that. */
-static bool went(struct device *d, const char *what, cudaError_t status, struct err *e)
+/* Report a failed call. The call of sync detects whether the device is lost. */
+static bool succeeded(struct device *d, const char *what, cudaError_t status, struct err *e)
 {
     if (status == cudaSuccess) return true;
     cudaGetLastError();
@@ -22,12 +22,12 @@ static cudaStream_t stream_of(const struct device *d, void *stream)
     return static_cast<cudaStream_t>(stream ? stream : d->stream);
 }
 
-/* sync makes d the device of this thread. */
+/* sync also makes d the current device of this thread. */
 static void *pin(struct device *d, int64_t bytes, struct err *e)
 {
     void *p = NULL;
     if (!d->ops->sync(d, e)) return NULL;
-    return went(d, "page-locked memory", cudaMallocHost(&p, bytes ? (size_t)bytes : 1), e) ? p : NULL;
+    return succeeded(d, "page-locked memory", cudaMallocHost(&p, bytes ? (size_t)bytes : 1), e) ? p : NULL;
 }
 
 static void unpin(struct device *d, void *p)
@@ -39,7 +39,7 @@ static void *stream(struct device *d, struct err *e)
 {
     cudaStream_t s = NULL;
     if (!d->ops->sync(d, e)) return NULL;
-    return went(d, "a stream", cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), e) ? s : NULL;
+    return succeeded(d, "a stream", cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), e) ? s : NULL;
 }
 
 static void close_stream(struct device *d, void *s)
@@ -50,12 +50,12 @@ static void close_stream(struct device *d, void *s)
 static bool copy(struct device *d, void *s, void *to, const void *from, int64_t bytes, bool back, struct err *e)
 {
     cudaMemcpyKind kind = back ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-    return went(d, "a copy", cudaMemcpyAsync(to, from, (size_t)bytes, kind, stream_of(d, s)), e);
+    return succeeded(d, "a copy", cudaMemcpyAsync(to, from, (size_t)bytes, kind, stream_of(d, s)), e);
 }
 
 static bool wait(struct device *d, void *s, struct err *e)
 {
-    return went(d, "a stream", cudaStreamSynchronize(stream_of(d, s)), e);
+    return succeeded(d, "a stream", cudaStreamSynchronize(stream_of(d, s)), e);
 }
 
 extern "C" const struct transfer_ops cuda_transfer;

@@ -1,5 +1,5 @@
-/* NVIDIA's own SpMV as entries of our tables. cuSPARSE is opened at its first use, because it takes longer to load
-   than the prompt may take to come. */
+/* cuSPARSE's SpMV as entries of the table of kernels. The library is opened at its first use, because loading it would
+   delay the prompt. */
 #include "library.h"
 #include "formats/fmt_bsr.h"
 #include "formats/fmt_coo.h"
@@ -48,13 +48,13 @@ static bool load(struct err *e)
     static const int versions[] = {12};
     void *library = library_open("cusparse", versions, COUNT(versions));
     if (!library)
-        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
+        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); add its folder to LD_LIBRARY_PATH", dlerror());
     bool whole = true;
 #define F(name) whole = (sp.name = (decltype(sp.name))dlsym(library, #name)) && whole;
     FUNCTIONS(F)
 #undef F
     if (!whole)
-        return fail(e, E_DEVICE, "this cuSPARSE lacks what version 12.6 has; name a newer one in LD_LIBRARY_PATH");
+        return fail(e, E_DEVICE, "this cuSPARSE lacks functions of version 12.6; put a newer one in LD_LIBRARY_PATH");
     sp.opened = library;
     return true;
 }
@@ -66,7 +66,7 @@ static bool load(struct err *e)
             return fail(e, E_DEVICE, "%.*s: %s", (int)strcspn(#call, "("), #call, sp.cusparseGetErrorString(status)); \
     } while (0)
 
-/* ---- a handle a device ---- */
+/* ---- one handle per device ---- */
 
 enum { HANDLES_MAX = 16 };
 static struct {
@@ -88,7 +88,7 @@ static bool handle_of(const struct device *d, cusparseHandle_t *handle, struct e
         if (known[i].d == d) return *handle = known[i].handle, true;
         if (!known[i].d) unused = i;
     }
-    if (unused < 0) return fail(e, E_LIMIT, "cuSPARSE: %d devices are in use already", +HANDLES_MAX);
+    if (unused < 0) return fail(e, E_LIMIT, "cuSPARSE: %d devices are already in use", +HANDLES_MAX);
     if (!load(e)) return false;
     SP(cusparseCreate(&known[unused].handle));
     SP(cusparseSetStream(known[unused].handle, static_cast<cudaStream_t>(d->stream)));
@@ -97,7 +97,7 @@ static bool handle_of(const struct device *d, cusparseHandle_t *handle, struct e
     return true;
 }
 
-/* ---- what is kept beside a matrix ---- */
+/* ---- scratch data of a matrix ---- */
 
 struct spmv {
     cusparseConstSpMatDescr_t A;
@@ -155,7 +155,7 @@ static void release(struct device *d, uint64_t note)
     mem_free(v);
 }
 
-/* ---- one product ---- */
+/* ---- one SpMV ---- */
 
 struct vectors {
     cusparseConstDnVecDescr_t x;
@@ -176,7 +176,7 @@ static void vectors_free(struct vectors *v)
     if (v->y) sp.cusparseDestroyDnVec(v->y);
 }
 
-/* alpha and beta as the library wants them: by address, in the type of the values. */
+/* alpha and beta in the type of the values, because the library takes them by address. */
 template <typename T> struct factors {
     T alpha, beta;
 };
@@ -233,40 +233,43 @@ template <typename T> static bool run(const struct launch *L, struct err *e)
     return ok;
 }
 
-/* ---- what the library does not take ---- */
+/* ---- matrices that the library does not support ---- */
 
 static bool not_empty(const struct stored *S, struct err *e)
 {
-    return S->nnz > 0 || fail(e, E_UNSUPPORTED, "cuSPARSE takes no matrix without entries; any other kernel does");
+    return S->nnz > 0 ||
+           fail(e, E_UNSUPPORTED, "cuSPARSE does not accept a matrix without entries; use another kernel");
 }
 
 static bool rows_in_order(const struct stored *S, struct err *e)
 {
     if (S->param[1] == 1) return not_empty(S, e);
-    return fail(e, E_UNSUPPORTED, "cuSPARSE's SELL keeps the rows in their order: use sigma 1");
+    return fail(e, E_UNSUPPORTED, "cuSPARSE's SELL does not permute rows; use sigma 1");
 }
 
 static bool whole_blocks(const struct stored *S, struct err *e)
 {
-    if (S->param[0] < 2) return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes blocks of 2 x 2 and more");
+    if (S->param[0] < 2)
+        return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR needs blocks of at least 2 x 2; use block 2 or more");
     if (S->rows % S->param[0] == 0 && S->cols % S->param[0] == 0) return not_empty(S, e);
-    return fail(e, E_UNSUPPORTED, "cuSPARSE's BSR takes whole blocks: %lld x %lld is no multiple of %lld",
+    return fail(e, E_UNSUPPORTED,
+                "cuSPARSE's BSR needs whole blocks: %lld x %lld is not a multiple of %lld; choose another block",
                 (long long)S->rows, (long long)S->cols, (long long)S->param[0]);
 }
 
 static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 
-/* The library's source is closed: what is said of it is from its manual and from measurements. */
-#define CLOSED "The source is closed: there is nothing to trace, only to measure against.\n"
+/* The library's source is closed: these texts rely on its manual and on measurements. */
+#define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
 #define CSR1                                                                                            \
-    "Measured, it copes with rows of any length, as csr-merge does. Its manual grants no fixed order\n" \
-    "of additions: the last bits of y may differ between runs.\n"
+    "In measurements it handles rows of any length well, as csr-merge does. Its manual guarantees no\n" \
+    "fixed order of additions: the last bits of y may differ between runs.\n"
 #define CSR2                                                                                         \
-    "Its manual grants the same bits every run, for which it takes longer than algorithm 1: on an\n" \
-    "H200 45 us instead of 36 on poisson2d 1000 999. csr-merge keeps the bits too.\n"
-#define PREP                                                                                               \
-    "The preprocessing looks at the rows once; a solver, which multiplies often, gets it back. A single\n" \
-    "product may not: see what `bench` says below its table.\n"
+    "Its manual guarantees the same bits in every run. It is slower than algorithm 1: on an H200,\n" \
+    "45 us instead of 36 for poisson2d 1000 999. csr-merge gives the same bits in every run too.\n"
+#define PREP                                                                                                \
+    "The preprocessing reads the rows once. It pays off in a solver, which multiplies often, but perhaps\n" \
+    "not for a single SpMV: see the lines that `bench` prints below its table.\n"
 
 #define VENDOR(id, name_, of, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_) \
     extern "C" const struct kernel cuda_kernel_##id;                                                  \
@@ -289,22 +292,22 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 
 VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false, describe_csr,
        CUSPARSE_SPMV_CSR_ALG1, false, not_empty, nullptr)
-VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1 after its preprocessing",
+VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1, with preprocessing",
        CLOSED CSR1 PREP, false, describe_csr, CUSPARSE_SPMV_CSR_ALG1, true, not_empty, nullptr)
-VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, the same bits every run", CLOSED CSR2, true,
+VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, bitwise reproducible", CLOSED CSR2, true,
        describe_csr, CUSPARSE_SPMV_CSR_ALG2, false, not_empty, nullptr)
-VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2 after its preprocessing",
+VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2, with preprocessing",
        CLOSED CSR2 PREP, true, describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, not_empty, nullptr)
 VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
-       CLOSED "The arrays of coo-segmented; here too the order of additions is open.\n", false, describe_coo,
-       CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
-VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, the same bits every run",
-       CLOSED "As algorithm 1, but its manual grants the same bits every run.\n", true, describe_coo,
+       CLOSED "It reads the same arrays as coo-segmented. Its order of additions is not fixed either.\n", false,
+       describe_coo, CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
+VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise reproducible",
+       CLOSED "As algorithm 1, but its manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
-VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, which does not sort rows",
-       CLOSED "The layout of sell with sigma 1: unsorted, a slice is as wide as the longest of 32 neighbours,\n"
-              "and y is written side by side.\n",
+VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
+       CLOSED "The layout of sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
+              "neighbouring rows, and stores to y are coalesced.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
-VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's block rows",
-       CLOSED "The layout of bsr-block and bsr-column, for matrices of whole blocks.\n", false, describe_bsr,
-       CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)
+VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's BSR",
+       CLOSED "The layout of bsr-block and bsr-column, for matrices that consist of whole blocks.\n", false,
+       describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)

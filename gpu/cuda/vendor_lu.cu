@@ -1,5 +1,5 @@
-/* NVIDIA's libraries for dense LU, opened at their first use: cuBLAS for our trailing update, cuSOLVER as the peer; and
-   the second stream on which our next panel goes. */
+/* NVIDIA's libraries for dense LU, opened at their first use: cuBLAS for our trailing update, and cuSOLVER to compare
+   with. Also the second stream, on which the next panel is factored. */
 #include "library.h"
 
 #include "machine/lu_ops.h"
@@ -60,16 +60,16 @@ static bool open_solver(struct err *e)
     if (solver.there) return true;
     void *library = library_open("cusolver", versions, COUNT(versions));
     if (!library)
-        return fail(e, E_DEVICE, "cuSOLVER cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
+        return fail(e, E_DEVICE, "cuSOLVER cannot be opened (%s); add its folder to LD_LIBRARY_PATH", dlerror());
     bool whole = true;
 #define F(name) whole = (solver.name = (decltype(solver.name))dlsym(library, #name)) && whole;
     SOLVER_FUNCTIONS(F)
 #undef F
-    if (!whole) return fail(e, E_DEVICE, "this cuSOLVER lacks getrf; name another one in LD_LIBRARY_PATH");
+    if (!whole) return fail(e, E_DEVICE, "this cuSOLVER lacks getrf; put another one in LD_LIBRARY_PATH");
     return solver.there = true;
 }
 
-/* ---- what is held of a device ---- */
+/* ---- handles and streams per device ---- */
 
 enum { HELD_MOST = 16 };
 static struct held {
@@ -97,7 +97,7 @@ static struct held *held_of(const struct device *d, struct err *e)
 {
     struct held *h = known(d) ? known(d) : known(NULL);
     if (!h) {
-        fail(e, E_LIMIT, "dense LU: %d devices are in use already", +HELD_MOST);
+        fail(e, E_LIMIT, "dense LU: %d devices are already in use", +HELD_MOST);
         return NULL;
     }
     h->d = d;
@@ -212,7 +212,7 @@ static const char *version(void)
 
 /* ---- the second stream ---- */
 
-/* Its blocks go first when a multiprocessor has room: the panel is what all else waits for. */
+/* A high-priority stream, because all other work waits for the panel. */
 static bool make_side(struct held *h, struct err *e)
 {
     int least, greatest;
@@ -222,7 +222,8 @@ static bool make_side(struct held *h, struct err *e)
         cudaEventCreateWithFlags(&h->event, cudaEventDisableTiming) == cudaSuccess)
         return true;
     h->side = NULL;
-    return fail(e, E_DEVICE, "dense LU: no second stream: %s", cudaGetErrorString(cudaGetLastError()));
+    return fail(e, E_DEVICE, "dense LU: a second stream could not be created: %s",
+                cudaGetErrorString(cudaGetLastError()));
 }
 
 static bool side_stream(struct device *d, struct device *side, struct err *e)
@@ -235,7 +236,7 @@ static bool side_stream(struct device *d, struct device *side, struct err *e)
     return true;
 }
 
-/* One of the two is the device itself, and the other its side. */
+/* One argument is the device itself, the other its copy with the second stream. */
 static void after(struct device *waits, struct device *on)
 {
     if (waits->kind != DEV_CUDA) return;

@@ -1,5 +1,5 @@
-/* What cuSPARSE needs to symmetrize a matrix, for the bench to compare with: csr2csc, then csrgeam2 for A + A^T. The
-   library is opened when first used. */
+/* Symmetrization by cuSPARSE, for the bench to compare with: csr2csc, then csrgeam2 for A + A^T. The library is opened
+   at its first use. */
 #include "library.h"
 
 #include "machine/symmetrize.h"
@@ -36,7 +36,7 @@ static bool load(struct err *e)
     static const int versions[] = {12};
     void *library = library_open("cusparse", versions, COUNT(versions));
     if (!library)
-        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); name its folder in LD_LIBRARY_PATH", dlerror());
+        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); add its folder to LD_LIBRARY_PATH", dlerror());
     bool whole = true;
 #define F(name) whole = (sp.name = (decltype(sp.name))dlsym(library, #name)) && whole;
     FUNCTIONS(F)
@@ -61,7 +61,7 @@ struct sym_peer {
     int n, nnz, found;
     int *ptr, *col, *tptr, *tcol, *out_ptr, *out_col;
     double *val, *tval, *out_val;
-    void *turn, *add; /* buffers */
+    void *turn, *add; /* work buffers of csr2csc and csrgeam2 */
     void *taken[BLOCKS + 2];
     int ntaken;
 };
@@ -127,8 +127,8 @@ static bool peer_begin(struct sym_peer **out, const struct csr *A, struct device
     return false;
 }
 
-/* One symmetrization; the number of entries comes back to the host between the two passes of csrgeam2, as a program
-   needs it to take memory for them, which is not counted here. */
+/* One symmetrization. Between the two passes of csrgeam2 the number of entries is copied to the host, because a program
+   needs it to allocate the result; that allocation is not timed here. */
 static bool peer_run(void *ctx, struct err *e)
 {
     struct sym_peer *p = (struct sym_peer *)ctx;

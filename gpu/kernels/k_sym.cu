@@ -233,9 +233,9 @@ __global__ void __launch_bounds__(TILE_BLOCK)
     VECTOR("ptr", ROLE_WORK, (v)->ptr, (v)->rows + 1, const int), \
         VECTOR("col", ROLE_WORK, (v)->col, (v)->nnz, const int)
 #define SYM_VAL(v) VECTOR("val", ROLE_WORK, (v)->val, (v)->nnz, const double)
-#define SYM_T(v)                                                                \
-    VECTOR("turned_ptr", ROLE_WORK, (v)->turned_ptr, (v)->cols + 1, const int), \
-        VECTOR("turned_col", ROLE_WORK, (v)->turned_col, (v)->nnz, const int)
+#define SYM_T(v)                                                                        \
+    VECTOR("transposed_ptr", ROLE_WORK, (v)->transposed_ptr, (v)->cols + 1, const int), \
+        VECTOR("transposed_col", ROLE_WORK, (v)->transposed_col, (v)->nnz, const int)
 #define SYM_CUT(v) VECTOR("cut", ROLE_WORK, (v)->cut, 2 * ((v)->tiles + 1), const int)
 
 static int64_t steps_of(const struct sym *v, bool both)
@@ -264,7 +264,7 @@ static void fingerprint(struct sym *v)
 static void expand(struct sym *v, bool both)
 {
     auto key = VECTOR("key", ROLE_WORK, v->key[0], (both ? 2 : 1) * v->nnz, uint64_t);
-    auto with = VECTOR("with", ROLE_WORK, v->with[0], (both ? 2 : 1) * v->nnz, double);
+    auto with = VECTOR("with", ROLE_WORK, v->payload[0], (both ? 2 : 1) * v->nnz, double);
     if (both) LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<true>)
     (steps_of(v, false), v->nnz, SYM_A(v), SYM_VAL(v), SYM_CUT(v), key, with);
     else LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_expand<false>)(steps_of(v, false), v->nnz, SYM_A(v),
@@ -287,7 +287,7 @@ template <bool FILL> static void merge(struct sym *v)
 {
     LAUNCH(v->o.dev, (unsigned)v->tiles, TILE_BLOCK, sym_merge<FILL>)
     (steps_of(v, true), v->rows, (int)v->o.mode, SYM_A(v), SYM_VAL(v), SYM_T(v),
-     VECTOR("turned_val", ROLE_WORK, v->turned_val, v->nnz, const double), SYM_CUT(v),
+     VECTOR("transposed_val", ROLE_WORK, v->transposed_val, v->nnz, const double), SYM_CUT(v),
      VECTOR("at", ROLE_WORK, v->at, v->tiles + 1, int64_t), VECTOR("out_ptr", ROLE_WORK, v->out_ptr, v->rows + 1, int),
      VECTOR("out_col", ROLE_WORK, v->out_col, 2 * v->nnz, int),
      VECTOR("out_val", ROLE_WORK, v->out_val, 2 * v->nnz, double));
@@ -296,7 +296,7 @@ template <bool FILL> static void merge(struct sym *v)
 static void pair(struct sym *v)
 {
     LAUNCH(v->o.dev, blocks_for(v->nnz, TILE_BLOCK), TILE_BLOCK, sym_pair)
-    (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("turned_val", ROLE_WORK, v->turned_val, v->nnz, const double),
+    (v->nnz, (int)v->o.mode, SYM_VAL(v), VECTOR("transposed_val", ROLE_WORK, v->transposed_val, v->nnz, const double),
      VECTOR("out_val", ROLE_WORK, v->out_val, v->nnz, double));
 }
 
@@ -312,7 +312,7 @@ static void compact(struct sym *v, int k)
     int64_t n = 2 * v->nnz;
     LAUNCH(v->o.dev, blocks_for(n, TILE_BLOCK), TILE_BLOCK, sym_compact)
     (n, (int)v->o.mode, VECTOR("key", ROLE_WORK, v->key[k], n, const uint64_t),
-     VECTOR("with", ROLE_WORK, v->with[k], n, const double), VECTOR("at", ROLE_WORK, v->at, n + 1, const int64_t),
+     VECTOR("with", ROLE_WORK, v->payload[k], n, const double), VECTOR("at", ROLE_WORK, v->at, n + 1, const int64_t),
      VECTOR("packed", ROLE_WORK, v->packed, n, uint64_t), VECTOR("out_val", ROLE_WORK, v->out_val, n, double));
 }
 

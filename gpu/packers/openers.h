@@ -1,9 +1,10 @@
-/* Which small blocks or diagonals bands of `height` rows have, for BSR and the formats of diagonals by blocks of rows.
+/* Finds which small blocks or diagonals occur in each band of `height` rows, for BSR and for the formats that store
+   diagonals by blocks of rows.
 
-   What an entry lies on, of those that its band may have, is told by a key: a block column (BSR) or an offset. The
-   entry that comes first in its band with its key opens it; the sums of the marks of openers, in the order of entries,
-   say how many keys the bands before have. Within a band, a key's place is the number of openers with lesser keys: each
-   row knows its own by a search, as its columns ascend. No two threads write one place, and no sort is needed. */
+   Each entry has a key: its block column (BSR) or the offset of its diagonal. An entry is an opener if it is the first
+   in its band with its key. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of entries,
+   counts the keys of all earlier bands. Within a band, a key's place is the number of openers with smaller keys, which
+   a binary search per row yields because columns ascend. No two threads write the same place, and no sort is needed. */
 #ifndef OPENERS_H
 #define OPENERS_H
 
@@ -12,21 +13,21 @@
 namespace KERNEL_SPACE
 {
 
-/* Keys by block columns of `width` columns. Those of a row's entries with the key of column c are from .. to. */
+/* The key is the block column of `width` columns. The columns with the same key as column c are from .. to. */
 struct by_block {
     static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
     static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }
     static __device__ int64_t to(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width + width - 1; }
 };
 
-/* Keys by diagonals: in row r, the diagonal of (i, c) has column c + r - i. */
+/* The key is the diagonal. In row r, the diagonal of (i, c) has column c + r - i. */
 struct by_diagonal {
     static __device__ int key(int64_t i, int64_t c, int64_t) { return (int)(c - i); }
     static __device__ int64_t from(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
     static __device__ int64_t to(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
 };
 
-/* The first of entries from .. end-1 of a row whose column is not below c. */
+/* The first of entries from .. end-1 of a row whose column is at least c; `end` if there is none. */
 template <typename P> __device__ int64_t first_not_below(P col, int64_t from, int64_t end, int64_t c)
 {
     while (from < end) {
@@ -39,8 +40,8 @@ template <typename P> __device__ int64_t first_not_below(P col, int64_t from, in
     return from;
 }
 
-/* Has row r an entry with the key of (i, c), which is the k-th of its row? In a band matrix it is the k-th there too.
- */
+/* Does row r have an entry with the key of (i, c), entry number k of row i? Tries number k of row r first, where it is
+   in a band matrix. */
 template <typename KEYS, typename P, typename Q>
 __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t width, int64_t k)
 {
@@ -52,7 +53,7 @@ __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t w
     return at < end && col[at] <= to;
 }
 
-/* Entries of a tile across the threads: at[k] = does it open its key? The rows above are asked from the nearest on. */
+/* One thread per entry of a tile: at[k] = 1 if entry k is an opener. Searches the rows above it, nearest first. */
 template <typename KEYS>
 __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                              int64_t height, int64_t width, GPTR(int64_t) at)
@@ -70,7 +71,7 @@ __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int)
     }
 }
 
-/* Entries of a tile across the threads: an opener counts the lesser keys of its band, and writes its own. */
+/* One thread per entry of a tile: an opener counts the smaller keys of its band and writes its own key there. */
 template <typename KEYS>
 __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                              int64_t height, int64_t width, GPTR(const int64_t) at, GPTR(int) keys)
@@ -85,20 +86,20 @@ __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int)
         int64_t c = col[here], top = i / height * height, place = at[ptr[top]];
         for (int64_t r = top; r < min(top + height, rows); r++) {
             int64_t first = ptr[r], end = ptr[r + 1], before = at[first];
-            if (at[end] == before) continue; /* this row opens none */
+            if (at[end] == before) continue; /* no openers in this row */
             place += at[first_not_below(col, first, end, KEYS::from(r, i, c, width))] - before;
         }
         keys[place] = KEYS::key(i, c, width);
     }
 }
 
-/* The place of a key in keys[from .. end-1], which has it. */
+/* The place of a key in keys[from .. end-1], which contains it. */
 template <typename P> __device__ int64_t place_of_key(P keys, int64_t from, int64_t end, int key)
 {
     return last_not_above(keys, from, end - 1, key);
 }
 
-/* How many keys there are in all; the sums of marks stay in ROOM_AT. */
+/* *n: the number of keys of all bands. The prefix sums of the marks stay in ROOM_AT. */
 template <typename KEYS>
 static bool count_openers(struct packing *p, int64_t height, int64_t width, int64_t *n, struct err *e)
 {
@@ -108,18 +109,19 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     return packing_exclusive_scan(p, ROOM_AT, p->nnz, n, e);
 }
 
-/* After count_openers: where each band's keys begin, and the keys. */
+/* After count_openers: band[b] = where the keys of band b begin; keys: the keys of all bands. */
 template <typename KEYS>
 static void put_openers(struct packing *p, int64_t height, int64_t width, int64_t n, void *band, void *keys)
 {
-    (void)n; /* the emulator's bound */
+    (void)n; /* used only by the emulator's bounds check */
     launch_band_starts(p, ROOM_AT, (p->rows + height - 1) / height, height, band);
     LAUNCH_TILES(p, openers_keys<KEYS>)
     (PACK_TILES(p), p->rows, height, width, PACK_ROOM(p, ROOM_AT, p->nnz + 1, const int64_t),
      VECTOR("keys", ROLE_WORK, keys, n, int));
 }
 
-/* Both, for what must know the keys before it knows its sizes: bands in ROOM_BAND, p->found keys in ROOM_NUMBER. */
+/* Both steps, for formats whose sizes depend on the keys: the starts go to ROOM_BAND, the p->found keys to ROOM_NUMBER.
+ */
 template <typename KEYS> static bool find_openers(struct packing *p, int64_t height, int64_t width, struct err *e)
 {
     int64_t bands = (p->rows + height - 1) / height;
@@ -131,8 +133,8 @@ template <typename KEYS> static bool find_openers(struct packing *p, int64_t hei
     return true;
 }
 
-/* Entries of a tile across the threads: row t of a band on its diagonal d goes to d*height + t, counted over all bands.
- */
+/* One thread per entry of a tile: row t of a band on diagonal d goes to slot d*height + t, where d counts the diagonals
+   of all bands. */
 template <typename T>
 __global__ void bands_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, int64_t height, GPTR(const int) band, GPTR(const int) offsets,

@@ -1,5 +1,5 @@
-/* CSR to BRCSD-I on a device: rows that cuts may be at by marks, the cuts by the host, the diagonals of the blocks by a
-   sort, as blocks may be as tall as the matrix. */
+/* CSR to BRCSD-I on a device: the device lists the rows where cuts are possible, the host chooses the cuts, and a sort
+   finds the diagonals of the blocks, because a block may be as tall as the matrix. */
 #include "pack.h"
 #include "formats/fmt_brcsd1.h"
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread d: the rows where an occupied diagonal begins and ends. */
+/* Thread d marks the rows where diagonal d begins and ends, if it has an entry. */
 __global__ void brcsd1_marks(int64_t rows, int64_t cols, GPTR(const int64_t) at, GPTR(int64_t) marks)
 {
     int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x, begins = rows - d, ends = cols + rows - d;
@@ -22,7 +22,7 @@ __global__ void brcsd1_list(int64_t rows, GPTR(const int64_t) marks, GPTR(int) l
     if (i < rows && marks[i + 1] > marks[i]) list[marks[i]] = (int)i;
 }
 
-/* Entries of a tile across the threads: the key is the block, and below that the diagonal. */
+/* One thread per entry of a tile: the key is the block in the upper bits and the diagonal in the lower bits. */
 __global__ void brcsd1_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                             int64_t span, int64_t blocks, GPTR(const int) block, GPTR(uint64_t) key)
 {
@@ -36,14 +36,14 @@ __global__ void brcsd1_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) 
     }
 }
 
-/* Thread k: is the k-th key in order another than the one before? */
+/* Thread k: at[k] = 1 if sorted key k differs from key k-1. */
 __global__ void brcsd1_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) at)
 {
     int64_t k = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
     if (k < n) at[k] = k == 0 || key[k] != key[k - 1];
 }
 
-/* Thread k: the offset of a key that is new. */
+/* Thread k writes the offset of key k if it is the first of equal keys. */
 __global__ void brcsd1_offsets(int64_t n, int64_t rows, int64_t span, GPTR(const uint64_t) key, GPTR(const int64_t) at,
                                GPTR(int) offsets)
 {
@@ -51,7 +51,8 @@ __global__ void brcsd1_offsets(int64_t n, int64_t rows, int64_t span, GPTR(const
     if (k < n && at[k + 1] > at[k]) offsets[at[k]] = (int)((int64_t)(key[k] % (uint64_t)span) - rows);
 }
 
-/* Thread b: the diagonals before block b; in order of their blocks, as many entries come before as in A. */
+/* Thread b: the number of diagonals before block b. Sorting keeps each block's range of entries, so the index of the
+   block's first key is the number of entries in the rows before it. */
 __global__ void brcsd1_dnum(int64_t blocks, GPTR(const int) block, GPTR(const int) ptr, GPTR(const int64_t) at,
                             GPTR(int) dnum)
 {
@@ -59,7 +60,7 @@ __global__ void brcsd1_dnum(int64_t blocks, GPTR(const int) block, GPTR(const in
     if (b <= blocks) dnum[b] = (int)at[ptr[block[b]]];
 }
 
-/* Thread d: offset d goes to its block's record, behind the head. */
+/* Thread d: offset d goes to its block's record, after the head. */
 __global__ void brcsd1_records(int64_t blocks, int64_t diagonals, GPTR(const int) dnum, GPTR(const int) offsets,
                                GPTR(const int) record, GPTR(int) out)
 {
@@ -76,7 +77,7 @@ __global__ void brcsd1_heads(int64_t blocks, GPTR(const int) block, GPTR(const i
     if (b < blocks) out[record[b]] = block[b];
 }
 
-/* Entries of a tile across the threads, to their row of their diagonal of their block. */
+/* One thread per entry of a tile writes its value to its block, diagonal and row. */
 template <typename T>
 __global__ void brcsd1_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                             GPTR(const T) val, int64_t blocks, GPTR(const int) block, GPTR(const int) dnum,
@@ -93,7 +94,7 @@ __global__ void brcsd1_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) 
     }
 }
 
-/* The blocks that the host chose: how many, and for each its first row and the diagonals before it. */
+/* The blocks chosen by the host: their number, and for each its first row and the number of diagonals before it. */
 struct blocks {
     int64_t n;
     int *start, *dnum;
@@ -101,20 +102,20 @@ struct blocks {
 
 static struct blocks *blocks_of(struct packing *p)
 {
-    return static_cast<struct blocks *>(p->own);
+    return static_cast<struct blocks *>(p->state);
 }
 
-static void release(void *own)
+static void release(void *state)
 {
-    mem_free(static_cast<struct blocks *>(own)->start);
-    mem_free(static_cast<struct blocks *>(own)->dnum);
+    mem_free(static_cast<struct blocks *>(state)->start);
+    mem_free(static_cast<struct blocks *>(state)->dnum);
 }
 
 #define BRCSD1_BLOCKS(p) PACK_ROOM(p, ROOM_BASE, blocks_of(p)->n + 1, const int)
 #define BRCSD1_DIAGONALS(p) PACK_ROOM(p, ROOM_BAND, blocks_of(p)->n + 1, const int)
 #define BRCSD1_OFFSETS_OF(p) PACK_ROOM(p, ROOM_NUMBER, (p)->found, const int)
 
-/* The rows where a diagonal begins or ends: n of them in ROOM_BASE. */
+/* List the rows where a diagonal begins or ends: *n of them, in ROOM_BASE. */
 static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
 {
     int64_t span = p->rows + p->cols, diagonals;
@@ -130,7 +131,7 @@ static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
     return true;
 }
 
-/* The host chooses among them, one after another: start, and the same in ROOM_BASE. */
+/* The host chooses cuts from this list one after another. The blocks' first rows go to B->start and ROOM_BASE. */
 static bool cut_blocks(struct packing *p, struct err *e)
 {
     struct blocks *B = blocks_of(p);
@@ -145,7 +146,7 @@ static bool cut_blocks(struct packing *p, struct err *e)
     return ok && p->dev->ops->put(p->dev, p->room[ROOM_BASE].p, B->start, (B->n + 1) * (int64_t)sizeof(int), e);
 }
 
-/* The diagonals of all blocks: p->found offsets in ROOM_NUMBER, where each block's begin in ROOM_BAND. */
+/* Find the diagonals of all blocks: p->found offsets in ROOM_NUMBER; ROOM_BAND: where those of each block begin. */
 static bool find_diagonals(struct packing *p, struct err *e)
 {
     const struct blocks *B = blocks_of(p);
@@ -170,7 +171,7 @@ static bool find_diagonals(struct packing *p, struct err *e)
 
 static bool plan(struct packing *p, struct err *e)
 {
-    struct blocks *B = static_cast<struct blocks *>(packing_own(p, sizeof *B, release, e));
+    struct blocks *B = static_cast<struct blocks *>(packing_state(p, sizeof *B, release, e));
     if (!B || !cut_blocks(p, e) || !find_diagonals(p, e)) return false;
     int64_t bytes = (B->n + 1) * (int64_t)sizeof(int);
     mem_free(B->dnum);
@@ -185,7 +186,7 @@ static bool put(struct packing *p, int k, const void *from, struct err *e)
     return p->dev->ops->put(p->dev, p->out[k], from, p->S.a[k].n * (int64_t)type_size(p->S.a[k].type), e);
 }
 
-/* Pointers of blocks and pieces, which are few, by the host. */
+/* The host computes the pointers of blocks and pieces, because they are few. */
 static bool put_pointers(struct packing *p, struct err *e)
 {
     const struct blocks *B = blocks_of(p);
@@ -227,7 +228,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd1) = {
     .format = &format_brcsd1,
-    .about = "cuts listed by the device and chosen by the host; a radix sort of the entries by block and diagonal",
+    .about = "the device lists possible cuts, the host chooses; entries are radix-sorted by block and diagonal",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

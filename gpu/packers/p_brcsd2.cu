@@ -1,13 +1,13 @@
-/* CSR to BRCSD-II on a device: the diagonals of each block by their openers; blocks like the one before share a record.
- */
+/* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the one
+   before shares its record. */
 #include "openers.h"
 #include "formats/fmt_brcsd2.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Thread b: what block b adds to the records: a count and its offsets, or nothing where they are those of the block
-   before. */
+/* Thread b: how many numbers block b adds to the records: a count plus its offsets, or none if its offsets equal those
+   of the block before. */
 __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(int64_t) at)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -29,7 +29,7 @@ __global__ void brcsd2_ptr(int64_t blocks, GPTR(const int) dnum, GPTR(const int6
     out[record] = (int)(b + 1 - last_not_above(at, 0, b, record));
 }
 
-/* Thread d: an offset of a block that opens a record. */
+/* Thread d writes offset d if its block starts a record. */
 __global__ void brcsd2_offsets(int64_t blocks, int64_t diagonals, GPTR(const int) dnum, GPTR(const int) offsets,
                                GPTR(const int64_t) at, GPTR(int) out)
 {
@@ -77,7 +77,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
-    .about = "openers of diagonals as in hdia; a thread per block compares it with the one before; a prefix sum",
+    .about = "openers of diagonals as in hdia; a thread per block compares it with the block before; a prefix sum",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,11 +1,11 @@
-/* CSR to BSR on a device: the blocks by their openers, then every entry to its place. */
+/* CSR to BSR on a device: openers give the blocks, then every entry is written to its place. */
 #include "openers.h"
 #include "formats/fmt_bsr.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Entries of a tile across the threads: a search in its block row's columns finds an entry's block. */
+/* One thread per entry of a tile: a binary search in the columns of the block row finds the entry's block. */
 template <typename T>
 __global__ void bsr_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int b, GPTR(const int) block_ptr, GPTR(const int) block_col, GPTR(T) out)

@@ -1,11 +1,11 @@
-/* CSR to COO on a device: the row of each entry, from tiles of equal work. */
+/* CSR to COO on a device: tiles of equal work determine the row of each entry. */
 #include "pack.h"
 #include "formats/fmt_coo.h"
 
 namespace KERNEL_SPACE
 {
 
-/* A block takes a tile; entries lie side by side across its threads, in what is read and in what is written. */
+/* One block per tile, one thread per entry: neighbouring threads read and write neighbouring entries. */
 template <typename T>
 __global__ void coo_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, GPTR(int) out_row, GPTR(int) out_col, GPTR(T) out_val)
@@ -34,7 +34,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(coo) = {
     .format = &format_coo,
-    .about = "tiles of entries: a block finds the rows of 2048 steps and writes them side by side",
+    .about = "tiles of entries: a block finds the rows of 2048 steps and writes them with coalesced stores",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,14 +1,14 @@
-/* CSR to CSC on a device: entries sorted by column, stably, so that the rows of a column stay in order. */
+/* CSR to CSC on a device: a stable sort of the entries by column, so that the rows of a column stay in order. */
 #include "pack.h"
 #include "formats/fmt_csc.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Values that are sorted with keys are 8 bytes apart; a float takes the first 4. */
+/* The sort moves 8-byte values; a float is stored in the first 4 bytes. */
 template <typename T> constexpr int CSC_APART = sizeof(double) / sizeof(T);
 
-/* Entries of a tile across the threads: its key is column << 32 | row; its value goes along as it is. */
+/* One thread per entry of a tile: the key is column << 32 | row, the payload is the unchanged value. */
 template <typename T>
 __global__ void csc_expand(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, GPTR(uint64_t) key, GPTR(T) with)
@@ -35,9 +35,10 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
     int64_t n = p->nnz;
     if (!cut_rows(p, e) || !packing_pairs(p, n, e)) return false;
     LAUNCH_TILES(p, csc_expand<T>)
-    (PACK_TILES(p), PACK_VAL(p, T), PACK_ROOM(p, ROOM_KEY, n, uint64_t), PACK_ROOM(p, ROOM_WITH, n * CSC_APART<T>, T));
+    (PACK_TILES(p), PACK_VAL(p, T), PACK_ROOM(p, ROOM_KEY, n, uint64_t),
+     PACK_ROOM(p, ROOM_PAYLOAD, n * CSC_APART<T>, T));
     if (!packing_sort(p, n, 32, 32 + bits_of(p->cols), e)) return false;
-    enum room key = p->sorted ? ROOM_KEY2 : ROOM_KEY, with = p->sorted ? ROOM_WITH2 : ROOM_WITH;
+    enum room key = p->sorted ? ROOM_KEY2 : ROOM_KEY, with = p->sorted ? ROOM_PAYLOAD2 : ROOM_PAYLOAD;
     launch_unpack(p->dev, static_cast<const uint64_t *>(p->room[key].p), n, p->cols,
                   static_cast<int *>(p->out[CSC_PTR]), static_cast<int *>(p->out[CSC_ROW]));
     LAUNCH(p->dev, blocks_for(n, PACK_BLOCK), PACK_BLOCK, csc_values<T>)

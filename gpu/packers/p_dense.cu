@@ -1,11 +1,11 @@
-/* CSR to dense on a device: zeros, then every entry to its place. */
+/* CSR to dense on a device: write zeros, then every entry to its place. */
 #include "pack.h"
 #include "formats/fmt_dense.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Entries of a tile across the threads. */
+/* One thread per entry of a tile. */
 template <typename T>
 __global__ void dense_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, int64_t rows, GPTR(T) out)

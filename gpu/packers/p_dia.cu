@@ -1,11 +1,12 @@
-/* CSR to DIA on a device: occupied diagonals are marked and numbered, then each row is laid on them. */
+/* CSR to DIA on a device: diagonals with entries are marked and numbered, then one thread per row writes its entries.
+ */
 #include "pack.h"
 #include "formats/fmt_dia.h"
 
 namespace KERNEL_SPACE
 {
 
-/* A row per thread: what neighbours write to a diagonal lies side by side. */
+/* One thread per row: neighbouring threads write neighbouring slots of a diagonal. */
 template <typename T>
 __global__ void dia_pack(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                          GPTR(const int64_t) at, GPTR(T) data)
@@ -38,7 +39,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(dia) = {
     .format = &format_dia,
-    .about = "diagonals marked by tiles of entries and numbered by a prefix sum; a row per thread laid on them",
+    .about = "diagonals marked by tiles of entries and numbered by a prefix sum; then one thread per row",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

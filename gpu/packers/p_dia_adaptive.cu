@@ -1,4 +1,5 @@
-/* CSR to DIA-Adaptive on a device: planned as each of its formats in turn until one pads little, then packed as that.
+/* CSR to DIA-Adaptive on a device: plans the candidate formats in turn until one has little padding, then packs that
+ * one.
  */
 #include "pack.h"
 #include "formats/fmt_dia_adaptive.h"
@@ -28,7 +29,7 @@ static bool plan_as(struct packing *p, int64_t as, struct err *e)
     return ok;
 }
 
-/* The last that was planned is the one that is packed: what it keeps in rooms is there. */
+/* The format planned last is the one that is packed, so the rooms hold its data. */
 static bool plan(struct packing *p, struct err *e)
 {
     const int64_t *param = p->S.param;
@@ -53,7 +54,7 @@ static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(dia_adaptive) = {
     .format = &format_dia_adaptive,
-    .about = "planned as dia, brcsd1 and brcsd2 in turn, packed as the first that pads little",
+    .about = "plans dia, brcsd1 and brcsd2 in turn and packs the first with little padding",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack,
     .f64 = KERNEL_SPACE::pack,

@@ -1,5 +1,5 @@
-/* CSR to DRM on a device: the diagonals of each segment by their openers; the host, which is told how many each has,
-   rearranges and merges, as that goes step by step; the device lays the values out in its order. */
+/* CSR to DRM on a device: openers give the diagonals of each segment. The host reads how many each segment has and does
+   the sequential rearranging and merging; the device writes the values in the resulting order. */
 #include "openers.h"
 #include "formats/fmt_drm.h"
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread d: offset d of all goes to where its segment's now begin. */
+/* Thread d: offset d moves to the new place of its segment's diagonals. */
 __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int) band, GPTR(const int) offsets,
                             GPTR(const int) base, GPTR(int) out)
 {
@@ -17,7 +17,7 @@ __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int)
     out[base[h] + d - band[h]] = offsets[d];
 }
 
-/* Entries of a tile across the threads: row t of a segment on its diagonal d; base: its diagonals begin there. */
+/* One thread per entry of a tile writes row t of diagonal d of segment h; base[h]: where its diagonals begin. */
 template <typename T>
 __global__ void drm_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t nrows, GPTR(const int) band, GPTR(const int) offsets,
@@ -41,10 +41,10 @@ static int64_t segments_of(const struct packing *p)
 
 static struct drm_layout *layout_of(struct packing *p)
 {
-    return static_cast<struct drm_layout *>(p->own);
+    return static_cast<struct drm_layout *>(p->state);
 }
 
-/* The host's part; before[n + 1]: the diagonals of the segments before each. */
+/* The host's part. before[n + 1] receives the number of diagonals before each segment. */
 static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
 {
     drm_layout_free(layout_of(p));
@@ -52,7 +52,7 @@ static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
            drm_lay(before, n, p->S.param[0], layout_of(p), e);
 }
 
-/* base[h], in ROOM_BASE: where the diagonals of segment h begin once it is in its place. */
+/* base[h], also in ROOM_BASE: where the diagonals of segment h begin in the new order. */
 static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
 {
     const struct drm_layout *L = layout_of(p);
@@ -61,15 +61,15 @@ static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
     return to && p->dev->ops->put(p->dev, to, base, n * (int64_t)sizeof *base, e);
 }
 
-static void release(void *own)
+static void release(void *state)
 {
-    drm_layout_free(static_cast<struct drm_layout *>(own));
+    drm_layout_free(static_cast<struct drm_layout *>(state));
 }
 
 static bool plan(struct packing *p, struct err *e)
 {
     int64_t n = segments_of(p);
-    if (!packing_own(p, sizeof(struct drm_layout), release, e)) return false;
+    if (!packing_state(p, sizeof(struct drm_layout), release, e)) return false;
     if (!find_openers<by_diagonal>(p, p->S.param[0], 1, e)) return false;
     int *before = static_cast<int *>(mem_new(n + 1, sizeof *before, "numbers of diagonals", e));
     bool ok = before && lay(p, before, n, e) && put_bases(p, before, n, e);

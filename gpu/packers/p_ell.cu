@@ -5,10 +5,10 @@
 namespace KERNEL_SPACE
 {
 
-enum { ELL_EACH = 32, ELL_CHUNKS = 65535 }; /* slots of a row that a thread takes; what a grid has of them at most */
+enum { ELL_EACH = 32, ELL_CHUNKS = 65535 }; /* minimum number of slots per thread; maximum height of the grid */
 
-/* A thread takes `each` slots of a row: neighbours write neighbouring slots, and read a stretch of entries that stays
-   in their multiprocessor's cache from one slot to the next. */
+/* A thread writes `each` slots of a row. Neighbouring threads write neighbouring slots; the entries that a block reads
+   stay in the L1 cache from one slot to the next. */
 template <typename T>
 __global__ void ell_pack(int64_t rows, int64_t width, int64_t each, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, GPTR(int) out_col, GPTR(T) out_val)
@@ -52,7 +52,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(ell) = {
     .format = &format_ell,
-    .about = "a row per thread, up to 32 of its slots, so that the writes of neighbours lie side by side",
+    .about = "one thread per row and 32 slots, so that neighbouring threads write neighbouring slots",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,12 +1,12 @@
-/* CSR to HDC on a device: entries counted by diagonal, full enough diagonals numbered, the rest compacted in its order.
- */
+/* CSR to HDC on a device: counts the entries per diagonal, numbers the diagonals that are full enough, and writes all
+   other entries in their order. */
 #include "pack.h"
 #include "formats/fmt_hdc.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Entries of a tile across the threads are counted by diagonal. All lanes stay. */
+/* One thread per entry of a tile: count entries per diagonal. All lanes stay until the end. */
 __global__ void hdc_count(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                           GPTR(unsigned long long) at)
 {
@@ -20,14 +20,14 @@ __global__ void hdc_count(int64_t steps, GPTR(const int) cut, GPTR(const int) pt
     }
 }
 
-/* Thread d: the count of diagonal d becomes a mark, is it stored whole? */
+/* Thread d: replace the count of diagonal d by 1 if it is stored whole, else by 0. */
 __global__ void hdc_choose(int64_t span, int64_t least, GPTR(int64_t) at)
 {
     int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
     if (d < span) at[d] = at[d] > 0 && at[d] >= least;
 }
 
-/* Entries of a tile across the threads: rest[k] = does no diagonal hold entry k? */
+/* One thread per entry of a tile: rest[k] = 1 if entry k is on no stored diagonal. */
 __global__ void hdc_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                          GPTR(const int64_t) at, GPTR(int64_t) rest)
 {
@@ -41,7 +41,8 @@ __global__ void hdc_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr
     }
 }
 
-/* Entries of a tile across the threads: to their diagonal, or behind the rest before them. */
+/* One thread per entry of a tile: write it to its diagonal, or else to the compressed rows at the prefix sum rest[k].
+ */
 template <typename T>
 __global__ void hdc_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t rows, GPTR(const int64_t) at, GPTR(const int64_t) rest,
@@ -98,7 +99,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(hdc) = {
     .format = &format_hdc,
-    .about = "entries counted by diagonal, warp by warp; two prefix sums: of the diagonals, and of the rest",
+    .about = "entries counted per diagonal, warp by warp; two prefix sums: of the diagonals and of the other entries",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,4 +1,4 @@
-/* CSR to HDIA on a device: the diagonals of each hack by their openers, then every entry to its place. */
+/* CSR to HDIA on a device: openers give the diagonals of each hack, then every entry is written to its place. */
 #include "openers.h"
 #include "formats/fmt_hdia.h"
 

@@ -1,19 +1,20 @@
-/* CSR to HYB on a device: the width from a count of row lengths, the ELL part a row a thread, the overflow by tiles. */
+/* CSR to HYB on a device: a histogram of row lengths gives the width; the ELL part is written by one thread per row,
+   the overflow by tiles. */
 #include "pack.h"
 #include "formats/fmt_hyb.h"
 
 namespace KERNEL_SPACE
 {
 
-/* at[n] += rows of n entries. Rows across the threads of the grid; all lanes stay. */
+/* One thread per row: at[n] += 1 for a row of n entries. All lanes stay until the end. */
 __global__ void hyb_lengths(int64_t rows, GPTR(const int) ptr, GPTR(unsigned long long) at)
 {
     int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
     count_keys(at, i < rows ? ptr[min(i + 1, rows)] - ptr[i] : -1);
 }
 
-/* One thread: the largest width at which at least a third of the rows still have an element; at[w] rows are shorter
-   than w. */
+/* One thread: the largest width w such that at least a third of the rows have w or more entries. at[w]: the number of
+   rows shorter than w. */
 __global__ void hyb_width(int64_t rows, int64_t longest, GPTR(const int64_t) at, GPTR(int64_t) found)
 {
     int64_t low = 0, high = longest;
@@ -33,7 +34,8 @@ __global__ void hyb_over(int64_t rows, int64_t width, GPTR(const int) ptr, GPTR(
     if (i < rows) at[i] = max(ptr[i + 1] - ptr[i] - width, (int64_t)0);
 }
 
-/* Entries of a tile across the threads: one beyond its row's width goes behind the overflow of the rows before. */
+/* One thread per entry of a tile: an entry beyond the width goes to the COO part, after the overflow of earlier rows.
+ */
 template <typename T>
 __global__ void hyb_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t width, GPTR(const int64_t) at, GPTR(int) out_row, GPTR(int) out_col,
@@ -94,7 +96,8 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(hyb) = {
     .format = &format_hyb,
-    .about = "row lengths counted by warps, the width by halving; a row per thread, the overflow by tiles of entries",
+    .about =
+        "row lengths counted by warps, the width by bisection; one thread per row, the overflow by tiles of entries",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

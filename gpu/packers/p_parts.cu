@@ -26,7 +26,7 @@ bool cut_rows(struct packing *p, struct err *e)
 
 /* ---- the longest row ---- */
 
-/* Rows across the threads of the grid; one look at the common maximum a warp. */
+/* Threads loop over the rows; each warp does one atomicMax on the common maximum. */
 __global__ void pack_longest(int64_t rows, GPTR(const int) ptr, GPTR(int) found)
 {
     int longest = 0;
@@ -80,7 +80,7 @@ void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr)
     (n + 1, PACK_ROOM(p, at, n + 1, const int64_t), VECTOR("pointers", ROLE_WORK, ptr, n + 1, int));
 }
 
-/* Thread b: what at says of the first entry of band b. */
+/* Thread b: start[b] = at[k] for the first entry k of band b. */
 __global__ void pack_band_starts(int64_t rows, int64_t bands, int64_t height, GPTR(const int) ptr,
                                  GPTR(const int64_t) at, GPTR(int) start)
 {
@@ -107,15 +107,15 @@ void launch_copy(struct packing *p, enum room from, int64_t n, void *to)
     (n, PACK_ROOM(p, from, n, const int), VECTOR("copy", ROLE_WORK, to, n, int));
 }
 
-/* Thread d: diagonal d - rows is occupied where the sums of the marks step up. */
+/* Thread d: the diagonal with offset d - rows has an entry if the prefix sums of the marks increase at d. */
 __global__ void pack_offsets(int64_t rows, int64_t span, GPTR(const int64_t) at, GPTR(int) offsets)
 {
     int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
     if (d < span && at[d + 1] > at[d]) offsets[at[d]] = (int)(d - rows);
 }
 
-/* Entries of a tile across the threads mark their diagonal. Most find it marked: looking comes first, as reads are
-   served by the multiprocessor's cache and writes of all to a few places are not. */
+/* One thread per entry of a tile marks the entry's diagonal. It reads the mark first, because most diagonals are marked
+   already, reads hit the L1 cache, and writes of many threads to few addresses are slow. */
 __global__ void pack_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                           GPTR(int64_t) at)
 {

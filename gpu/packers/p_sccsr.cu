@@ -1,12 +1,12 @@
-/* CSR to SC-CSR on a device: rows sorted by length, segments laid out by the host from three numbers, then slot by
- * slot. */
+/* CSR to SC-CSR on a device: rows are sorted by length, the host computes the segments from three counts, then one
+   thread writes each slot. */
 #include "pack.h"
 #include "formats/fmt_sccsr.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Thread i: row i's key is its length, and it goes along itself. */
+/* Thread i: the key of row i is its length, the payload is i. */
 __global__ void sccsr_keys(int64_t rows, GPTR(const int) ptr, GPTR(uint64_t) key, GPTR(int64_t) with)
 {
     int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -15,7 +15,7 @@ __global__ void sccsr_keys(int64_t rows, GPTR(const int) ptr, GPTR(uint64_t) key
     with[i] = i;
 }
 
-/* Thread g: how many of the sorted rows have less than 8 << g entries. */
+/* Thread g: the number of sorted rows with fewer than 8 << g entries. */
 __global__ void sccsr_shorter(int64_t rows, GPTR(const uint64_t) length, GPTR(int64_t) found)
 {
     int64_t low = 0, high = rows;
@@ -36,7 +36,7 @@ static __device__ sccsr_segment sccsr_of_row(const sccsr_layout &L, int64_t s)
     return L.segment[g];
 }
 
-/* Thread s: the slots of SC-row s, whose last row is its longest. */
+/* Thread s: the number of slots of SC-row s; its last row is its longest. */
 __global__ void sccsr_slots(sccsr_layout L, GPTR(const uint64_t) length, GPTR(int64_t) at)
 {
     int64_t s = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -46,7 +46,7 @@ __global__ void sccsr_slots(sccsr_layout L, GPTR(const uint64_t) length, GPTR(in
     at[s] = g.c * (int64_t)length[g.first + end - 1];
 }
 
-/* Thread k: the row at place k of row_index, or -1 where a segment is filled up; and its length. */
+/* Thread k: write the row at place k of row_index and its length; -1 and 0 for the fillers at the end of a segment. */
 __global__ void sccsr_places(sccsr_layout L, GPTR(const uint64_t) length, GPTR(const int64_t) sorted,
                              GPTR(int) out_length, GPTR(int) out_index)
 {
@@ -60,7 +60,7 @@ __global__ void sccsr_places(sccsr_layout L, GPTR(const uint64_t) length, GPTR(c
     out_length[k] = has ? (int)length[from] : 0;
 }
 
-/* A block takes TILE slots, which lie side by side across its threads. */
+/* One block per TILE slots, one thread per slot: neighbouring threads write neighbouring slots. */
 template <typename T>
 __global__ void sccsr_pack(sccsr_layout L, int64_t slots, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                            GPTR(const int) length, GPTR(const int) index, GPTR(const int) row_ptr, GPTR(int) out_col,
@@ -69,7 +69,7 @@ __global__ void sccsr_pack(sccsr_layout L, int64_t slots, GPTR(const int) ptr, G
     SHARED(int, ends, 2);
     int64_t first = (int64_t)blockIdx.x * TILE, end = min(first + TILE, slots);
     if (threadIdx.x < 2) ends[threadIdx.x] = (int)last_not_above(row_ptr, 0, L.n, threadIdx.x ? end - 1 : first);
-    __syncthreads(); /* all of the block: ends is complete */
+    __syncthreads(); /* all threads of the block: `ends` is complete */
     for (int64_t slot = first + threadIdx.x; slot < end; slot += PACK_BLOCK) {
         int64_t s = last_not_above(row_ptr, ends[0], ends[1], slot), in = slot - row_ptr[s];
         sccsr_segment g = sccsr_of_row(L, s);
@@ -86,14 +86,14 @@ static bool sort_rows(struct packing *p, struct err *e)
     int64_t longest = 0;
     if (!longest_of(p, &longest, e) || !packing_pairs(p, p->rows, e)) return false;
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, sccsr_keys)
-    (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_KEY, p->rows, uint64_t), PACK_ROOM(p, ROOM_WITH, p->rows, int64_t));
+    (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_KEY, p->rows, uint64_t), PACK_ROOM(p, ROOM_PAYLOAD, p->rows, int64_t));
     return packing_sort(p, p->rows, 0, bits_of(longest + 1), e);
 }
 
 #define SCCSR_LENGTHS(p) PACK_ROOM(p, (p)->sorted ? ROOM_KEY2 : ROOM_KEY, (p)->rows, const uint64_t)
-#define SCCSR_ROWS(p) PACK_ROOM(p, (p)->sorted ? ROOM_WITH2 : ROOM_WITH, (p)->rows, const int64_t)
+#define SCCSR_ROWS(p) PACK_ROOM(p, (p)->sorted ? ROOM_PAYLOAD2 : ROOM_PAYLOAD, (p)->rows, const int64_t)
 
-/* The segments, as the host lays them out. */
+/* The host computes the segments. */
 static bool lay(struct packing *p, struct sccsr_layout *L, struct err *e)
 {
     int64_t below[SCCSR_SEGMENTS - 1], rows[SCCSR_SEGMENTS];
@@ -109,7 +109,7 @@ static bool lay(struct packing *p, struct sccsr_layout *L, struct err *e)
 
 static bool plan(struct packing *p, struct err *e)
 {
-    struct sccsr_layout *L = static_cast<struct sccsr_layout *>(packing_own(p, sizeof *L, NULL, e));
+    struct sccsr_layout *L = static_cast<struct sccsr_layout *>(packing_state(p, sizeof *L, NULL, e));
     int64_t slots = 0;
     if (!L || !sort_rows(p, e) || !lay(p, L, e) || !packing_room(p, ROOM_AT, L->n + 1, sizeof(int64_t), e))
         return false;
@@ -120,7 +120,7 @@ static bool plan(struct packing *p, struct err *e)
 
 static const struct sccsr_layout *layout_of(const struct packing *p)
 {
-    return static_cast<const struct sccsr_layout *>(p->own);
+    return static_cast<const struct sccsr_layout *>(p->state);
 }
 
 static bool put_segments(struct packing *p, struct err *e)

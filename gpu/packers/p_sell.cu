@@ -1,13 +1,13 @@
-/* CSR to SELL-C-sigma on a device: rows sorted by window and length, slices measured by a warp each, then slot by slot.
- */
+/* CSR to SELL-C-sigma on a device: rows are sorted by window and length, one warp per slice finds its width, then one
+   thread writes each slot. */
 #include "pack.h"
 #include "formats/fmt_sell.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Thread i: row i's key is its window, and below that how much shorter than the longest row it is; the row goes along.
- */
+/* Thread i: the key of row i is its window in the upper bits and (longest row - its length) in the lower bits; the
+   payload is i. */
 __global__ void sell_keys(int64_t rows, int64_t sigma, int64_t longest, int bits, GPTR(const int) ptr,
                           GPTR(uint64_t) key, GPTR(int64_t) with)
 {
@@ -17,7 +17,7 @@ __global__ void sell_keys(int64_t rows, int64_t sigma, int64_t longest, int bits
     with[i] = i;
 }
 
-/* A warp a slice: the slots of slice s, as many as its longest row makes, to at[s]. All lanes stay. */
+/* One warp per slice: at[s] = C times the longest row of slice s. All lanes stay until the end. */
 __global__ void sell_widths(int64_t rows, int64_t C, int64_t slices, GPTR(const int) ptr, GPTR(const int64_t) sorted,
                             GPTR(int64_t) at)
 {
@@ -35,8 +35,8 @@ __global__ void sell_perm(int64_t rows, int64_t places, GPTR(const int64_t) sort
     if (k < places) perm[k] = k < rows ? (int)sorted[k] : -1;
 }
 
-/* A block takes TILE slots, which lie side by side across its threads; the rows of a slice are read at one element
-   after another, by one block, so that their entries stay in the cache between. */
+/* One block per TILE slots, one thread per slot: neighbouring threads write neighbouring slots. One block reads
+   consecutive elements of the same rows, so their entries stay in the cache. */
 template <typename T>
 __global__ void sell_pack(int64_t C, int64_t slices, int64_t slots, GPTR(const int) ptr, GPTR(const int) col,
                           GPTR(const T) val, GPTR(const int) perm, GPTR(const int) slice, GPTR(int) out_col,
@@ -45,7 +45,7 @@ __global__ void sell_pack(int64_t C, int64_t slices, int64_t slots, GPTR(const i
     SHARED(int, ends, 2);
     int64_t first = (int64_t)blockIdx.x * TILE, end = min(first + TILE, slots);
     if (threadIdx.x < 2) ends[threadIdx.x] = (int)last_not_above(slice, 0, slices, threadIdx.x ? end - 1 : first);
-    __syncthreads(); /* all of the block: ends is complete */
+    __syncthreads(); /* all threads of the block: `ends` is complete */
     for (int64_t g = first + threadIdx.x; g < end; g += PACK_BLOCK) {
         int64_t s = last_not_above(slice, ends[0], ends[1], g), in = g - slice[s];
         int row = perm[s * C + in % C];
@@ -62,10 +62,10 @@ static int64_t slices_of(const struct packing *p)
 
 static enum room order_of(const struct packing *p)
 {
-    return p->sorted ? ROOM_WITH2 : ROOM_WITH;
+    return p->sorted ? ROOM_PAYLOAD2 : ROOM_PAYLOAD;
 }
 
-/* Windows of one row are in order as they are. */
+/* With windows of one row, nothing has to be sorted. */
 static bool sort_rows(struct packing *p, struct err *e)
 {
     int64_t sigma = p->S.param[1], longest = 0;
@@ -73,7 +73,7 @@ static bool sort_rows(struct packing *p, struct err *e)
     int bits = bits_of(longest + 1), windows = bits_of((p->rows + sigma - 1) / sigma);
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, sell_keys)
     (p->rows, sigma, longest, bits, PACK_PTR(p), PACK_ROOM(p, ROOM_KEY, p->rows, uint64_t),
-     PACK_ROOM(p, ROOM_WITH, p->rows, int64_t));
+     PACK_ROOM(p, ROOM_PAYLOAD, p->rows, int64_t));
     p->sorted = 0;
     return sigma == 1 || packing_sort(p, p->rows, 0, windows + bits, e);
 }
@@ -105,7 +105,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(sell) = {
     .format = &format_sell,
-    .about = "a radix sort of the rows by window and length; then a thread per slot, found by its slice",
+    .about = "a radix sort of the rows by window and length; then one thread per slot, which searches its slice",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

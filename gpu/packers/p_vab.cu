@@ -1,4 +1,4 @@
-/* CSR to VAB on a device: pieces counted by row, then a piece a thread. */
+/* CSR to VAB on a device: pieces are counted per row, then one thread writes each piece. */
 #include "pack.h"
 #include "formats/fmt_vab.h"
 
@@ -11,8 +11,8 @@ __global__ void vab_pieces(int64_t rows, GPTR(const int) ptr, GPTR(int64_t) at)
     if (i < rows) at[i] = (ptr[i + 1] - ptr[i] + VAB_PIECE - 1) / VAB_PIECE;
 }
 
-/* A thread block is one of VAB's, a thread the piece that it will be in the product: what neighbours write lies side by
-   side, and they read neighbouring entries. */
+/* Thread blocks and threads take the same pieces as in the SpMV: neighbouring threads write neighbouring slots and read
+   neighbouring entries. */
 template <typename T>
 __global__ void vab_pack(int64_t rows, int64_t pieces, int64_t block, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, GPTR(const int) row_piece, GPTR(int) out_col, GPTR(T) out_val)
@@ -22,7 +22,7 @@ __global__ void vab_pack(int64_t rows, int64_t pieces, int64_t block, GPTR(const
     if (threadIdx.x < 2)
         ends[threadIdx.x] =
             (int)last_not_above(row_piece, 0, rows, threadIdx.x ? min(first + block, pieces) - 1 : first);
-    __syncthreads(); /* all of the block: ends is complete */
+    __syncthreads(); /* all threads of the block: `ends` is complete */
     int64_t row = piece < pieces ? last_not_above(row_piece, ends[0], ends[1], piece) : -1;
     int64_t from = row < 0 ? 0 : ptr[row], end = row < 0 ? 0 : ptr[row + 1];
     int64_t k = row < 0 ? 0 : from + (piece - row_piece[row]) * VAB_PIECE;
@@ -58,7 +58,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(vab) = {
     .format = &format_vab,
-    .about = "pieces counted and added up; a piece per thread, in the thread block that will multiply it",
+    .about = "a prefix sum over the pieces per row; one thread per piece, in the same blocks as the SpMV",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

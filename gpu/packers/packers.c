@@ -1,4 +1,4 @@
-/* The registry of packers, made of packers.def: as the emulator has them, and beside them what nvcc made of the same
+/* The registry of packers, from packers.def: the emulator's, and with CUDA also those compiled by nvcc from the same
    source. */
 #include "machine/device.h"
 #include "machine/packer.h"

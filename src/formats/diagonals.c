@@ -1,4 +1,4 @@
-/* Diagonals that have an entry, in the whole matrix or in blocks of its rows: found, counted and filled. */
+/* Finds, counts and fills the diagonals that have an entry, in the whole matrix or in blocks of its rows. */
 #include "diagonals.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- of the whole matrix ---- */
+/* ---- the whole matrix ---- */
 
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e)
 {
@@ -43,9 +43,9 @@ struct place place_of_offset(int64_t first, int64_t offset)
     return (struct place){SLOT_POINTER, row, row + offset};
 }
 
-/* ---- the set of one block's diagonals: a list, and a hash table of it that stays in the cache ---- */
+/* ---- the set of one block's diagonals: a list of offsets, and a small hash table to find them ---- */
 
-/* Where in the table an offset is, or would be. */
+/* The place of an offset in the table, or the free place where it belongs. */
 static int *place_in(const struct block *B, int offset)
 {
     uint64_t hash = (uint64_t)(uint32_t)offset * 0x9e3779b97f4a7c15, mask = (UINT64_C(1) << B->bits) - 1;
@@ -54,7 +54,7 @@ static int *place_in(const struct block *B, int offset)
     return &B->table[at];
 }
 
-/* An offset goes to the end of the list unless it is there. */
+/* Append an offset to the list unless it is in it. */
 static void enter(struct block *B, int offset)
 {
     int *place = place_in(B, offset);
@@ -63,7 +63,7 @@ static void enter(struct block *B, int offset)
     *place = (int)B->n;
 }
 
-/* The bits of a table that n offsets fill at most by half. */
+/* The bits of a hash table that n offsets fill by at most half. */
 static int bits_for(int64_t n)
 {
     int bits = 1;
@@ -77,7 +77,7 @@ static void clear(struct block *B)
     B->n = 0;
 }
 
-/* No more offsets than this can be in a block. */
+/* An upper bound for the number of diagonals in rows first .. last-1. */
 static int64_t most_diagonals(const struct csr *A, int64_t first, int64_t last)
 {
     int64_t entries = A->rowptr[last] - A->rowptr[first], span = A->rows + A->cols;
@@ -141,7 +141,7 @@ static void bounds(const struct csr *A, const struct blocks *all, int64_t at, in
     *last = all->start ? all->start[b + 1] : end < A->rows ? end : A->rows;
 }
 
-/* What the threads work in: a list and a table each, large enough for any block. */
+/* Memory for the threads: a list and a hash table for each, large enough for any block. */
 struct team {
     int threads, bits;
     int64_t most;
@@ -211,6 +211,6 @@ int *count_diagonals(const struct csr *A, const struct blocks *all, struct err *
 bool records_fit(const struct stored *S, int64_t n, struct err *e)
 {
     if (n <= INT32_MAX) return true;
-    return fail(e, E_LIMIT, "%s: at most %d offsets fit 32-bit pointers, found %lld; use the format csr",
-                S->format->name, INT32_MAX, (long long)n);
+    return fail(e, E_LIMIT, "%s: %lld offsets do not fit 32-bit pointers, which allow %d; use the format csr",
+                S->format->name, (long long)n, INT32_MAX);
 }

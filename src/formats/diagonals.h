@@ -1,5 +1,5 @@
-/* Diagonals that have an entry, in the whole matrix or in blocks of its rows: found and filled once for all the
-   formats that store them. The diagonal of an entry is its offset, column - row. */
+/* Finding and filling the diagonals that have an entry, in the whole matrix or in blocks of its rows; shared by all
+   formats that store diagonals. A diagonal is identified by its offset, column - row. */
 #ifndef DIAGONALS_H
 #define DIAGONALS_H
 
@@ -11,46 +11,50 @@ struct csr;
 struct err;
 struct stored;
 
-/* ---- of the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
+/* ---- the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 
-/* Number the diagonals of at least `least` entries, and of one, ascending from 0: a number at offset + rows, -1 for the
-   others; [rows + cols], to be freed. NULL on failure. */
+/* Number the diagonals with at least max(1, least) entries, from 0, in ascending order of their offsets. Element
+   offset + rows of the result is the number of that diagonal, or -1; [rows + cols], the caller frees it. *count: how
+   many are numbered. NULL on failure. */
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e);
-/* Store the numbered diagonals whole: row i of diagonal d is slot d*rows + i. Entries of others are left out. */
+/* Store the numbered diagonals in full: row i of diagonal d is slot d*rows + i. Entries on other diagonals are skipped.
+ */
 void put_diagonals(const struct csr *A, const int *number, struct array *offsets, struct array *data);
 
-/* ---- of blocks of rows: HDIA, BRCSD-I, BRCSD-II, DRM ---- */
+/* ---- blocks of rows: HDIA, BRCSD-I, BRCSD-II, DRM ---- */
 
-/* Blocks of `height` rows, of which the last may hang over the edge; or, with start, block b is rows
-   start[b] .. start[b+1]-1. With index, the block at position p of their order is index[p], else p. */
+/* A division of the rows into n blocks. If start is NULL, each has `height` rows and the last may extend beyond the
+   matrix; else block b is rows start[b] .. start[b+1]-1. If index is not NULL, the block at position p is index[p];
+   else it is p. */
 struct blocks {
     int64_t n, height;
     const int *start, *index;
 };
 struct blocks blocks_of(const struct csr *A, int64_t height);
 
-/* A block that is visited. */
+/* A block during a visit. */
 struct block {
-    int64_t at;          /* position in the order */
+    int64_t at;          /* position among the blocks */
     int64_t first, last; /* rows first .. last-1 */
     int64_t n;           /* diagonals that have an entry in these rows */
-    int *offset;         /* [n], in the order in which they were found; ascending once block_put returns */
-    int *table, bits;    /* hash table of 2^bits places: 1 + the number of an offset, 0 = free */
+    int *offset;         /* [n], in the order in which they were found; block_put sorts them */
+    int *table, bits;    /* hash table of 2^bits places: 1 + the index of an offset, 0 = free */
 };
-/* Visit each block once, from several threads: a visit writes nothing but its own block's places in `to`. */
+/* Call visit once for each block, from several threads; a visit must write only its own block's places in `to`. */
 bool visit_blocks(const struct csr *A, const struct blocks *all,
                   void (*visit)(void *to, const struct csr *A, struct block *B), void *to, struct err *e);
-/* [n + 1], to be freed: the diagonals of the blocks before each, by position. They are at most one a nonzero. */
+/* The number of diagonals of all blocks before each block, by position: [n + 1], the caller frees it. The total is at
+   most nnz. */
 int *count_diagonals(const struct csr *A, const struct blocks *all, struct err *e);
-/* Are the diagonals of rows first .. last-1 all among those of B? */
+/* Does B have all diagonals of rows first .. last-1? */
 bool block_holds(const struct block *B, const struct csr *A, int64_t first, int64_t last);
-/* Write B's offsets, ascending, unless NULL; and its values: row t of the block on its diagonal d to slot
-   base + d*height + t. */
+/* Write B's offsets, ascending, to `offsets` unless it is NULL; and its values: row t of the block on its diagonal d
+   goes to slot base + d*height + t. */
 void block_put(struct block *B, const struct csr *A, int *offsets, struct array *data, int64_t base, int64_t height);
-/* Can 32-bit pointers number the n places of BRCSD's records of offsets? */
+/* Do 32-bit pointers suffice for n places in BRCSD's records of offsets? E_LIMIT if not. */
 bool records_fit(const struct stored *S, int64_t n, struct err *e);
 
-/* An offset names the first place of its diagonal from row `first` on. */
+/* The place that an offset refers to: the first element of its diagonal in or after row `first`. */
 struct place place_of_offset(int64_t first, int64_t offset);
 
 #endif

@@ -1,7 +1,7 @@
-/* BRCSD-I: rows are cut where a diagonal enters or leaves the matrix, so that each block has its diagonals from its
-   first row to its last; it keeps those that have an entry in it. brcsd1_offsets holds one record per block: its start
-   row, then its offsets; record b is brcsd1_ptr[b] .. brcsd1_ptr[b+1]-1. The block's values, diagonal by diagonal,
-   begin at slot brcsd1_start[b].
+/* BRCSD-I: the rows are cut into blocks where a diagonal enters or leaves the matrix, so that inside a block every
+   diagonal runs from the first row to the last. A block stores the diagonals that have an entry in it. brcsd1_offsets
+   has one record per block, its first row followed by its offsets; record b is brcsd1_ptr[b] .. brcsd1_ptr[b+1]-1. The
+   block's values, diagonal by diagonal, begin at slot brcsd1_start[b].
 
      row 0   * * . *         cut at row 3, where offset 3 ends and -3 begins:
          1     * * . *       brcsd1_offsets = 0 | 0 1 3, 3 | -3 0 1
@@ -22,7 +22,7 @@
 
 struct layout {
     struct blocks blocks;
-    int *start, *dnum; /* first row of each block; number of diagonals before it */
+    int *start, *dnum; /* first row of each block; number of diagonals of all blocks before it */
     struct brcsd1_numbers of;
 };
 
@@ -66,7 +66,7 @@ int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int 
     return blocks;
 }
 
-/* Replace the marks by the numbers of the marked rows, in place: there are never more of these than rows before. */
+/* Replace the marks by the list of marked rows, in place; returns its length. */
 static int64_t list_marks(int *marks, int64_t rows)
 {
     int64_t n = 0;
@@ -75,7 +75,7 @@ static int64_t list_marks(int *marks, int64_t rows)
     return n;
 }
 
-/* The first rows of the blocks, which the caller frees, and their number. */
+/* The first rows of the blocks, which the caller frees; *blocks: their number. */
 static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
@@ -178,7 +178,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's head and a block's pointers refer to the block's first row; a piece's to that of the piece. */
+/* A record's head and a block's pointers refer to the block's first row; a piece's numbers to the piece's first row. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;
@@ -194,7 +194,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
 }
 
-/* The paper cuts blocks down to 64 rows, one thread block each: that is a piece here. */
+/* The paper divides blocks into parts of 64 rows, one thread block each; such a part is a piece here. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;

@@ -16,9 +16,9 @@ struct stored;
 extern const struct format format_brcsd1;
 
 enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START, BRCSD1_BLOCK, BRCSD1_ROW }; /* param 0: min */
-enum { BRCSD1_ROWS = 64 }; /* rows of a thread block, at most, as in the paper */
+enum { BRCSD1_ROWS = 64 }; /* maximum number of rows per thread block, as in the paper */
 
-/* BRCSD-I: n blocks from rows start[b] on, with dnum[b] diagonals before each. */
+/* For n blocks: block b begins at row start[b], and the blocks before it have dnum[b] diagonals. */
 struct brcsd1_numbers {
     int64_t blocks, records, slots, pieces;
 };
@@ -27,8 +27,8 @@ struct brcsd1_pointers {
     int64_t *start;
     int *block, *row;
 };
-/* Rows where cuts may be, ascending, none before 1: the start rows of blocks of at least min rows, ended by the number
-   of rows, go to start[n + 2]; how many blocks there are. */
+/* cut: n rows where cuts are possible, ascending, each at least 1. Writes the first rows of the blocks, each of at
+   least min rows, and then the number of rows, to start[n + 2]. Returns the number of blocks. */
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);

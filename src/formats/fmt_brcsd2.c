@@ -25,14 +25,14 @@ static void layout_free(struct layout *L)
     mem_free(L->ptr);
 }
 
-/* Does the block need only diagonals that the one before it has? */
+/* Does the block before this one have all of its diagonals? */
 static void compare(void *to, const struct csr *A, struct block *B)
 {
     const struct layout *L = to;
     L->ptr[B->at] = B->at > 0 && block_holds(B, A, B->first - L->blocks.height, B->first);
 }
 
-/* A block that has all diagonals of the one before it, and as many, has the same ones. */
+/* Two neighbouring blocks have the same diagonals if one contains those of the other and their numbers are equal. */
 static void share_records(struct layout *L)
 {
     int diagonals = -1;
@@ -105,8 +105,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's count refers to the first row of its first block, where its offsets start; pointers refer to their
- * block's. */
+/* A record's count refers to the first row of the record's first block, as do its offsets; a pointer refers to the
+   first row of its block. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD2_OFFSETS].data, *ptr = S->a[BRCSD2_PTR].data, *dnum = S->a[BRCSD2_DNUM].data;

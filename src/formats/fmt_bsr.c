@@ -22,7 +22,8 @@ static int block_of(const struct csr *A, int k, int end, int b)
     return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
 }
 
-/* The number of block columns of block row I; unless list is NULL, it receives them, ascending. Merges the rows. */
+/* Merge the rows of block row I: returns the number of its blocks; their block columns go to list, ascending, unless
+   list is NULL. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {
     int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;

@@ -15,7 +15,7 @@ extern const struct format format_bsr;
 
 enum { BSR_PTR, BSR_COL, BSR_VAL }; /* param 0: block size */
 
-/* blocks: how many are stored */
+/* blocks: number of stored blocks */
 void bsr_sizes(struct stored *S, int64_t blocks);
 
 #ifdef __cplusplus

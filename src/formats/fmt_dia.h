@@ -14,9 +14,9 @@ struct stored;
 extern const struct format format_dia;
 
 enum { DIA_OFFSETS, DIA_DATA };
-enum { DIA_ROWS = 128 }; /* rows of a thread block, at most; our choice */
+enum { DIA_ROWS = 128 }; /* maximum number of rows per thread block; our choice */
 
-/* diagonals: how many are stored */
+/* diagonals: number of stored diagonals */
 void dia_sizes(struct stored *S, int64_t diagonals);
 
 #ifdef __cplusplus

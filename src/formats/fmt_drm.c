@@ -13,12 +13,12 @@
 #include "base/mem.h"
 #include "base/search.h"
 
-/* The sub-blocks during the merge. Each is named by its first segment; the others are chained to it. */
+/* The sub-blocks during the merge. A sub-block is identified by its first segment and is a linked list of segments. */
 struct merge {
-    int64_t n;    /* sub-blocks left */
-    int *heap;    /* [n] the sub-blocks, a heap with the least operands at its root */
+    int64_t n;    /* remaining sub-blocks */
+    int *heap;    /* [n] the sub-blocks, a heap with the fewest operands at its root */
     int64_t *ope; /* operands of each sub-block */
-    int *next;    /* the segment after each in its sub-block, -1 at the end */
+    int *next;    /* the next segment of the same sub-block, -1 at the end */
     int *tail;    /* the last segment of each sub-block */
 };
 
@@ -96,7 +96,8 @@ static void sort(struct merge *M)
     }
 }
 
-/* The paper's procedure. Two sub-blocks below half of the largest add up to less than it, so it stays the largest. */
+/* The paper's procedure. Two sub-blocks that are both below half of the largest have a smaller sum than the largest, so
+   the largest does not change. */
 static void rearrange(struct merge *M)
 {
     int64_t max = 0;
@@ -120,7 +121,8 @@ void drm_layout_free(struct drm_layout *L)
     *L = (struct drm_layout){0};
 }
 
-/* Write the chains one after the other; a chain of more than `most` segments becomes several, as equal as possible. */
+/* Write the lists one after another. A list of more than `most` segments is divided into several of nearly equal
+   length. */
 static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
 {
     int64_t at = 0;
@@ -221,7 +223,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A segment's pointers refer to its first row, a sub-block's to that of its first segment. */
+/* A segment's pointers refer to the first row of the segment, a sub-block's to the first row of its first segment. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *dnum = S->a[DRM_DNUM].data, *index = S->a[DRM_INDEX].data;

@@ -16,15 +16,15 @@ struct stored;
 extern const struct format format_drm;
 
 enum { DRM_DNUM, DRM_INDEX, DRM_BLO, DRM_OFF, DRM_VAL }; /* param 0: nrows */
-enum { DRM_ROWS = 1024 };                                /* rows of a thread block, at most, as in the paper */
+enum { DRM_ROWS = 1024 };                                /* maximum number of rows per thread block, as in the paper */
 
 struct drm_layout {
     int64_t segments, subblocks;
-    int *dnum;        /* by position */
-    int *index, *blo; /* blo has room for a sub-block a segment */
+    int *dnum;        /* [segments + 1] diagonals of the segments before each position */
+    int *index, *blo; /* see fmt_drm.c; blo has room for one sub-block per segment */
 };
-/* Arrange and merge n segments of nrows rows; before[s]: the diagonals of the segments before s. Free the layout
-   afterwards. */
+/* Arrange and merge n segments of nrows rows; before[s]: the number of diagonals of the segments before s. Call
+   drm_layout_free afterwards, also on failure. */
 bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, struct err *e);
 void drm_layout_free(struct drm_layout *L);
 void drm_sizes(struct stored *S, const struct drm_layout *L);

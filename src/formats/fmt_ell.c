@@ -1,5 +1,5 @@
-/* ELL: every row padded to one width, stored column by column, so that neighbouring threads read neighbouring slots:
-   element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
+/* ELL: every row is padded to the same width and stored column by column, so that neighbouring threads read
+   neighbouring slots: element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
 #include "fmt_ell.h"
 #include "matrix/csr.h"
 #include "base/err.h"

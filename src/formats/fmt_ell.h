@@ -1,4 +1,4 @@
-/* ELL: the entry, the arrays, and what HYB shares. */
+/* ELL: the entry, the arrays, and functions that HYB shares. */
 #ifndef FMT_ELL_H
 #define FMT_ELL_H
 
@@ -23,7 +23,7 @@ enum { ELL_COL, ELL_VAL }; /* param 0: width */
 /* longest: entries of the longest row */
 bool ell_sizes(struct stored *S, int64_t longest, struct err *e);
 
-/* The first `width` entries of each row, element k of row i at k*rows + i. */
+/* Write the first `width` entries of each row; element k of row i is slot k*rows + i. */
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val);
 struct place ell_where(const struct stored *S, const struct array *col, int64_t i);
 

@@ -1,6 +1,6 @@
-/* HDC: a DIA part for diagonals that are full enough, and compressed rows of all other entries. The fill of a diagonal
-   is its entries divided by the slots it needs, one per row. That bounds the padding: at `fill` 50% no diagonal has
-   more padding than entries, however short it is inside the matrix. */
+/* HDC: a DIA part for diagonals that are full enough, and compressed rows for all other entries. The fill of a diagonal
+   is the number of its entries divided by its slots, one per row of the matrix. This limits the padding: with `fill`
+   50% no stored diagonal has more padding than entries, even if it is short. */
 #include "fmt_hdc.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -15,46 +15,46 @@ int64_t hdc_least(const struct stored *S)
     return (S->param[0] * S->rows + 99) / 100;
 }
 
-/* Diagonals in the DIA part are numbered. */
+/* Number the diagonals of the DIA part. */
 static int *choose(const struct csr *A, const struct stored *S, int64_t *count, struct err *e)
 {
     return number_diagonals(A, hdc_least(S), count, e);
 }
 
 /* The number of entries of a row outside the DIA part. */
-static int rest_of(const struct csr *A, const int *number, int64_t row)
+static int outside_of(const struct csr *A, const int *number, int64_t row)
 {
-    int rest = 0;
-    for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) rest += number[A->col[k] - row + A->rows] < 0;
-    return rest;
+    int outside = 0;
+    for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) outside += number[A->col[k] - row + A->rows] < 0;
+    return outside;
 }
 
-void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest)
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t outside)
 {
     plan_array(S, "hdc_offsets", ROLE_DIAGONALS, T_I32, diagonals);
     plan_array(S, "hdc_data", ROLE_VALUES, S->real, diagonals * S->rows);
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, S->rows + 1);
-    plan_array(S, "col", ROLE_COLUMNS, T_I32, rest);
-    plan_array(S, "val", ROLE_VALUES, S->real, rest);
+    plan_array(S, "col", ROLE_COLUMNS, T_I32, outside);
+    plan_array(S, "val", ROLE_VALUES, S->real, outside);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    int64_t diagonals, rest = 0;
+    int64_t diagonals, outside = 0;
     int *number = choose(A, S, &diagonals, e);
     if (!number) return false;
-#pragma omp parallel for schedule(static) reduction(+ : rest) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) rest += rest_of(A, number, i);
+#pragma omp parallel for schedule(static) reduction(+ : outside) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) outside += outside_of(A, number, i);
     mem_free(number);
-    hdc_sizes(S, diagonals, rest);
+    hdc_sizes(S, diagonals, outside);
     return true;
 }
 
-static void put_rest(const struct csr *A, const int *number, struct stored *S)
+static void put_outside(const struct csr *A, const int *number, struct stored *S)
 {
     int *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = rest_of(A, number, i);
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = outside_of(A, number, i);
     for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] += ptr[i];
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
@@ -73,12 +73,12 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     int *number = choose(A, S, &diagonals, e);
     if (!number) return false;
     put_diagonals(A, number, &S->a[HDC_OFFSETS], &S->a[HDC_DATA]);
-    put_rest(A, number, S);
+    put_outside(A, number, S);
     mem_free(number);
     return true;
 }
 
-/* A stored zero is shaded in the compressed rows too, so that its shade does not depend on how full its diagonal is. */
+/* A stored zero counts as padding in the compressed rows too, so that it is shown alike in both parts. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
@@ -88,7 +88,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, HDC_VAL, i, span_of(ptr, S->rows, i), col[i]);
 }
 
-/* The paper does not cut HDC into pieces; here a piece is as many rows as for DIA, with the entries of both parts. */
+/* The paper does not divide HDC into pieces; here a piece is DIA_ROWS rows, with the entries of both parts. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[HDC_PTR].data;

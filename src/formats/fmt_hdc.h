@@ -15,9 +15,9 @@ extern const struct format format_hdc;
 
 enum { HDC_OFFSETS, HDC_DATA, HDC_PTR, HDC_COL, HDC_VAL }; /* param 0: fill, in % */
 
-/* rest: entries outside the stored diagonals */
-void hdc_sizes(struct stored *S, int64_t diagonals, int64_t rest);
-/* The least number of entries of a diagonal that is stored whole. */
+/* outside: entries that are not on stored diagonals */
+void hdc_sizes(struct stored *S, int64_t diagonals, int64_t outside);
+/* The minimum number of entries of a diagonal in the DIA part. */
 int64_t hdc_least(const struct stored *S);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* HDIA: hacks of `hack` rows, each a DIA of its own. Hack h keeps the diagonals hackOffsets[h] .. hackOffsets[h+1]-1
-   that have an entry in its rows; slot d*hack + t is row t of its hack on diagonal d. The last hack is stored with full
-   height. */
+/* HDIA: the rows are divided into hacks of `hack` rows, each stored as a separate DIA matrix. Hack h has the diagonals
+   hackOffsets[h] .. hackOffsets[h+1]-1, those with an entry in its rows; slot d*hack + t is row t of the hack on
+   diagonal d. The last hack is stored with full height. */
 #include "fmt_hdia.h"
 #include "diagonals.h"
 #include "format.h"

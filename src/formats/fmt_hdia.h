@@ -15,7 +15,7 @@ extern const struct format format_hdia;
 
 enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA }; /* param 0: hack */
 
-/* diagonals: of all hacks */
+/* diagonals: total number over all hacks */
 void hdia_sizes(struct stored *S, int64_t diagonals);
 
 #ifdef __cplusplus

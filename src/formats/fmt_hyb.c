@@ -1,4 +1,4 @@
-/* HYB: an ELL part of some width for most entries, and a COO part, sorted by row, for the overflow. */
+/* HYB: an ELL part for the first `width` entries of each row, and a COO part, sorted by row, for the other entries. */
 #include "fmt_hyb.h"
 #include "matrix/csr.h"
 #include "fmt_ell.h"

@@ -15,7 +15,7 @@ extern const struct format format_hyb;
 
 enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width, resolved before hyb_sizes */
 
-/* over: entries that overflow the ELL part */
+/* over: entries beyond the width of the ELL part */
 void hyb_sizes(struct stored *S, int64_t over);
 
 #ifdef __cplusplus

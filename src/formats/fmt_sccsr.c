@@ -1,19 +1,19 @@
-/* SC-CSR, segmented and combined: rows sorted by length, shortest first, divided into four segments by length. In each
-   segment c neighbouring rows are folded into one SC-row, which a warp processes.
+/* SC-CSR, segmented and combined: the rows are sorted by length, shortest first, and divided into four segments by
+   length. In each segment, c neighbouring rows are folded into one SC-row, which one warp processes.
 
      segment   0        1         2          3
      length    0..7     8..15     16..31     32..
      c         32       16        8          4
 
-   An SC-row holds the first elements of its c rows, then their second ones, and so on up to the longest: slot
-   row_ptr[s] + k*c + r is element k of its row r; missing ones have column -1 and value 0. length and row_index are in
-   the order of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. The rows
-   of segment g are segment[g] .. segment[g+1]-1 in that order.
+   An SC-row stores the first elements of its c rows, then their second elements, and so on: slot row_ptr[s] + k*c + r
+   is element k of row r of SC-row s; missing elements have column -1 and value 0. length and row_index are in the order
+   of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. The rows of segment
+   g are positions segment[g] .. segment[g+1]-1 of that order.
 
-   A segment with fewer than nw SC-rows would not keep the device busy: all its rows move to the next one. The paper's
-   rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, 480 on its GTX 295. A
-   multiprocessor holds 8 blocks of 256 threads (8 warps); the default is for 80 of them: 0.5 * 80 * 8 * 8 = 2560, a
-   V100. */
+   A segment with fewer than nw SC-rows would not keep the device busy, so its rows move to the next segment. The
+   paper's rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, which is 480 on its
+   GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors of 8 active blocks of 8 warps
+   each. */
 #include "fmt_sccsr.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -22,7 +22,7 @@
 #include "base/search.h"
 #include "base/threads.h"
 
-enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_USUAL = 80 * NW_MULTIPROCESSOR };
+enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_DEFAULT = 80 * NW_MULTIPROCESSOR };
 
 struct layout {
     int *row; /* the rows in sorted order */
@@ -49,7 +49,7 @@ static int *sort_rows(const struct csr *A, struct err *e)
     return row;
 }
 
-/* Rows of each segment, by length alone. */
+/* The number of rows in each segment, by length. */
 static void cut(const struct csr *A, const int *row, int64_t rows[SCCSR_SEGMENTS])
 {
     int g = 0;
@@ -88,7 +88,7 @@ static bool lay(const struct csr *A, int64_t nw, struct layout *L, struct err *e
     return true;
 }
 
-/* The slots of a segment's k-th SC-row, whose last row is its longest. */
+/* The number of slots of a segment's k-th SC-row; its last row is its longest. */
 static int64_t slots_of(const struct csr *A, const struct layout *L, const struct sccsr_segment *s, int64_t k)
 {
     int64_t end = (k + 1) * s->c < s->rows ? (k + 1) * s->c : s->rows;
@@ -99,7 +99,7 @@ bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, 
 {
     int64_t most = slots > L->places ? slots : L->places;
     if (most > INT32_MAX)
-        return fail(e, E_LIMIT, "sc-csr: at most %d slots or rows fit 32-bit pointers, found %lld; use the format csr",
+        return fail(e, E_LIMIT, "sc-csr: 32-bit pointers allow at most %d slots or rows, not %lld; use the format csr",
                     INT32_MAX, (long long)most);
     plan_array(S, "length", ROLE_LAYOUT, T_I32, L->places);
     plan_array(S, "row_index", ROLE_ROW_ORDER, T_I32, L->places);
@@ -121,7 +121,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sccsr_sizes(S, &L.of, slots, e);
 }
 
-/* The row at this position goes to slots `slot` and on, c apart; row -1 is all padding. */
+/* Write the row at a position to slots slot, slot + c, slot + 2c, ...; row -1 is all padding. */
 static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t width, int64_t c, struct stored *S)
 {
     int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[place], *col = S->a[SCCSR_COL_IND].data;
@@ -195,7 +195,7 @@ const struct format format_sccsr = {
     .name = "sc-csr",
     .about = "rows sorted by length, in four segments; 4 to 32 rows of a segment folded into one",
     .source = "Liang 2012, sec. 2.2",
-    .params = {{"nw", NW_USUAL, 0, INT32_MAX, "SC-rows that a segment needs to keep a device busy"}},
+    .params = {{"nw", NW_DEFAULT, 0, INT32_MAX, "SC-rows that a segment needs to keep a device busy"}},
     .value = SCCSR_VAL,
     .plan = plan,
     .pack = pack,

@@ -1,8 +1,8 @@
 /* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows,
    each slice an ELL of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
 
-   The default C is the warp; the default sigma is 32 slices, which evens out most lengths while rows stay near their
-   neighbours, so that x is still read from the cache. The last slice is filled up with rows -1. */
+   The default C is the warp size. The default sigma is 32 slices, which makes lengths within a slice similar but keeps
+   rows close to their neighbours, so that reads of x still hit the cache. The last slice is filled up with rows -1. */
 #include "fmt_sell.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Ascending keys mean longest rows first, equal lengths in the order of the rows. */
+/* Sorting these keys in ascending order puts the longest rows first and keeps rows of equal length in order. */
 static int64_t key_of(const struct csr *A, int64_t row)
 {
     return (INT32_MAX - csr_row_length(A, row)) << 32 | row;
@@ -51,7 +51,7 @@ static int64_t row_of(const int64_t *key, int64_t k)
     return key[k] & INT32_MAX;
 }
 
-/* The longest of the rows of slice s, which may extend over two windows. */
+/* The length of the longest row of slice s, which may extend over two windows. */
 static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
 {
     int64_t longest = 0;
@@ -67,7 +67,7 @@ bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
     int64_t C = S->param[0], slices = (S->rows + C - 1) / C;
     if (slots > INT32_MAX)
         return fail(e, E_LIMIT,
-                    "sell: at most %d slots fit 32-bit slice pointers, found %lld; use a smaller C or a larger sigma",
+                    "sell: 32-bit slice pointers allow at most %d slots, not %lld; use a smaller C or a larger sigma",
                     INT32_MAX, (long long)slots);
     plan_array(S, "perm", ROLE_ROW_ORDER, T_I32, slices * C);
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, slices + 1);

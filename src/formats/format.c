@@ -1,4 +1,4 @@
-/* The registry of storage formats, and what is done once for all of them: plan, pack, unpack, count, free. */
+/* The registry of storage formats, and the functions shared by all of them: plan, allow, pack, unpack. */
 #include "format.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -20,7 +20,10 @@ const struct format *const formats[] = {
     NULL,
 };
 
-enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 }; /* slots of padding a nonzero; never refused below */
+enum {
+    PADDING_LIMIT = 20,
+    SMALL_BYTES = 64000000
+}; /* slots of padding per nonzero; smaller plans are always allowed */
 
 const struct registry format_registry = {.entries = formats};
 
@@ -29,7 +32,7 @@ const struct format *format_find(const char *name)
     return registry_find(&format_registry, name);
 }
 
-/* ---- for the formats' files ---- */
+/* ---- for fmt_NAME.c and the packers ---- */
 
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n)
 {
@@ -106,11 +109,11 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
     char needs[256], have[32];
     describe(p, needs, sizeof needs);
     if (p->bytes > memory)
-        return fail(e, E_LIMIT, "%s, but %s of memory are free; choose another format", needs,
+        return fail(e, E_LIMIT, "%s, but only %s of memory are free; choose another format", needs,
                     show_bytes((double)memory, have, sizeof have));
     if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
     fail(e, E_LIMIT, "%s", needs);
-    err_advise(e, "`force` converts all the same");
+    err_advise(e, "`force` converts it anyway");
     return false;
 }
 
@@ -173,8 +176,8 @@ static bool collect(const struct stored *S, int k, struct triplets *t, struct er
         struct place at = S->format->where(S, k, i);
         if (at.kind != SLOT_ENTRY) continue;
         if (t->n == t->most)
-            return fail(e, E_INTERNAL, "%s: more than the %lld entries that were packed", S->format->name,
-                        (long long)S->nnz);
+            return fail(e, E_INTERNAL, "%s: unpacking found more entries than the %lld that were packed",
+                        S->format->name, (long long)S->nnz);
         t->row[t->n] = (int)at.row;
         t->col[t->n] = (int)at.col;
         t->val[t->n++] = array_real(&S->a[k], i);
@@ -191,7 +194,8 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
     for (int k = 0; k < S->narrays; k++)
         if (stored_is_value(S, k) && !collect(S, k, &t, e)) goto out;
     if (t.n < S->nnz && !S->format->zeros_fade) {
-        fail(e, E_INTERNAL, "%s: %lld of %lld entries found", S->format->name, (long long)t.n, (long long)S->nnz);
+        fail(e, E_INTERNAL, "%s: unpacking found only %lld of %lld entries", S->format->name, (long long)t.n,
+             (long long)S->nnz);
         goto out;
     }
     ok = csr_from_triplets(out, S->rows, S->cols, t.n, t.row, t.col, t.val, NULL, NULL, e);

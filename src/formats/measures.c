@@ -1,4 +1,4 @@
-/* How well a format of diagonals stores a matrix. */
+/* Padding and balance of work of a matrix stored by diagonals. */
 #include "measures.h"
 #include "base/err.h"
 #include "format.h"
@@ -9,7 +9,8 @@ bool format_measures(const struct stored *S, struct measures *out, struct err *e
     double squares = 0;
     *out = (struct measures){0};
     if (!S->format->piece)
-        return fail(e, E_UNSUPPORTED, "%s stores no diagonals, so it has no operands to balance; use drm, hdia or dia",
+        return fail(e, E_UNSUPPORTED,
+                    "%s stores no diagonals, so its balance of work cannot be measured; use drm, hdia or dia",
                     S->format->name);
     for (; S->format->piece(S, n, &operands); n++) out->operands += operands;
     double mean = n ? (double)out->operands / (double)n : 0;

@@ -1,4 +1,4 @@
-/* How well a format of diagonals stores a matrix. */
+/* Padding and balance of work of a matrix stored by diagonals. */
 #ifndef MEASURES_H
 #define MEASURES_H
 
@@ -12,18 +12,18 @@ extern "C" {
 struct err;
 struct stored;
 
-/* How well a format of diagonals stores a matrix, as Wang et al. 2024 measure it: operands are the stored values,
-   padding included, since all of them take part in the product (definition 3); the balance of work is the variance
-   of the operands over the pieces that thread blocks process (eq. 13, which divides by the number of pieces). The
-   paper's pieces are DRM's sub-blocks and the blocks of HDIA and BRCSD-II, whose variances are equal at one block
-   size; BRCSD-I's are its blocks, cut into 64 rows. The paper does not measure DIA and HDC: here their pieces are
-   DIA_ROWS rows. Our kernels give each thread block one piece; for HDIA and BRCSD-II, whose pieces are rarely more
-   than a warp's work, they give it 128 rows, which is four hacks or blocks of 32. */
+/* The measures of Wang et al. 2024. Operands are the stored values including padding, because all of them take part in
+   the SpMV (definition 3). The balance of work is the variance of the operands over the pieces that thread blocks
+   process (eq. 13, divided by the number of pieces). The paper's pieces are DRM's sub-blocks, the blocks of HDIA and of
+   BRCSD-II, and the blocks of BRCSD-I divided into 64 rows; HDIA and BRCSD-II have the same variance at the same block
+   size. The paper does not measure DIA and HDC; here their pieces are DIA_ROWS rows. Our kernels process one piece per
+   thread block, except for HDIA and BRCSD-II: their pieces are small, so a thread block takes 128 rows, that is four
+   hacks or blocks of 32. */
 struct measures {
     int64_t padding, operands, pieces; /* padding = operands - nnz */
-    double variance;                   /* 0 where there are no pieces */
+    double variance;                   /* 0 if there are no pieces */
 };
-/* E_UNSUPPORTED where the format stores no diagonals. */
+/* Fails with E_UNSUPPORTED if the format stores no diagonals. */
 bool format_measures(const struct stored *S, struct measures *out, struct err *e);
 
 #ifdef __cplusplus

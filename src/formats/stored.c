@@ -21,7 +21,7 @@ int64_t stored_slots(const struct stored *S)
     return slots;
 }
 
-/* Saturates: the estimate of an explosion may be beyond any memory. */
+/* Saturates, because the estimate for an unsuitable format may overflow. */
 int64_t stored_bytes(const struct stored *S)
 {
     int64_t sum = 0;

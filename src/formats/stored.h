@@ -1,4 +1,4 @@
-/* A stored matrix: a short list of named, typed arrays in one format. */
+/* A stored matrix: a list of named, typed arrays in one format. */
 #ifndef STORED_H
 #define STORED_H
 
@@ -23,24 +23,24 @@ struct stored {
     const struct format *format;
     int64_t rows, cols, nnz;
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
-    enum type real;            /* T_F32 or T_F64: the type of the values */
+    enum type real;            /* the type of the values: T_F32 or T_F64 */
     int narrays;
-    struct array a[ARRAYS_MAX];
+    struct array a[ARRAYS_MAX]; /* data owned, released by stored_free; may be NULL for plans and device matrices */
 };
 
-/* What one slot of an array stands for. */
+/* What a slot of an array stands for. */
 enum slot_kind { SLOT_ENTRY, SLOT_PADDING, SLOT_POINTER };
 struct place {
     enum slot_kind kind;
-    int64_t row, col; /* of the entry; -1 where it has none. A pointer names the row (or block row...) it starts */
+    int64_t row, col; /* of the entry, or -1. For a pointer: the row, or first row of a block, that it points to */
 };
 
-int64_t stored_bytes(const struct stored *S);
-int64_t stored_slots(const struct stored *S);
+int64_t stored_bytes(const struct stored *S); /* total size of the arrays; INT64_MAX if larger */
+int64_t stored_slots(const struct stored *S); /* elements of the value arrays */
 void stored_free(struct stored *S);
-/* "width 3, sigma 32": the parameters it was stored with. Returns out. */
+/* Write the parameters S was stored with, such as "C 32, sigma 1024", to out. Returns out. */
 const char *stored_params(const struct stored *S, char *out, size_t size);
-bool stored_is_value(const struct stored *S, int k); /* array k holds values */
+bool stored_is_value(const struct stored *S, int k); /* does array k hold values? */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Measured multiplications. */
+/* Checked and timed SpMVs. Implemented by gpu/bench.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -21,34 +21,34 @@ struct mat;
 struct stored;
 struct watch;
 
-/* One measured multiplication (bench.c). */
+/* The result of timing one kernel on one matrix. */
 struct run {
     const struct kernel *kernel;
     const struct device *dev;
     const struct stored *of;
     enum type real;
-    double us, spread_us; /* median, and half the distance between the quartiles */
-    double first_us;      /* the first launch, cold */
+    double us, spread_us; /* median time of one SpMV, and half the interquartile range */
+    double first_us;      /* time of the first launch, with cold caches */
     int reps;
-    double prep_us, put_us;         /* packing and ready_us; copying to the device, 0 where it was packed there */
+    double prep_us, put_us;         /* packing plus ready_us; copying to the device, 0 if it was packed there */
     const struct device *packed_on; /* NULL: the host */
-    double ready_us;      /* what the kernel prepares on the device beside the matrix, once: tile starts and the like */
-    int64_t bytes;        /* that must move at least: arrays used, x once, y once (twice if beta != 0) */
-    double gbs, gflops;   /* bytes / us; 2 nnz / us */
-    double share;         /* gbs / the measured read ceiling, 0 = ceilings not measured */
-    struct verdict error; /* against the reference, from a run with random x, y, alpha, beta */
+    double ready_us;                /* the kernel's own preparation on the device, done once: tile starts and similar */
+    int64_t bytes;                  /* minimum traffic: arrays used, x once, y once (twice if beta != 0) */
+    double gbs, gflops;             /* bytes / us; 2 nnz / us */
+    double share;                   /* gbs / the measured read bandwidth; 0 = not measured */
+    struct verdict error;           /* compared with the reference, for random x, y, alpha, beta */
 };
 
-/* What follows from the time and the bytes of a run: gbs, gflops, share. */
+/* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
-/* Check k on M against the reference of A (random x and y by seed), then time it. reps 0 = chosen so
-   that it takes about 0.2 s. A wrong result is E_NUMERIC and no time is given. */
+/* Check k on M against the reference of A with random x and y, then time it. reps: timed launches; 0: as many as
+   take about 0.2 s. A wrong result fails with E_NUMERIC and is not timed. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);
-/* The check alone; y (rows doubles) may be NULL. */
+/* Only the check. y receives the result (rows doubles) and may be NULL. */
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
                  uint64_t seed, double *y, struct verdict *out, struct err *e);
-/* Bytes that k must move at least: the arrays, less padding that it need not read, x once, y once or twice. */
+/* Minimum traffic of k in bytes: the arrays without padding that k skips, x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
 
 #ifdef __cplusplus

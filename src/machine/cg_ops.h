@@ -1,4 +1,4 @@
-/* The fused passes of CG on a device (k_cg.cu). */
+/* The fused passes of CG on a device. Implemented by gpu/kernels/k_cg.cu. */
 #ifndef CG_OPS_H
 #define CG_OPS_H
 
@@ -12,16 +12,17 @@ extern "C" {
 
 struct device;
 
-/* The fused passes of cg (k_cg.cu). The step is BROKE_DOWN unless s[S_PQ] > 0. */
+/* The solve ends with BROKE_DOWN unless s[S_PQ] > 0. Vectors have n values; s: the solver's scalars (vec_ops.h). */
 struct cg_ops {
-    /* s[S_PQ] = p.q, s[S_QQ] = q.q, and if s[S_CAREFUL] s[S_RQ] = r.q */
+    /* s[S_PQ] = p.q, s[S_QQ] = q.q; if s[S_CAREFUL] is set, also s[S_RQ] = r.q */
     void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);
-    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p, with the beta that the sums foretell, so that one
-       pass does; s[S_RR] = r.r as it came out, s[S_CAREFUL] = 1 if that is not what they foretold; record */
+    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p. beta uses the r.r predicted from the sums, so that
+       one pass suffices. s[S_RR] = the computed r.r; s[S_CAREFUL] = 1 if that differs from the prediction. Adds a
+       record. */
     void (*step)(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x);
     /* With a preconditioner, alpha = s[S_RHO] / pq: x += alpha p; r -= alpha q; s[S_RR] = r.r */
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x);
-    /* beta = r.z / s[S_RHO], then s[S_RHO] = r.z; record */
+    /* beta = r.z / s[S_RHO], then s[S_RHO] = r.z. Adds a record. */
     void (*rho)(struct device *d, int64_t n, double *s, const void *r, const void *z);
     void (*direction)(struct device *d, int64_t n, double *s, const void *z, void *p); /* p = z + beta p */
 };

@@ -1,4 +1,5 @@
-/* Devices as the host sees them: memory, launches, ceilings, the registry. */
+/* Devices as the host sees them: memory, launches, measured bandwidths, the registry. Implemented by gpu/device.c,
+   gpu/dev_host.c, gpu/emu/ and gpu/cuda/. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -18,10 +19,10 @@ enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA };
 /* Measured once per device by device_ceilings; 0 = not measured. */
 struct ceilings {
     bool measured;
-    double read_gbs, copy_gbs; /* streaming, far above the cache */
-    double cache_gbs;          /* reading what fits the last-level cache */
-    double gather_gps;         /* 10^9 random 8-byte gathers a second from a vector beyond the cache */
-    double launch_us;          /* one empty launch */
+    double read_gbs, copy_gbs; /* streaming over vectors far larger than the cache */
+    double cache_gbs;          /* reading a vector that fits the last-level cache */
+    double gather_gps;         /* 10^9 random 8-byte gathers per second from a vector larger than the cache */
+    double launch_us;          /* time of one empty launch */
 };
 
 struct device_ops {
@@ -30,21 +31,22 @@ struct device_ops {
     void (*free)(struct device *d, void *p);
     bool (*put)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
-    /* Wait for all launches; reports what went wrong in them (a CUDA error, an emulator finding). */
+    /* Wait for all launches. Fails if one of them failed (a CUDA error, or an error found by the emulator). */
     bool (*sync)(struct device *d, struct err *e);
-    /* us[0..reps-1] = time of each go(ctx), by device events where there are some. */
+    /* us[0..reps-1] = time of each go(ctx), by device events if the device has them. */
     bool (*time)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                  struct err *e);
-    /* bytes of memory free now and in all */
+    /* bytes of memory: free now, and total */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
     bool (*reset)(struct device *d, struct err *e); /* after loss; all device memory is gone */
-    /* Memory of the host, all zeros, that launches write to, at *on_device for them. What a launch wrote is there for
-       the host once a later one of the same stream has written. */
+    /* Zeroed host memory that launches can write to; they use the address *on_device. The host sees what a launch
+       wrote once a later launch of the same stream has written. */
     void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
     void (*unshare)(struct device *d, void *host);
-    bool (*idle)(struct device *d); /* are all launches done? does not wait. NULL: each is done when it returns */
-    /* The launches of go(ctx) as a graph, instead of running them: replay runs them all for less than they cost one by
-       one. NULL: this device has no graphs. capture gives NULL where it did not work, with no harm done. */
+    bool (*idle)(struct device *d); /* are all launches done? Does not wait. NULL: launches finish before they return */
+    /* Record the launches of go(ctx) as a graph instead of running them; replay runs them all for less than they cost
+       one by one. NULL: this device has no graphs. capture returns NULL if the launches cannot be recorded; nothing has
+       run then. */
     void *(*capture)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
     bool (*replay)(struct device *d, void *graph, struct err *e);
     void (*forget)(struct device *d, void *graph);
@@ -57,17 +59,17 @@ struct device {
     enum device_kind kind;
     const struct device_ops *ops;
     int units; /* multiprocessors, or threads */
-    bool lost; /* a sticky error happened; reset or go on with another */
+    bool lost; /* a sticky error happened: reset the device or use another */
     struct ceilings ceilings;
     void *impl;
     void *stream; /* cudaStream_t, or NULL */
 };
 
-/* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use; NULL and an error
-   that lists what exists. Devices live until devices_close. */
+/* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. NULL, with an error that
+   lists the available devices, if there is none. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
-struct device *device_default(void);     /* cuda:0 if there is one, else cpu; cheap until first use */
-int device_count(enum device_kind kind); /* without initialising CUDA more than needed */
+struct device *device_default(void);     /* cuda:0 if there is one, else cpu; does not start CUDA */
+int device_count(enum device_kind kind); /* starts no more of CUDA than counting needs */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 /* Tests: register a device under its name (dev_fake.c). */

@@ -1,4 +1,4 @@
-/* The sorts of devices there can be, whether this machine has them or not. */
+/* The kinds of devices that warpspy knows, whether or not this machine has them. */
 #include "device_sorts.h"
 #include "base/registry.h"
 

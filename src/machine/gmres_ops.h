@@ -1,4 +1,4 @@
-/* GMRES(m) on a device (k_gmres.cu). */
+/* The fused passes of GMRES(m) on a device. Implemented by gpu/kernels/k_gmres.cu. */
 #ifndef GMRES_OPS_H
 #define GMRES_OPS_H
 
@@ -14,8 +14,9 @@ extern "C" {
 
 struct device;
 
-/* GMRES(m) (k_gmres.cu). V: m vectors, one after another; q: A times the last. w: GMRES_WORK(m) doubles on the device,
-   rows of m + 1 (see GM_*), then the partial sums. */
+/* V: the m basis vectors, one after another, of n values each; q: A times the newest of them. w: GMRES_WORK(m) doubles
+   on the device, rows of m + 1 (numbered by GM_*), then the partial sums. H: the Hessenberg matrix, R: H after the
+   rotations, g: the rotated right side. */
 enum {
     GM_H,
     GM_H2,
@@ -23,27 +24,28 @@ enum {
     GM_COS,
     GM_SIN,
     GM_Y,
-    GM_R, /* R's column c is row GM_R + c; H's, as it was, GM_R + m + c */
+    GM_R, /* column c of R is row GM_R + c; column c of H, before rotation, is row GM_R + m + c */
     GM_BLOCKS = 512,
     GM_MOST = 500
 };
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
-#define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* where the partial sums of column 0 begin */
+#define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
 struct gmres_ops {
-    /* row = V'q for the columns from .. to-1. `parts`: only the sums of the blocks, blocks(d, n) of them for each
-       column at GMRES_PARTS(m), GM_BLOCKS apart; the row is left to who adds them up. */
+    /* row = V'q for the columns from .. to-1. With `parts`: write only the sum of each thread block, blocks(d, n) of
+       them per column from GMRES_PARTS(m) on, GM_BLOCKS per column; the host sums them up and writes the row. */
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q);
     int (*blocks)(const struct device *d, int64_t n);
     /* q -= V row for the same columns; s[S_PQ] = q.q */
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
-    /* Column k of H, from row GM_H, or from GM_H and GM_H2 where q was made orthogonal twice, and s[S_PQ], rotated into
-       R; the residual that is left; record. BROKE_DOWN if R is singular with it: then the column is not taken. */
+    /* Rotate column k of H into R and record the new residual. The column is row GM_H (plus GM_H2 if q was made
+       orthogonal twice), then the root of s[S_PQ]. If it makes R singular, the solve ends with BROKE_DOWN and the
+       column is not used. */
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* R y = g, for s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
-    /* q = b - q, the true residual, from which a cycle begins; it replaces the last record, and may end the solve. */
+    /* q = b - q, the true residual, with which a cycle begins. It replaces the last record and may end the solve. */
     void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
     void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
 };

@@ -1,4 +1,5 @@
-/* Kernels and their launches: y = alpha A x + beta y. */
+/* SpMV kernels and their launches: y = alpha A x + beta y. Implemented by gpu/kernels/kernels.c; the kernels are
+   gpu/kernels/k_FORMAT.cu. */
 #ifndef KERNEL_H
 #define KERNEL_H
 
@@ -17,20 +18,21 @@ struct mat;
 struct registry;
 struct stored;
 
-/* One multiplication to launch: y = alpha A x + beta y. x: cols values, y: rows values, of S->real.
-   beta == 0 means y is not read (it may hold NaN). Asynchronous on cuda. */
+/* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
+   A->of->real. If beta is 0, y is not read (it may hold NaN). Asynchronous on cuda. */
 struct launch {
     const struct mat *A;
     double alpha, beta;
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* Not NULL: as in cg_ops.dots, also x.y, y.y and perhaps r.y, with alpha 1 and beta 0; for kernels with `sums`. */
+    /* Not NULL: also compute x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does. Only with alpha 1 and
+       beta 0, and for kernels that have sums_f32 and sums_f64. */
     double *s;
     const void *r;
-    /* filled in by kernel_launch, for kernels that keep some */
-    void *scratch;
-    uint64_t *note; /* written by prepare */
+    /* filled in by kernel_launch for kernels with scratch */
+    void *scratch;  /* memory of the kernel on the device */
+    uint64_t *note; /* see struct scratch; written by prepare */
 };
 
 /* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
@@ -39,27 +41,28 @@ struct kernel {
     const struct format *format;
     const char *source;
     const char *work;   /* what one thread does */
-    const char *lesson; /* how the threads lie over the matrix, what they ask of memory, where that goes wrong; lines
-                           of at most 100 columns, divided by \n */
-    bool deterministic; /* bitwise the same every run */
+    const char *lesson; /* how threads map to the matrix, what memory accesses follow, and when that is slow; lines of
+                           at most 100 columns, separated by \n */
+    bool deterministic; /* bitwise the same result in every run */
     bool host;          /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
-    bool vendor;        /* a library's, for cuda alone */
-    bool together;      /* its blocks share out the work or one launch reads what another wrote: none can be left out */
-    bool host_part;     /* a part of its work is done on the host, where the emulator does not see it */
-    bool shares;        /* its blocks take work as they come to it: which of them does what is chance */
-    int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: of all of them */
-    bool skips_padding;                       /* stops where a row's padding begins: it need not be read */
+    bool vendor;        /* a library's kernel, only for cuda */
+    bool together;      /* its blocks depend on one another or on an earlier launch: all of them must be emulated */
+    bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
+    bool shares;        /* its blocks take work dynamically: which block does what depends on timing */
+    int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: all arrays */
+    bool skips_padding;                       /* stops where a row's padding begins and does not read the padding */
     const int64_t *param;                     /* the format's parameters it is measured with; NULL: the defaults */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
-    bool (*best)(const struct csr *A); /* the one of its format to take for A, if none is named; NULL: never */
-    /* Bytes the kernel keeps on the device beside the matrix; what fills them, and the note, once; what releases the
-       thing that the note names. Each may be NULL. */
+    bool (*best)(const struct csr *A); /* is it the best kernel of its format for A? see kernel_default; NULL: never */
+    /* Each may be NULL. scratch: bytes the kernel keeps on the device beside the matrix; prepare fills them and the
+       note, once; release frees what the note refers to. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
     void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
-    bool (*sums_f32)(const struct launch *L, struct err *e); /* the same with the sums of a launch; NULL: it cannot */
+    bool (*sums_f32)(const struct launch *L,
+                     struct err *e); /* also computes the sums of struct launch; NULL: not available */
     bool (*sums_f64)(const struct launch *L, struct err *e);
 };
 
@@ -67,11 +70,11 @@ extern const struct kernel *const kernels[]; /* ended by NULL, in the order of k
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used when none is named: of the format's own ones that run on d, the first that says it is best for A,
-   else the last. A may be NULL. */
+/* The kernel used if the user names none: among the kernels of f that run on d, vendors' excluded, the first whose
+   `best` accepts A, else the last one. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
-/* Microseconds that the preparation of k on M took: tile starts and the like; 0 if it has none or did not run yet. */
+/* Microseconds that k's preparation on M took (tile starts and similar); 0 if it has none or has not run yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* A stored matrix on a device. */
+/* A stored matrix on a device. Implemented by gpu/bench.c and gpu/kernels/kernels.c. */
 #ifndef MAT_H
 #define MAT_H
 
@@ -15,25 +15,26 @@ struct device;
 struct err;
 struct kernel;
 
-/* What kernels keep on a device beside a stored matrix, made at their first launch: counters, tile starts. */
+/* Memory that a kernel keeps on a device beside a stored matrix, made at its first launch: counters, tile starts. */
 struct scratch {
     const struct kernel *kernel;
     void *p;
-    uint64_t note; /* a number to go with it: the handle of a texture, the size of a block */
-    double us;     /* it took to make */
+    uint64_t note; /* a value the kernel keeps with it, such as a texture handle or a block size */
+    double us;     /* time it took to prepare */
     struct scratch *next;
 };
 
-/* A stored matrix on a device. */
+/* A stored matrix on a device: the device copies of its arrays. */
 struct mat {
-    const struct stored *of;
+    const struct stored *of; /* not owned; must outlive this */
     struct device *dev;
-    void *ptr[ARRAYS_MAX];
-    struct scratch **scratch; /* the head of a list that launches add to */
+    void *ptr[ARRAYS_MAX];    /* array k on the device, owned */
+    struct scratch **scratch; /* head of a list that launches append to, owned */
 };
+/* Copy S to d; E_MEMORY if it does not fit. mat_free releases the arrays and all scratch memory. */
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void mat_free(struct mat *M);
-/* For mat_free. */
+/* Release only the scratch memory, for matrices whose arrays belong to someone else. */
 void scratch_free(struct mat *M);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* What the emulator observes of a kernel: the requests of each warp, their memory traffic, and how much of it is used.
- */
+   Implemented by gpu/emu/ and gpu/kernels/sources.c. */
 #ifndef MICROSCOPE_H
 #define MICROSCOPE_H
 
@@ -86,7 +86,7 @@ struct request_facts {
     int lanes;
     int nsectors;
     uint64_t sector[2 * LANES];       /* address / SECTOR, in lane order, each once; for atomics of several lanes at one
-                                         address       once per lane, as these are serialized */
+                                         address once per lane, as these are serialized */
     int bytes;                        /* distinct bytes that the lanes accessed */
     int padding;                      /* those among them that are padding of the format */
     int wavefronts, wavefronts_least; /* shared memory: with bank conflicts, and without any */

@@ -1,4 +1,4 @@
-/* Conversions on a device: memory, order of steps, times; the work itself is the packers'. */
+/* Conversions on a device: memory, order of steps, timing. The packers do the work itself. */
 #include "packer.h"
 #include "base/clock.h"
 #include "device.h"
@@ -24,11 +24,11 @@ void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struc
     return p->room[r].p;
 }
 
-void *packing_own(struct packing *p, size_t bytes, void (*release)(void *own), struct err *e)
+void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e)
 {
-    if (!p->own) p->own = mem_zero(1, bytes, "the state of a packer", e);
-    p->own_release = release;
-    return p->own;
+    if (!p->state) p->state = mem_zero(1, bytes, "the state of a packer", e);
+    p->state_release = release;
+    return p->state;
 }
 
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e)
@@ -52,7 +52,7 @@ bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t 
 
 bool packing_pairs(struct packing *p, int64_t n, struct err *e)
 {
-    for (enum room r = ROOM_KEY; r <= ROOM_WITH2; r++)
+    for (enum room r = ROOM_KEY; r <= ROOM_PAYLOAD2; r++)
         if (!packing_room(p, r, n, sizeof(uint64_t), e)) return false;
     return true;
 }
@@ -60,7 +60,7 @@ bool packing_pairs(struct packing *p, int64_t n, struct err *e)
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e)
 {
     struct pairs pairs = {
-        n, {p->room[ROOM_KEY].p, p->room[ROOM_KEY2].p}, {p->room[ROOM_WITH].p, p->room[ROOM_WITH2].p}};
+        n, {p->room[ROOM_KEY].p, p->room[ROOM_KEY2].p}, {p->room[ROOM_PAYLOAD].p, p->room[ROOM_PAYLOAD2].p}};
     p->sorted = 0;
     return room_for_tools(p, n, 0, e) &&
            p->tools->sort(p->dev, &pairs, from, bits, &p->sorted, p->room[ROOM_TEMP].p, p->room[ROOM_TEMP].bytes, e);
@@ -70,11 +70,11 @@ bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *
 
 static bool plan(struct packing *p, struct err *e)
 {
-    p->S = p->asked;
+    p->S = p->given;
     return p->packer->plan(p, e);
 }
 
-/* What this device lacks another, or the host, may have: E_MEMORY. What pads too much does so anywhere: E_LIMIT. */
+/* Too little memory on this device is E_MEMORY, as another device may have enough; too much padding is E_LIMIT. */
 static bool allowed(struct packing *p, bool force, struct err *e)
 {
     int64_t there, total;
@@ -106,9 +106,9 @@ static bool fill(struct packing *p, struct err *e)
 static bool suits(const struct format *f, const struct mat *A, struct err *e)
 {
     if (!A->of->format->interchange)
-        return fail(e, E_INTERNAL, "%s is packed from csr, found %s", f->name, A->of->format->name);
+        return fail(e, E_INTERNAL, "%s can only be packed from csr, not from %s", f->name, A->of->format->name);
     if (packer_find(f, A->dev)) return true;
-    return fail(e, E_UNSUPPORTED, "%s is not packed on %s; the host does it", f->name, A->dev->name);
+    return fail(e, E_UNSUPPORTED, "%s has no packer for %s; pack it on the host", f->name, A->dev->name);
 }
 
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
@@ -122,14 +122,14 @@ bool packing_begin(struct packing **p, const struct format *f, const struct mat 
     w->rows = A->of->rows;
     w->cols = A->of->cols;
     w->nnz = A->of->nnz;
-    w->asked = (struct stored){.format = f, .rows = w->rows, .cols = w->cols, .nnz = w->nnz, .real = A->of->real};
-    if (format_params(f, param, &w->asked, e) && plan(w, e) && allocate(w, force, e) && fill(w, e)) return *p = w, true;
-    w->dev->ops->sync(w->dev, NULL); /* what was queued still uses the memory */
+    w->given = (struct stored){.format = f, .rows = w->rows, .cols = w->cols, .nnz = w->nnz, .real = A->of->real};
+    if (format_params(f, param, &w->given, e) && plan(w, e) && allocate(w, force, e) && fill(w, e)) return *p = w, true;
+    w->dev->ops->sync(w->dev, NULL); /* queued launches still use the memory */
     packing_free(w);
     return false;
 }
 
-bool packing_again(struct packing *p, struct err *e)
+bool packing_repeat(struct packing *p, struct err *e)
 {
     return plan(p, e) && fill(p, e);
 }
@@ -140,7 +140,7 @@ bool packing_time(struct packing *p, int reps, double *us, struct err *e)
     bool ok = t != NULL;
     for (int i = 0; ok && i < reps; i++) {
         double from = now_us();
-        ok = packing_again(p, e);
+        ok = packing_repeat(p, e);
         t[i] = now_us() - from;
     }
     if (ok) *us = times_median(reps, t, NULL);
@@ -168,8 +168,8 @@ void packing_free(struct packing *p)
         if (p->out[k]) p->dev->ops->free(p->dev, p->out[k]);
     for (int r = 0; r < ROOMS; r++)
         if (p->room[r].p) p->dev->ops->free(p->dev, p->room[r].p);
-    if (p->own && p->own_release) p->own_release(p->own);
-    mem_free(p->own);
+    if (p->state && p->state_release) p->state_release(p->state);
+    mem_free(p->state);
     mem_free(p);
 }
 
@@ -192,7 +192,7 @@ bool mat_get(const struct mat *M, struct stored *S, struct err *e)
     return ok;
 }
 
-/* ---- what it is worth ---- */
+/* ---- cost in SpMVs ---- */
 
 double conversion_spmvs(double us, double csr_us)
 {

@@ -1,5 +1,5 @@
-/* Packing on a device: a CSR matrix that lies there becomes another format there, its arrays equal, bit for bit, to
-   those that format_pack makes on the host. */
+/* Packing on a device: converts a CSR matrix on a device to another format on the same device. The arrays equal those
+   that format_pack makes on the host, bit for bit. Implemented by packer.c; packer_find by gpu/packers/packers.c. */
 #ifndef PACKER_H
 #define PACKER_H
 
@@ -18,93 +18,95 @@ struct mat;
 struct packing;
 struct tools;
 
-/* A packer is one file, gpu/p_FORMAT.cu, ending with this entry, and one line in gpu/packers.def. */
+/* A packer is one file, gpu/packers/p_FORMAT.cu, ending with this entry, and one line in gpu/packers/packers.def. */
 struct packer {
     const struct format *format;
-    const char *about; /* how the work is dealt out */
-    /* Find on the device what the sizes hang on, read that back, list the arrays of p->S by the format's *_sizes. What
-       is kept in rooms is there for pack. */
+    const char *about; /* how the work is distributed over threads */
+    /* Compute on the device what the array sizes depend on, read it back, and list the arrays of p->S by the format's
+     *_sizes. Data left in rooms stays available for f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* Queue what fills every slot of p->out, which is not zeroed before. */
+    /* Queue the launches that write every slot of p->out, which is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
 };
 
-/* Memory of the device beside the matrix and the result, by use; it stays from one run to the next. */
+/* Work areas on the device, by use. They are kept from one run to the next. */
 enum room {
-    ROOM_CUT,  /* where tiles begin (gpu/tiles.h) */
-    ROOM_AT,   /* int64: counts, then places */
-    ROOM_TEMP, /* of the tools */
-    ROOM_KEY,  /* these four: pairs for a sort */
+    ROOM_CUT,  /* int: where tiles begin (gpu/kernels/tiles.h) */
+    ROOM_AT,   /* int64: counts, then their exclusive prefix sums */
+    ROOM_TEMP, /* temporary memory of the tools (tools.h) */
+    ROOM_KEY,  /* this and the next three: key-value pairs for a sort, and room for the sorted ones */
     ROOM_KEY2,
-    ROOM_WITH,
-    ROOM_WITH2,
-    ROOM_BAND,   /* int: where the keys of bands begin (gpu/openers.h) */
-    ROOM_NUMBER, /* int: the keys */
-    ROOM_BASE,   /* int: where bands begin in another order */
-    ROOM_FOUND,  /* a few numbers on their way to the host */
-    ROOM_MORE,   /* int64: a second row of counts */
+    ROOM_PAYLOAD,
+    ROOM_PAYLOAD2,
+    ROOM_BAND,   /* int: where the keys of each band begin (gpu/packers/openers.h) */
+    ROOM_NUMBER, /* int: the keys of all bands */
+    ROOM_BASE,   /* int: where bands begin in a second order */
+    ROOM_FOUND,  /* a few numbers to be read back by the host */
+    ROOM_MORE,   /* int64: a second array of counts */
     ROOMS
 };
 
-/* A conversion; fields are for packers. */
+/* A conversion in progress. The fields are for packers. */
 struct packing {
     const struct packer *packer;
     const struct mat *A; /* csr, on dev */
     struct device *dev;
     const struct tools *tools;
     int64_t rows, cols, nnz, tiles;
-    struct stored asked, S; /* parameters as asked for; as planned: arrays without data */
+    struct stored given, S; /* the parameters given; the planned result: arrays without data */
     void *out[ARRAYS_MAX];
     struct {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    /* Kept from plan to pack: a number; which of the two pairs holds the result of a sort; the packer's own state. */
+    /* Kept from plan to pack: a count (of keys or diagonals); which of the two pairs holds the sorted result; the
+       packer's state on the host. */
     int64_t found;
     int sorted;
-    void *own; /* see packing_own */
-    void (*own_release)(void *own);
+    void *state; /* see packing_state */
+    void (*state_release)(void *state);
 };
 
-/* The packer of f that runs on d, or NULL: then f is packed on the host. */
+/* The packer of f for d. NULL: there is none, and f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
-/* Plan, refuse as format_pack does, allocate and pack; E_MEMORY where the device has no room for the result. A: a
-   matrix in the format csr on a device, which must outlive p; param: PARAMS_MAX values, or NULL for the defaults.
-   E_UNSUPPORTED where there is no packer. On failure *p is NULL. */
+/* Plan, refuse as format_pack does, allocate and pack. A: a matrix in the format csr on a device; it must outlive p.
+   param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the device has no room for the result, and
+   with E_UNSUPPORTED if there is no packer. On failure *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
-/* Plan and pack once more, into the same memory, and wait: for timing. */
-bool packing_again(struct packing *p, struct err *e);
-/* The median time of `reps` such runs in microseconds, as the host sees it: with the numbers that are read back. */
+/* Plan and pack once more into the same memory, and wait; for timing. */
+bool packing_repeat(struct packing *p, struct err *e);
+/* *us: the median time of `reps` such runs in microseconds, measured on the host, so including what plan reads back. */
 bool packing_time(struct packing *p, int reps, double *us, struct err *e);
-/* Hand over what was packed: S without data, M its arrays on the device, which refers to S. p keeps none of it. */
+/* Move the result out of p: S lists the arrays without host data, M owns their device memory and refers to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
 void packing_free(struct packing *p);
-/* Bring the arrays of M to the host: fills in S = M->of. On failure S is without data. */
+/* Copy the arrays of M to the host, into S, which must be *M->of. On failure S has no data. */
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 
-/* What a conversion of so many us costs, where a product takes csr_us in CSR and own_us in the format: in products with
-   CSR; and after how many products it has paid for itself, infinite where the format is not faster. */
+/* The cost of a conversion that takes `us`, when one SpMV takes csr_us with CSR and own_us with the format: expressed
+   in SpMVs with CSR; and the number of SpMVs after which it has paid off, infinite if the format is not faster. */
 double conversion_spmvs(double us, double csr_us);
 double conversion_pays_after(double us, double csr_us, double own_us);
 
 /* ---- for packers ---- */
 
-/* n items of a room; what it held is lost where it was smaller. NULL on failure. */
+/* A room of at least n items of `size` bytes. If it has to grow, its contents are lost. NULL on failure. */
 void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struct err *e);
-/* Wait, then copy to the host. */
+/* Wait for all launches, then copy to the host. */
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e);
-/* at[0 .. n] in ROOM_AT or ROOM_MORE: the counts of n items become places, at[n] is their sum, which goes to *sum
-   unless that is NULL. */
+/* Replace the n counts at[0 .. n-1] in room `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums; at[n] is the
+   total, which is also read back to *sum unless that is NULL. */
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
-/* n pairs in the rooms for them are sorted, see tools.h; p->sorted says which of the two to use. */
+/* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by bits from .. bits-1 (see tools.h). p->sorted: 0 if the result is
+   there, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
-/* p->own: state that the packer keeps on the host from plan to pack. The first call allocates and clears it. release
-   frees what it points to; NULL: nothing. */
-void *packing_own(struct packing *p, size_t bytes, void (*release)(void *own), struct err *e);
-/* Room for n pairs. */
+/* p->state: what the packer keeps on the host from plan to pack. The first call allocates and clears it. release frees
+   what its fields point to; NULL: nothing to free. */
+void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e);
+/* Room for n pairs and their sorted copies. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 #ifndef REASON_H
 #define REASON_H
 
-/* How an iteration ended: what s[S_DONE] holds. The last is found on the host only. */
+/* Why a solve ended: the value of s[S_DONE]. DRIFTED is detected on the host only. */
 enum reason {
     RUNNING,
     CONVERGED,
@@ -12,10 +12,10 @@ enum reason {
     NOT_A_NUMBER,
     STAGNATED,
     STOPPED,
-    DRIFTED /* the recursive residual met the tolerance, the true one did not */
+    DRIFTED /* the recursive residual met the tolerance, but the true residual did not */
 };
 
-/* BROKE_DOWN: the number that is 0 but for rounding, in s[S_WHAT]. */
+/* After BROKE_DOWN, s[S_WHAT]: which quantity was 0 up to rounding. */
 enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA };
 
 #endif

@@ -1,4 +1,4 @@
-/* Symmetrization and transposition by loops of the host, by all threads. */
+/* Symmetrization and transposition by loops on the host, on all threads. */
 #include "base/mem.h"
 #include "symmetrize.h"
 #include "tools.h"
@@ -7,14 +7,14 @@
 
 enum { ENTRIES_A_THREAD = 1 << 15 };
 
-/* Threads that n entries keep busy. */
+/* The number of threads worth starting for n entries. */
 static int threads_for(int64_t n)
 {
     int most = omp_get_max_threads();
     return n / ENTRIES_A_THREAD + 1 < most ? (int)(n / ENTRIES_A_THREAD) + 1 : most;
 }
 
-/* The first row whose entries begin at or beyond `entry`: where the k-th of n threads begins, by entries. */
+/* The first row of thread k of n, when the entries are divided evenly. */
 static int64_t row_from(const struct csr *A, int k, int n)
 {
     int64_t entry = A->nnz * k / n, low = 0, high = A->rows;
@@ -42,9 +42,10 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
     sums[1] = values;
 }
 
-/* ---- transposition: every thread counts the columns of its rows, and knows then where its entries go ---- */
+/* ---- transposition: each thread counts the entries per column in its rows, which gives where its entries go ---- */
 
-/* counts: n times cols, the numbers of each thread, which become places within a column of A. */
+/* counts: [n][cols], for each thread the entries per column of A; replaced by where the thread's first entry goes
+   within that column. */
 static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(n)
@@ -66,7 +67,7 @@ static void count_columns(const struct csr *A, int n, int *counts, struct csr *T
     for (int64_t c = 0; c < A->cols; c++) T->rowptr[c + 1] += T->rowptr[c];
 }
 
-static void turn(const struct csr *A, int n, int *counts, struct csr *T)
+static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(n)
     for (int k = 0; k < n; k++) {
@@ -83,7 +84,7 @@ static void turn(const struct csr *A, int n, int *counts, struct csr *T)
 bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
-    /* The counts of all threads take no more than twice what A does. */
+    /* Limit the threads so that their counts take at most twice the memory of A. */
     int n = threads_for(A->nnz), most = (int)(1 + (A->cols ? 6 * A->nnz / A->cols : 0) % INT32_MAX);
     if (n > most) n = most;
     if (!csr_new(&T, A->cols, A->rows, A->nnz, false, e)) return false;
@@ -93,7 +94,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
         return false;
     }
     count_columns(A, n, counts, &T);
-    turn(A, n, counts, &T);
+    scatter(A, n, counts, &T);
     mem_free(counts);
     *out = T;
     return true;
@@ -101,7 +102,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
 
 /* ---- sym ---- */
 
-/* Merge row i of A and of T; out NULL: only count. */
+/* Merge row i of A and row i of its transpose T; returns the length of the result. out NULL: only count. */
 static int64_t merge_row(const struct csr *A, const struct csr *T, int64_t i, int mode, struct csr *out)
 {
     int64_t a = A->rowptr[i], a_end = A->rowptr[i + 1], t = T->rowptr[i], t_end = T->rowptr[i + 1];
@@ -146,7 +147,7 @@ static bool merge(struct sym *v, const struct csr *T, struct err *e)
 bool sym_host_sym(struct sym *v, struct err *e)
 {
     struct csr T;
-    if (!sym_begin_step(v, SYM_TURN, e) || !sym_host_transpose(&T, v->of, e)) return false;
+    if (!sym_begin_step(v, SYM_TRANSPOSE, e) || !sym_host_transpose(&T, v->of, e)) return false;
     bool ok = merge(v, &T, e);
     csr_free(&T);
     return ok;
@@ -162,7 +163,7 @@ static void expand(struct sym *v)
         for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++) {
             v->key[0][at] = sym_key(i, A->col[at]);
             v->key[0][A->nnz + at] = sym_key(A->col[at], i);
-            v->with[0][at] = v->with[0][A->nnz + at] = A->val[at];
+            v->payload[0][at] = v->payload[0][A->nnz + at] = A->val[at];
         }
 }
 
@@ -174,8 +175,8 @@ static int64_t count_keys(const uint64_t *key, int64_t n)
     return different;
 }
 
-/* Compact and rebuild: rows begin where the upper half of a key is a new one. */
-static void rebuild(struct sym *v, const uint64_t *key, const double *with, struct csr *out)
+/* Write the sorted keys as CSR without duplicates: a row begins where the upper half of the keys changes. */
+static void rebuild(struct sym *v, const uint64_t *key, const double *payload, struct csr *out)
 {
     int64_t n = 2 * v->nnz, at = 0, row = 0;
     int mode = (int)v->o.mode;
@@ -183,7 +184,7 @@ static void rebuild(struct sym *v, const uint64_t *key, const double *with, stru
         bool both = k + 1 < n && key[k + 1] == key[k];
         while (row < (int64_t)(key[k] >> 32)) out->rowptr[++row] = (int)at;
         out->col[at] = (int)(uint32_t)key[k];
-        out->val[at] = both ? sym_join(mode, with[k], with[k + 1]) : sym_alone(mode, with[k]);
+        out->val[at] = both ? sym_join(mode, payload[k], payload[k + 1]) : sym_alone(mode, payload[k]);
         k += both;
     }
     while (row < out->rows) out->rowptr[++row] = (int)at;
@@ -192,7 +193,7 @@ static void rebuild(struct sym *v, const uint64_t *key, const double *with, stru
 static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)
 {
     int k = 0;
-    struct pairs pairs = {2 * v->nnz, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
+    struct pairs pairs = {2 * v->nnz, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     expand(v);
     if (!sym_begin_step(v, SYM_SORT, e) || !host_tools.sort(v->o.dev, &pairs, 0, 32 + bits, &k, NULL, 0, e))
@@ -200,7 +201,7 @@ static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)
     if (!sym_begin_step(v, SYM_COUNT, e)) return false;
     int64_t found = count_keys(v->key[k], 2 * v->nnz);
     if (!sym_begin_step(v, SYM_FILL, e) || !csr_new(&v->result, v->rows, v->cols, found, false, e)) return false;
-    rebuild(v, v->key[k], v->with[k], &v->result);
+    rebuild(v, v->key[k], v->payload[k], &v->result);
     return sym_begin_step(v, SYM_STEPS, e);
 }
 
@@ -211,15 +212,15 @@ bool sym_host_paper(struct sym *v, struct err *e)
     while (v->rows >> bits) bits++;
     for (int k = 0; ok && k < 2; k++) {
         v->key[k] = mem_new(2 * v->nnz, sizeof *v->key[k], "keys", e);
-        v->with[k] = mem_new(2 * v->nnz, sizeof *v->with[k], "values of keys", e);
-        ok = v->key[k] && v->with[k];
+        v->payload[k] = mem_new(2 * v->nnz, sizeof *v->payload[k], "values of keys", e);
+        ok = v->key[k] && v->payload[k];
     }
     ok = ok && sort_and_rebuild(v, bits, e);
     for (int k = 0; k < 2; k++) {
         mem_free(v->key[k]);
-        mem_free(v->with[k]);
+        mem_free(v->payload[k]);
         v->key[k] = NULL;
-        v->with[k] = NULL;
+        v->payload[k] = NULL;
     }
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Symmetrization: what is checked before, where the arrays lie on a device, and the methods' order of steps. */
+/* Symmetrization: checks of the input, the layout of the arrays on a device, and the steps of each method. */
 #include "symmetrize.h"
 #include "base/clock.h"
 #include "device.h"
@@ -49,7 +49,7 @@ bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e)
 
 /* ---- memory ---- */
 
-/* So that whatever lies behind n items of any kind begins where a request of a warp does. */
+/* Round n up to a multiple of 32, so that an array placed after n items of any size is aligned for a warp's request. */
 static int64_t aligned(int64_t n)
 {
     return (n + 31) / 32 * 32;
@@ -60,11 +60,16 @@ static int64_t tiles_most(int64_t rows, int64_t nnz)
     return (rows + 2 * nnz) / TILE + 2;
 }
 
-static void *take(struct sym *v, int64_t n, size_t size, const char *what, struct err *e)
+static void *allocate(struct sym *v, int64_t n, size_t size, const char *what, struct err *e)
 {
     void *p = v->o.dev->ops->alloc(v->o.dev, n * (int64_t)size, what, e);
-    if (p) v->taken[v->ntaken++] = p;
+    if (p) v->allocated[v->nallocated++] = p;
     return p;
+}
+
+static void *byte_at(void *room, int64_t bytes)
+{
+    return (char *)room + bytes;
 }
 
 static int64_t matrix_bytes(int64_t rows, int64_t nnz)
@@ -76,31 +81,31 @@ static bool enough(int64_t need, int64_t have, const char *where, const char *wh
 {
     char a[32], b[32];
     if (need <= have) return true;
-    return fail(e, E_MEMORY, "%s: %s needs %s, %s are free; drop a matrix", where, what,
+    return fail(e, E_MEMORY, "%s: %s needs %s, but only %s are free; drop a matrix", where, what,
                 show_bytes((double)need, a, sizeof a), show_bytes((double)have, b, sizeof b));
 }
 
-/* bytes: of the device; result: of the host. cpu and emu take both from one memory. */
+/* bytes: needed on the device; result: bytes needed on the host. cpu and emu take both from the same memory. */
 static bool fits(struct device *d, int64_t bytes, int64_t result, const char *what, struct err *e)
 {
-    int64_t there, total;
+    int64_t available, total;
     bool same = d->kind != DEV_CUDA;
-    if (!d->ops->memory(d, &there, &total, e)) return false;
-    if (!enough(same ? bytes + result : bytes, there, d->name, what, e)) return false;
+    if (!d->ops->memory(d, &available, &total, e)) return false;
+    if (!enough(same ? bytes + result : bytes, available, d->name, what, e)) return false;
     return same || enough(result, mem_available(), "the host", what, e);
 }
 
-/* A, and what every method needs to go along its rows. */
-static bool bring(struct sym *v, struct err *e)
+/* Copy A to the device and allocate what every method needs to traverse its rows. */
+static bool put_matrix(struct sym *v, struct err *e)
 {
     struct device *d = v->o.dev;
     const struct csr *A = v->of;
     double from = now_us();
-    v->ptr = take(v, A->rows + 1, sizeof *v->ptr, "row pointers", e);
-    v->col = v->ptr ? take(v, A->nnz, sizeof *v->col, "columns", e) : NULL;
-    v->val = v->col ? take(v, A->nnz, sizeof *v->val, "values", e) : NULL;
-    v->cut = v->val ? take(v, 2 * (tiles_most(A->rows, A->nnz) + 1), sizeof *v->cut, "starts of tiles", e) : NULL;
-    v->sums = v->cut ? take(v, 2, sizeof *v->sums, "the fingerprint", e) : NULL;
+    v->ptr = allocate(v, A->rows + 1, sizeof *v->ptr, "row pointers", e);
+    v->col = v->ptr ? allocate(v, A->nnz, sizeof *v->col, "columns", e) : NULL;
+    v->val = v->col ? allocate(v, A->nnz, sizeof *v->val, "values", e) : NULL;
+    v->cut = v->val ? allocate(v, 2 * (tiles_most(A->rows, A->nnz) + 1), sizeof *v->cut, "starts of tiles", e) : NULL;
+    v->sums = v->cut ? allocate(v, 2, sizeof *v->sums, "the fingerprint", e) : NULL;
     bool ok = v->sums && d->ops->put(d, v->ptr, A->rowptr, 4 * (A->rows + 1), e) &&
               d->ops->put(d, v->col, A->col, 4 * A->nnz, e) && d->ops->put(d, v->val, A->val, 8 * A->nnz, e);
     v->put_us = now_us() - from;
@@ -109,7 +114,7 @@ static bool bring(struct sym *v, struct err *e)
 
 /* ---- the fingerprint ---- */
 
-static bool go_fingerprint(void *ctx, struct err *e)
+static bool run_fingerprint(void *ctx, struct err *e)
 {
     struct sym *v = ctx;
     (void)e;
@@ -118,14 +123,14 @@ static bool go_fingerprint(void *ctx, struct err *e)
     return true;
 }
 
-/* The first time a GPU runs a kernel it also loads it. */
-static bool fingerprint_there(struct sym *v, uint64_t sums[2], struct err *e)
+/* On a GPU the kernels run twice and only the second run is timed, because the first one also loads them. */
+static bool fingerprint_on_device(struct sym *v, uint64_t sums[2], struct err *e)
 {
     static const uint64_t zero[2] = {0, 0};
     struct device *d = v->o.dev;
     for (int i = 0; i < 1 + (d->kind == DEV_CUDA); i++)
         if (!d->ops->put(d, v->sums, zero, sizeof zero, e) ||
-            !d->ops->time(d, go_fingerprint, v, 1, &v->fingerprint_us, e))
+            !d->ops->time(d, run_fingerprint, v, 1, &v->fingerprint_us, e))
             return false;
     return d->ops->sync(d, e) && d->ops->get(d, sums, v->sums, 2 * sizeof *sums, e);
 }
@@ -134,7 +139,7 @@ static bool fingerprint(struct sym *v, struct err *e)
 {
     uint64_t sums[2] = {0, 0};
     double from = now_us();
-    if (v->ops && !fingerprint_there(v, sums, e)) return false;
+    if (v->ops && !fingerprint_on_device(v, sums, e)) return false;
     if (!v->ops) {
         sym_host_fingerprint(v->of, sums);
         v->fingerprint_us = now_us() - from;
@@ -144,7 +149,7 @@ static bool fingerprint(struct sym *v, struct err *e)
     return true;
 }
 
-/* Of a symmetric matrix each entry is its own mirror image; where only the pattern is, `union` keeps all values. */
+/* The result if A is symmetric, or if its pattern is symmetric and the mode is `union`, which keeps all values. */
 static bool copy(struct sym *v, struct err *e)
 {
     if (!csr_copy(&v->result, v->of, e)) return false;
@@ -158,40 +163,41 @@ static bool copy(struct sym *v, struct err *e)
 
 /* ---- the transpose, by a sort on the columns ---- */
 
-/* Room for two keys with values of each entry, and for the columns of the transpose: 36 bytes an entry, in the order
-       with[0] | key[0] | key[1] | with[1] | turned_col
-   Whichever of the two the sort leaves its result in, what is free then lies in one piece of 24 bytes an entry once the
-   columns are unpacked: the place of the result. So A, its transpose and the result are all there ever is. */
-static bool plan_turn(struct sym *v, struct err *e)
+/* Allocate one area for two keys with values per entry and for the columns of the transpose: 36 bytes per entry,
+       payload[0] | key[0] | key[1] | payload[1] | transposed_col
+   Wherever the sort leaves its result, once the columns are unpacked the unused arrays form one contiguous area of 24
+   bytes per entry, which then holds the result. So only A, its transpose and the result need memory. */
+static bool plan_transpose(struct sym *v, struct err *e)
 {
     int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;
-    char *room = take(v, 36 * n, 1, "keys and values", e);
-    v->turned_ptr = room ? take(v, v->cols + 1, sizeof *v->turned_ptr, "row pointers of the transpose", e) : NULL;
-    if (!v->turned_ptr) return false;
-    v->with[0] = (double *)room;
-    v->key[0] = (uint64_t *)(room + 8 * n);
-    v->key[1] = (uint64_t *)(room + 16 * n);
-    v->with[1] = (double *)(room + 24 * n);
-    v->turned_col = (int *)(room + 32 * n);
+    void *room = allocate(v, 36 * n, 1, "keys and values", e);
+    v->transposed_ptr =
+        room ? allocate(v, v->cols + 1, sizeof *v->transposed_ptr, "row pointers of the transpose", e) : NULL;
+    if (!v->transposed_ptr) return false;
+    v->payload[0] = room;
+    v->key[0] = byte_at(room, 8 * n);
+    v->key[1] = byte_at(room, 16 * n);
+    v->payload[1] = byte_at(room, 24 * n);
+    v->transposed_col = byte_at(room, 32 * n);
     v->temp_bytes = v->tools->bytes(v->o.dev, v->nnz, added, e);
-    v->temp = v->temp_bytes >= 0 ? take(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
     return v->temp != NULL;
 }
 
-/* All n keys and values of v in order of these bits; which of the two they are in. */
+/* Sort the n keys and values of v by bits from .. bits-1; *k: the index of the pair that holds the result. */
 static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {
-    struct pairs p = {n, {v->key[0], v->key[1]}, {v->with[0], v->with[1]}};
+    struct pairs p = {n, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};
     return v->tools->sort(v->o.dev, &p, from, bits, k, v->temp, v->temp_bytes, e);
 }
 
-/* v->at becomes places; n with the one more at the end. */
+/* Replace the counts v->at[0 .. n-2] by their prefix sums; v->at[n-1] becomes the total. */
 static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
 {
     return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
 }
 
-/* The transpose's keys and values in order; which of the two they are in. */
+/* Queue the sort of the transpose's keys and values; *k: the index of the pair that will hold the result. */
 static bool queue_sort(struct sym *v, int *k, struct err *e)
 {
     *k = 0;
@@ -199,18 +205,18 @@ static bool queue_sort(struct sym *v, int *k, struct err *e)
     v->ops->cut(v, false);
     v->ops->expand(v, false);
     if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, v->nnz, 32, 32 + bits_of(v->cols), k, e)) return false;
-    char *room = *k ? (char *)v->with[0] : (char *)v->key[0];
-    v->turned_val = v->with[*k];
-    v->out_val = (double *)room;
-    v->out_col = (int *)(room + 16 * aligned(v->nnz));
+    void *room = *k ? (void *)v->payload[0] : (void *)v->key[0];
+    v->transposed_val = v->payload[*k];
+    v->out_val = room;
+    v->out_col = byte_at(room, 16 * aligned(v->nnz));
     return true;
 }
 
-static bool queue_turn(struct sym *v, struct err *e)
+static bool queue_transpose(struct sym *v, struct err *e)
 {
     int k;
-    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_TURN, e)) return false;
-    v->ops->unpack(v, v->key[k], v->nnz, v->cols, v->turned_ptr, v->turned_col);
+    if (!queue_sort(v, &k, e) || !sym_begin_step(v, SYM_TRANSPOSE, e)) return false;
+    v->ops->unpack(v, v->key[k], v->nnz, v->cols, v->transposed_ptr, v->transposed_col);
     return true;
 }
 
@@ -223,13 +229,13 @@ static int64_t sym_bytes(int64_t rows, int64_t nnz)
 
 static bool plan_sym(struct sym *v, struct err *e)
 {
-    if (!plan_turn(v, e)) return false;
-    v->out_ptr = take(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e);
-    v->at = v->out_ptr ? take(v, tiles_most(v->rows, v->nnz) + 1, sizeof *v->at, "counts of tiles", e) : NULL;
+    if (!plan_transpose(v, e)) return false;
+    v->out_ptr = allocate(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e);
+    v->at = v->out_ptr ? allocate(v, tiles_most(v->rows, v->nnz) + 1, sizeof *v->at, "counts of tiles", e) : NULL;
     return v->at != NULL;
 }
 
-/* The fingerprint knows the pattern: only the values are joined. */
+/* If the fingerprint shows a symmetric pattern, only the values are computed. */
 static bool queue_pairs(struct sym *v, struct err *e)
 {
     int k;
@@ -242,7 +248,7 @@ static bool queue_pairs(struct sym *v, struct err *e)
 static bool queue_sym(struct sym *v, struct err *e)
 {
     if (v->pattern_symmetric && !v->o.whole) return queue_pairs(v, e);
-    if (!queue_turn(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
+    if (!queue_transpose(v, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->cut(v, true);
     v->ops->count(v);
     if (!exclusive_scan(v, v->tiles + 1, e) || !sym_begin_step(v, SYM_FILL, e)) return false;
@@ -253,8 +259,8 @@ static bool queue_sym(struct sym *v, struct err *e)
 
 /* ---- sym-paper ---- */
 
-/* Two keys and values of each of 2 nnz triples, their flags, what is compacted; the result's columns take the flags'
-   place, its values that of the half which the sort left free. */
+/* Memory for two keys and two values per triple (there are 2 nnz triples), their flags, and the compacted keys. The
+   result's columns reuse the memory of the flags, its values that of the value array not used by the sort's result. */
 static int64_t paper_bytes(int64_t rows, int64_t nnz)
 {
     return 96 * aligned(nnz) + 256 + 4 * (rows + 1) + nnz / 2 + (1 << 20);
@@ -263,18 +269,18 @@ static int64_t paper_bytes(int64_t rows, int64_t nnz)
 static bool plan_paper(struct sym *v, struct err *e)
 {
     int64_t n = 2 * aligned(v->nnz);
-    char *room = take(v, 48 * n + 256, 1, "triples", e);
-    v->out_ptr = room ? take(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e) : NULL;
+    void *room = allocate(v, 48 * n + 256, 1, "triples", e);
+    v->out_ptr = room ? allocate(v, v->rows + 1, sizeof *v->out_ptr, "row pointers of the result", e) : NULL;
     if (!v->out_ptr) return false;
     for (int k = 0; k < 2; k++) {
-        v->key[k] = (uint64_t *)(room + 16 * n * k);
-        v->with[k] = (double *)(room + 16 * n * k + 8 * n);
+        v->key[k] = byte_at(room, 16 * n * k);
+        v->payload[k] = byte_at(room, 16 * n * k + 8 * n);
     }
-    v->packed = (uint64_t *)(room + 32 * n);
-    v->at = (int64_t *)(room + 40 * n);
+    v->packed = byte_at(room, 32 * n);
+    v->at = byte_at(room, 40 * n);
     v->out_col = (int *)v->at;
     v->temp_bytes = v->tools->bytes(v->o.dev, 2 * v->nnz, 2 * v->nnz + 1, e);
-    v->temp = v->temp_bytes >= 0 ? take(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
     return v->temp != NULL;
 }
 
@@ -292,22 +298,22 @@ static bool queue_paper(struct sym *v, struct err *e)
     if (!exclusive_scan(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
         !sym_begin_step(v, SYM_FILL, e))
         return false;
-    v->out_val = v->with[!k];
+    v->out_val = v->payload[!k];
     v->ops->compact(v, k);
     v->ops->unpack(v, v->packed, v->found, v->rows, v->out_ptr, v->out_col);
     return sym_begin_step(v, SYM_STEPS, e);
 }
 
-/* ---- the whole ---- */
+/* ---- a whole symmetrization ---- */
 
 static bool suits(const struct csr *A, const struct sym_method *m, struct err *e)
 {
-    if (A->imag) return fail(e, E_UNSUPPORTED, "symmetrize: a real matrix is expected, this one is complex");
+    if (A->imag) return fail(e, E_UNSUPPORTED, "symmetrize: the matrix is complex; load a real one");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "symmetrize: a square matrix is expected, found %s and %s",
+        return fail(e, E_UNSUPPORTED, "symmetrize: the matrix is not square: it has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     if (m->nnz_most && A->nnz > m->nnz_most)
-        return fail(e, E_LIMIT, "%s: at most %lld entries can be mirrored, found %lld; take sym", m->name,
+        return fail(e, E_LIMIT, "%s takes at most %lld entries, but the matrix has %lld; use the method sym", m->name,
                     (long long)m->nnz_most, (long long)A->nnz);
     return true;
 }
@@ -315,14 +321,14 @@ static bool suits(const struct csr *A, const struct sym_method *m, struct err *e
 static bool begin(struct sym *v, struct err *e)
 {
     struct device *d = v->o.dev;
-    int64_t there = v->ops ? matrix_bytes(v->rows, v->nnz) + 8 * tiles_most(v->rows, v->nnz) : 0;
+    int64_t on_device = v->ops ? matrix_bytes(v->rows, v->nnz) + 8 * tiles_most(v->rows, v->nnz) : 0;
     int64_t result = matrix_bytes(v->rows, v->nnz);
-    if (!fits(d, there, result, "the matrix and its copy", e)) return false;
-    if ((v->ops && !bring(v, e)) || !fingerprint(v, e)) return false;
+    if (!fits(d, on_device, result, "the matrix and its copy", e)) return false;
+    if ((v->ops && !put_matrix(v, e)) || !fingerprint(v, e)) return false;
     bool enough_seen = v->value_symmetric || (v->pattern_symmetric && v->o.mode == SYM_UNION);
     v->copied = enough_seen && (!v->o.whole || v->nnz == 0);
     if (v->copied) return true;
-    result = v->ops ? result + 12 * v->nnz : 0; /* the cpu's result is part of its work */
+    result = v->ops ? result + 12 * v->nnz : 0; /* on cpu the work areas include the result */
     return fits(d, v->o.method->bytes(v->rows, v->nnz), result, v->o.method->name, e) &&
            (!v->ops || v->o.method->plan(v, e));
 }
@@ -389,7 +395,7 @@ bool sym_get(struct sym *v, struct csr *out, struct err *e)
 void sym_free(struct sym *v)
 {
     if (!v) return;
-    for (int i = 0; i < v->ntaken; i++) v->o.dev->ops->free(v->o.dev, v->taken[i]);
+    for (int i = 0; i < v->nallocated; i++) v->o.dev->ops->free(v->o.dev, v->allocated[i]);
     csr_free(&v->result);
     mem_free(v);
 }
@@ -406,22 +412,23 @@ bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *
 
 /* ---- the transpose ---- */
 
-static bool go_turn(void *ctx, struct err *e)
+static bool run_transpose(void *ctx, struct err *e)
 {
-    return queue_turn(ctx, e);
+    return queue_transpose(ctx, e);
 }
 
-static bool turn_there(struct sym *v, struct csr *out, double *us, struct err *e)
+static bool transpose_on_device(struct sym *v, struct csr *out, double *us, struct err *e)
 {
     struct device *d = v->o.dev;
     const struct csr *A = v->of;
     int64_t bytes = matrix_bytes(A->rows, A->nnz) + sym_bytes(A->rows, A->nnz) + 4 * A->cols;
-    if (!fits(d, bytes, matrix_bytes(A->cols, A->nnz), "transposing", e) || !bring(v, e) || !plan_turn(v, e))
+    if (!fits(d, bytes, matrix_bytes(A->cols, A->nnz), "transposing", e) || !put_matrix(v, e) || !plan_transpose(v, e))
         return false;
-    if (d->kind == DEV_CUDA && !d->ops->time(d, go_turn, v, 1, us, e)) return false; /* this one loads the kernels */
-    return d->ops->time(d, go_turn, v, 1, us, e) && d->ops->sync(d, e) &&
+    if (d->kind == DEV_CUDA && !d->ops->time(d, run_transpose, v, 1, us, e))
+        return false; /* the first run loads the kernels */
+    return d->ops->time(d, run_transpose, v, 1, us, e) && d->ops->sync(d, e) &&
            csr_new(out, A->cols, A->rows, A->nnz, false, e) &&
-           get_csr(v, out, v->turned_ptr, v->turned_col, v->turned_val, e);
+           get_csr(v, out, v->transposed_ptr, v->transposed_col, v->transposed_val, e);
 }
 
 bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e)
@@ -438,8 +445,8 @@ bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, doubl
     struct sym v = {.o.dev = d, .of = A, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .step = -1};
     v.ops = ops;
     v.tools = tools_of(d);
-    bool ok = turn_there(&v, out, us, e);
-    for (int i = 0; i < v.ntaken; i++) d->ops->free(d, v.taken[i]);
+    bool ok = transpose_on_device(&v, out, us, e);
+    for (int i = 0; i < v.nallocated; i++) d->ops->free(d, v.allocated[i]);
     return ok;
 }
 
@@ -457,7 +464,7 @@ static const struct sym_method method_sym = {
 
 static const struct sym_method method_paper = {
     .name = "sym-paper",
-    .about = "all triples and their mirror images, sorted by 64-bit keys; of equal ones the first",
+    .about = "all entries and their mirror images sorted by 64-bit keys; the first of equal keys is kept",
     .source = "SYM",
     .nnz_most = INT32_MAX / 2, /* each entry gives two keys */
     .bytes = paper_bytes,

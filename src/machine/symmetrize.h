@@ -1,5 +1,6 @@
-/* Symmetrization: the union of the patterns of A and its transpose, by a table of methods on cuda, emu and cpu; and the
-   transpose as a matrix of its own. */
+/* Symmetrization: a matrix with the union of the patterns of A and its transpose, by a table of methods on cuda, emu
+   and cpu; and the transpose itself. gpu/ implements sym_ops_of (gpu/sym.c, gpu/kernels/k_sym.cu) and sym_peer_of
+   (gpu/cuda/vendor_sym.cu); the rest is symmetrize.c and sym_host.c. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
@@ -18,25 +19,25 @@ struct err;
 extern "C" {
 #endif
 
-/* The value at (p, q) of the result, where A has a_pq, a_qp or both; a missing entry is not a 0. */
+/* How the value at (p, q) of the result follows from a_pq and a_qp. A missing entry does not count as 0. */
 enum sym_mode { SYM_UNION, SYM_AVERAGE, SYM_SUM, SYM_MAX, SYM_MODES };
 extern const struct named sym_modes[SYM_MODES + 1];
 extern const struct registry sym_mode_registry;
-/* Its place in sym_modes, or -1. */
+/* The index in sym_modes, or -1. */
 int sym_mode_find(const char *name);
 
-/* Steps that are timed separately; 0 where the method has no such step. */
-enum sym_step { SYM_EXPAND, SYM_SORT, SYM_TURN, SYM_COUNT, SYM_FILL, SYM_STEPS };
+/* Steps that are timed separately. The time of a step that a method does not have is 0. */
+enum sym_step { SYM_EXPAND, SYM_SORT, SYM_TRANSPOSE, SYM_COUNT, SYM_FILL, SYM_STEPS };
 extern const char *const sym_step_name[SYM_STEPS];
 
 struct sym;
 struct sym_method {
     const char *name, *about, *source;
-    int64_t nnz_most;                              /* entries that its 32-bit counts of work items allow; 0: any */
-    int64_t (*bytes)(int64_t rows, int64_t nnz);   /* on the device beside A: the work and the result */
-    bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: take the memory of the work */
-    bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue it all */
-    bool (*loops)(struct sym *v, struct err *e);   /* cpu: v->result */
+    int64_t nnz_most;                              /* limit on nnz, as work items have 32-bit counts; 0: none */
+    int64_t (*bytes)(int64_t rows, int64_t nnz);   /* device memory needed beside A: work areas and the result */
+    bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: allocate the work areas */
+    bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue all launches */
+    bool (*loops)(struct sym *v, struct err *e);   /* cpu: compute v->result */
 };
 extern const struct sym_method *const sym_methods[]; /* ended by NULL; the first is the default */
 extern const struct registry sym_registry;
@@ -50,7 +51,7 @@ struct sym_options {
     struct watch *watch;
 };
 
-enum { SYM_TAKEN = 12 }; /* blocks of device memory */
+enum { SYM_ALLOCATIONS = 12 }; /* blocks of device memory */
 struct sym {
     struct sym_options o;
     const struct csr *of;
@@ -58,91 +59,91 @@ struct sym {
     const struct tools *tools; /* NULL on cpu */
     int64_t rows, cols, nnz, tiles;
 
-    /* on the device: A, then the work */
+    /* on the device: A, then the work areas */
     int *ptr, *col;
     double *val;
-    uint64_t *key[2]; /* a row and a column, row << 32 | column, of the transpose (sym) or of both (sym-paper) */
-    double *with[2];  /* its value; one of the two of each is in use, the other is room for a sort */
-    int *turned_ptr, *turned_col;
-    double *turned_val; /* the transpose */
-    int *cut;           /* where the tiles of the merge begin: row and entry of A */
-    int64_t *at;        /* counts, then where each tile's entries begin; the last is their number */
-    uint64_t *sums;     /* the two of the fingerprint */
-    uint64_t *packed;   /* sym-paper: keys without those that are there twice */
-    int64_t found;      /* entries of the result, where the method knows them */
+    uint64_t *key[2];   /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
+    double *payload[2]; /* the entries' values. Of each pair one array is in use, the other is room for a sort */
+    int *transposed_ptr, *transposed_col;
+    double *transposed_val; /* the transpose */
+    int *cut;               /* where the tiles of the merge begin: row and entry of A */
+    int64_t *at;            /* counts per tile, then where each tile's entries begin; the last is their total */
+    uint64_t *sums;         /* the two sums of the fingerprint */
+    uint64_t *packed;       /* sym-paper: the keys without duplicates */
+    int64_t found;          /* entries of the result; -1: still to be read from `at` */
     void *temp;
     int64_t temp_bytes;
     int *out_ptr, *out_col;
     double *out_val;
-    void *taken[SYM_TAKEN];
-    int ntaken;
+    void *allocated[SYM_ALLOCATIONS];
+    int nallocated;
 
     struct csr result; /* on the host: cpu's, or fetched */
-    bool sampling;     /* wait for each step, and add up what it took */
-    int step;
-    double from;
+    bool sampling;     /* wait after each step and sum up its time in step_us */
+    int step;          /* the step being timed, or -1 */
+    double from;       /* when it began, in us */
 
-    bool pattern_symmetric, value_symmetric; /* by the fingerprint */
-    bool copied;                             /* as it was symmetric, no method was needed */
+    bool pattern_symmetric, value_symmetric; /* according to the fingerprint */
+    bool copied;                             /* A was symmetric: the result is a copy, no method runs */
     double put_us, fingerprint_us, step_us[SYM_STEPS];
 };
 
-/* Check A (square, real) and the memory of host and device, bring A there, take its fingerprint. A must outlive v.
-   Fails with E_UNSUPPORTED, E_LIMIT or E_MEMORY. */
+/* Check A (square, real) and the memory of host and device, copy A to the device and compute its fingerprint. A must
+   outlive v. Fails with E_UNSUPPORTED, E_LIMIT or E_MEMORY. */
 bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o, struct err *e);
-/* Queue the whole of it once; may be called again. Asynchronous on cuda for `sym`. */
+/* Queue one whole symmetrization; may be called repeatedly. Asynchronous on cuda for `sym`. */
 bool sym_run(struct sym *v, struct err *e);
-/* Run with a wait after each step: v->step_us. */
+/* Run once with a wait after each step; the times go to v->step_us. */
 bool sym_sample(struct sym *v, struct err *e);
-/* The result, with columns ascending, to be freed by csr_free. Call it once, after a run. */
+/* The result with ascending columns; the caller frees it with csr_free. Call it once, after a run. */
 bool sym_get(struct sym *v, struct csr *out, struct err *e);
 void sym_free(struct sym *v);
-/* All at once. */
+/* sym_begin, sym_run, sym_get and sym_free in one call. */
 bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *o, struct err *e);
-/* A^T on d: by kernels on cuda and emu, by all threads on cpu. Real matrices; others by one thread of the host.
- *us: without copies; may be NULL. */
+/* A^T on d: by kernels on cuda and emu, by all threads on cpu. Complex matrices are transposed by one host thread.
+ *us: the time without copies to and from the device; us may be NULL. */
 bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e);
 
-/* ---- the kernels (gpu/k_sym.cu) ---- */
+/* ---- the kernels (gpu/kernels/k_sym.cu) ---- */
 
-/* Work on the arrays of v; asynchronous on cuda. */
+/* They work on the arrays of v; asynchronous on cuda. */
 struct sym_ops {
-    void (*cut)(struct sym *v, bool both);    /* tiles of A's rows alone, or of the rows of A and its transpose */
+    void (*cut)(struct sym *v, bool both);    /* tiles of A's rows only, or of the rows of A and its transpose */
     void (*fingerprint)(struct sym *v);       /* after cut(v, false): adds to v->sums */
     void (*expand)(struct sym *v, bool both); /* after cut(v, false): v->key[0], v->with[0] */
-    /* Of n sorted keys the lower halves, and where the upper ones 0 .. rows begin. */
+    /* Split n sorted keys: low receives their lower halves, ptr[i] the first key whose upper half is i. */
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
-    void (*count)(struct sym *v);          /* after cut(v, true): v->at */
-    void (*fill)(struct sym *v);           /* the result, from v->at added up */
-    void (*pair)(struct sym *v);           /* of a symmetric pattern: v->out_val from v->val and v->turned_val */
-    void (*flag)(struct sym *v, int k);    /* v->at[i] = 1 where key[k][i] is not the one before; one 0 more */
-    void (*compact)(struct sym *v, int k); /* v->packed, v->out_val */
+    void (*count)(struct sym *v);       /* after cut(v, true): v->at = entries of the result per tile */
+    void (*fill)(struct sym *v);        /* write the result, given the prefix sums of v->at */
+    void (*pair)(struct sym *v);        /* symmetric pattern: v->out_val from v->val and v->transposed_val */
+    void (*flag)(struct sym *v, int k); /* v->at[i] = 1 if key[k][i] differs from the key before, else 0; one more 0 */
+    void (*compact)(struct sym *v, int k); /* write v->packed and v->out_val, each key once */
 };
 const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
 
-/* The same by a library, A + A^T, for the bench to compare with. */
+/* A + A^T by a library, for the bench to compare with. */
 struct sym_peer;
 struct sym_peer_ops {
-    /* Bring A there and take all memory, that of the largest result included. */
+    /* Copy A to the device and allocate all memory, including that of the largest possible result. */
     bool (*begin)(struct sym_peer **p, const struct csr *A, struct device *d, struct err *e);
     bool (*run)(void *p, struct err *e);
     bool (*get)(struct sym_peer *p, struct csr *out, struct err *e);
     void (*free)(struct sym_peer *p);
-    const char *(*version)(void); /* NULL: it cannot be opened */
+    const char *(*version)(void); /* NULL: the library cannot be opened */
 };
-const struct sym_peer_ops *sym_peer_of(const struct device *d); /* NULL: none for d */
+const struct sym_peer_ops *sym_peer_of(const struct device *d); /* NULL: d has no such library */
 
-/* ---- sym_host.c: loops of the host, by all threads ---- */
+/* ---- sym_host.c: loops on the host, by all threads ---- */
 
 void sym_host_fingerprint(const struct csr *A, uint64_t sums[2]);
 bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool sym_host_sym(struct sym *v, struct err *e);
 bool sym_host_paper(struct sym *v, struct err *e);
 
-/* For methods: a step begins, and ends the one before; SYM_STEPS ends the last. */
+/* For methods: begin a step, which ends the previous one; SYM_STEPS ends the last one. */
 bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e);
 
-/* ---- what both sides compute, to the bit ---- */
+/* ---- arithmetic that host and device share, so that results are bit-identical ---- */
 
 #ifdef __CUDACC__
 #define SYM_BOTH static __host__ __device__ inline
@@ -157,7 +158,7 @@ SYM_BOTH uint64_t sym_bits(double v)
     return bits;
 }
 
-/* Which NaN an operation makes differs between processors. */
+/* Replace any NaN by one fixed NaN, because the bits of a computed NaN differ between processors. */
 SYM_BOTH double sym_one_nan(double v)
 {
     const uint64_t bits = 0x7ff8000000000000ull;
@@ -165,29 +166,29 @@ SYM_BOTH double sym_one_nan(double v)
     return v;
 }
 
-/* a + b halved; a sum that is beyond all numbers is halved first, and then nothing is lost by that. */
+/* (a + b) / 2. If the sum overflows, the operands are halved first, which is exact for such large numbers. */
 SYM_BOTH double sym_half(double a, double b)
 {
     double sum = a + b;
     return sum - sum == 0 ? sum * 0.5 : 0.5 * a + 0.5 * b;
 }
 
-/* -0 is below 0; with NaN it is NaN. */
+/* The larger of a and b. -0 counts as smaller than 0; if one is NaN, so is the result. */
 SYM_BOTH double sym_most(double a, double b)
 {
     return a > b ? a : b > a ? b : a == 0 ? a + b : a == b ? a : a + b;
 }
 
-/* own: a_pq, other: a_qp, both there. */
-SYM_BOTH double sym_join(int mode, double own, double other)
+/* The value at (p, q) if A has both a_pq and a_qp. */
+SYM_BOTH double sym_join(int mode, double a_pq, double a_qp)
 {
-    if (mode == SYM_UNION) return own;
-    return sym_one_nan(mode == SYM_AVERAGE ? sym_half(own, other)
-                       : mode == SYM_SUM   ? own + other
-                                           : sym_most(own, other));
+    if (mode == SYM_UNION) return a_pq;
+    return sym_one_nan(mode == SYM_AVERAGE ? sym_half(a_pq, a_qp)
+                       : mode == SYM_SUM   ? a_pq + a_qp
+                                           : sym_most(a_pq, a_qp));
 }
 
-/* Only one of the two is there. */
+/* The value at (p, q) if A has only one of a_pq and a_qp: v. */
 SYM_BOTH double sym_alone(int mode, double v)
 {
     return mode == SYM_UNION ? v : sym_one_nan(mode == SYM_AVERAGE ? 0.5 * v : v);
@@ -198,7 +199,7 @@ SYM_BOTH uint64_t sym_key(int64_t row, int64_t col)
     return (uint64_t)row << 32 | (uint64_t)col;
 }
 
-/* All bits of x, each in all of the result: splitmix64's last steps. */
+/* A hash in which every bit of x affects every bit of the result: the final steps of splitmix64. */
 SYM_BOTH uint64_t sym_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15ull;
@@ -207,7 +208,8 @@ SYM_BOTH uint64_t sym_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* What entry (i, j) adds to the sums: 0 in all if for each (i, j) there is (j, i), and with the same value. */
+/* Add the contribution of entry (i, j) to the fingerprint. Over all entries, *pattern sums to 0 if the pattern is
+   symmetric, and *values also sums to 0 if the values are symmetric. */
 SYM_BOTH void sym_hash(int64_t i, int64_t j, double v, uint64_t *pattern, uint64_t *values)
 {
     uint64_t here = sym_mix(sym_key(i, j)), there = sym_mix(sym_key(j, i)), bits = sym_bits(v);

@@ -1,5 +1,5 @@
-/* What is done between kernels by a library on a GPU, and by loops of the host for the emulator: sorting keys with
-   their values, and prefix sums. */
+/* Sorting of key-value pairs, and prefix sums, between kernels: by a library on a GPU (gpu/cuda/tools_cub.cu), by loops
+   on the host for the emulator (tools_host.c). gpu/tools.c implements tools_of. */
 #ifndef TOOLS_H
 #define TOOLS_H
 
@@ -13,30 +13,30 @@ extern "C" {
 struct device;
 struct err;
 
-/* Steps along the rows of a matrix that a block of threads takes (gpu/tiles.h): entries and ends of rows. */
+/* Steps per thread block along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or the end of a row. */
 enum { TILE = 2048 };
 
-/* n keys with values, each twice: one of the two is in use, the other is room for the sort. */
+/* n keys with a payload each. There are two arrays of both: one is in use, the other is room for the sort. */
 struct pairs {
     int64_t n;
     uint64_t *key[2];
-    double *with[2]; /* moved as 8 bytes, whatever they mean */
+    double *payload[2]; /* moved as 8 bytes, whatever their type */
 };
 
-/* Work on device memory; asynchronous on cuda. temp: what `bytes` says, of the device. */
+/* They work on device memory; asynchronous on cuda. temp: device memory of the size that `bytes` returns. */
 struct tools {
-    /* So much both can work with; -1: failed. */
+    /* Temporary memory for sorting `sorted` pairs and for a scan of `added` counts, in bytes; -1: failed. */
     int64_t (*bytes)(struct device *d, int64_t sorted, int64_t added, struct err *e);
-    /* Stable, by bits from .. bits-1 of the keys; *k: which of the two is in use, before and after. */
+    /* Stable sort by bits from .. bits-1 of the keys; *k: the index of the arrays in use, before and after. */
     bool (*sort)(struct device *d, const struct pairs *p, int from, int bits, int *k, void *temp, int64_t temp_bytes,
                  struct err *e);
-    /* at[i] becomes the sum of at[0 .. i-1], for i < n; at[n - 1] itself is in no sum. */
+    /* Exclusive prefix sum: at[i] becomes the sum of at[0 .. i-1] for i < n. The old at[n - 1] is not used. */
     bool (*exclusive_scan)(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e);
 };
 const struct tools *tools_of(const struct device *d); /* gpu/tools.c; NULL: none */
 extern const struct tools host_tools;                 /* tools_host.c: for emu */
 
-/* Bits of the numbers 0 .. n-1; at least one. */
+/* The number of bits that hold any of 0 .. n-1; at least 1. */
 int bits_of(int64_t n);
 
 #ifdef __cplusplus

@@ -1,5 +1,4 @@
-/* Sorting and prefix sums by loops of the host, by all threads: what the emulator's kernels use where a GPU has a
-   library. */
+/* Sorting and prefix sums by loops on the host, on all threads. The emulator uses them in place of a GPU library. */
 #include "base/mem.h"
 #include "tools.h"
 
@@ -8,7 +7,7 @@
 
 enum { KEYS_A_THREAD = 1 << 15, RADIX_BITS = 8, RADIX = 1 << RADIX_BITS };
 
-/* Threads that n keys keep busy. */
+/* The number of threads worth starting for n keys. */
 static int threads_for(int64_t n)
 {
     int most = omp_get_max_threads();
@@ -22,12 +21,12 @@ int bits_of(int64_t n)
     return bits;
 }
 
-/* ---- a stable radix sort, digit by digit from the lowest; each thread a stretch ---- */
+/* ---- a stable radix sort, digit by digit from the lowest; each thread takes a contiguous range of keys ---- */
 
 struct radix {
     int64_t n;
     int threads;
-    int64_t *count; /* of each thread, a digit at a time */
+    int64_t *count; /* [threads][RADIX] keys per value of the current digit */
 };
 
 static int digit(uint64_t key, int shift)
@@ -35,7 +34,7 @@ static int digit(uint64_t key, int shift)
     return (int)(key >> shift & (RADIX - 1));
 }
 
-static void radix_places(const struct radix *r)
+static void counts_to_places(const struct radix *r)
 {
     int64_t sum = 0;
     for (int d = 0; d < RADIX; d++)
@@ -46,21 +45,21 @@ static void radix_places(const struct radix *r)
         }
 }
 
-static void radix_pass(const struct radix *r, int shift, const uint64_t *key, const double *with, uint64_t *key_to,
-                       double *with_to)
+static void radix_pass(const struct radix *r, int shift, const uint64_t *key, const double *payload, uint64_t *key_to,
+                       double *payload_to)
 {
     memset(r->count, 0, (size_t)r->threads * RADIX * sizeof *r->count);
 #pragma omp parallel for schedule(static, 1) num_threads(r->threads)
     for (int k = 0; k < r->threads; k++)
         for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++)
             r->count[k * RADIX + digit(key[i], shift)]++;
-    radix_places(r);
+    counts_to_places(r);
 #pragma omp parallel for schedule(static, 1) num_threads(r->threads)
     for (int k = 0; k < r->threads; k++)
         for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++) {
             int64_t to = r->count[k * RADIX + digit(key[i], shift)]++;
             key_to[to] = key[i];
-            with_to[to] = with[i];
+            payload_to[to] = payload[i];
         }
 }
 
@@ -72,7 +71,7 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
     r.count = mem_new((int64_t)r.threads * RADIX, sizeof *r.count, "digit counts", e);
     if (!r.count) return false;
     for (int shift = from; shift < bits; shift += RADIX_BITS, *k = !*k)
-        radix_pass(&r, shift, p->key[*k], p->with[*k], p->key[!*k], p->with[!*k]);
+        radix_pass(&r, shift, p->key[*k], p->payload[*k], p->key[!*k], p->payload[!*k]);
     mem_free(r.count);
     return true;
 }
@@ -82,7 +81,7 @@ static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp,
     int64_t sum = 0;
     (void)d, (void)temp, (void)temp_bytes, (void)e;
     for (int64_t i = 0; i < n; i++) {
-        int64_t count = i < n - 1 ? at[i] : 0; /* the last is nobody's */
+        int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not counted, see tools.h */
         at[i] = sum;
         sum += count;
     }

@@ -1,7 +1,7 @@
-/* A matrix cut in pieces of rows that go to a device, are multiplied there, and whose results come back, in all the
-   ways that transfer.h names; every way is checked, then timed from its first call until all has arrived.
+/* Copies a matrix to a device in pieces of consecutive rows, multiplies them there and copies the results back, in
+   every way listed in transfer.h. Each way is checked, then timed from its first call until all data has arrived.
 
-   A piece in memory, of the host and of the device alike, so that one copy brings it:
+   Host and device store a piece alike, contiguously, so that one copy transfers it:
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
 #include "base/clock.h"
@@ -37,13 +37,13 @@ const struct transfer_way transfer_ways[WAYS] = {
                          .about = "the matrix back in one copy",
                          .pinned = true,
                          .all_back = true},
-    [WAY_EXECUTION] = {.name = "execution", .about = "the products alone, the matrix being there", .multiply = true},
+    [WAY_EXECUTION] = {.name = "execution", .about = "only the SpMVs, with the matrix on the device", .multiply = true},
     [WAY_EXECUTION_STREAMS] = {.name = "execution, by streams",
-                               .about = "the same in several streams: products of several pieces at a time",
+                               .about = "the same in several streams: SpMVs of several pieces at the same time",
                                .multiply = true,
                                .streamed = true},
     [WAY_TURNS_PAGEABLE] = {.name = "one by one, pageable",
-                            .about = "matrix in, products, results back, in one stream",
+                            .about = "matrix in, SpMVs, results back, in one stream",
                             .in = true,
                             .multiply = true,
                             .back = true},
@@ -62,7 +62,7 @@ const struct transfer_way transfer_ways[WAYS] = {
                         .streamed = true},
 };
 
-/* Rows first .. first + S.rows - 1; where they lie in each of the blocks. */
+/* Rows first .. first + S.rows - 1 of the matrix, `bytes` long; `at` is its offset in each copy of the matrix. */
 struct piece {
     int64_t first, at, bytes;
     struct stored S;
@@ -72,12 +72,12 @@ struct piece {
 struct job {
     const struct transfer_plan *plan;
     struct piece *piece;
-    int64_t bytes, size;     /* of all pieces; of a value */
-    char *pageable, *pinned; /* the matrix on the host, twice */
-    char *y_pageable, *y_pinned;
-    char *on_device, *x, *y;
-    double *value, *ref, *bound; /* of the product */
-    char *arrived;               /* what came back */
+    int64_t bytes, size;         /* bytes of all pieces; of one value */
+    char *pageable, *pinned;     /* two copies of the matrix on the host */
+    char *y_pageable, *y_pinned; /* the result on the host */
+    char *on_device, *x, *y;     /* matrix and vectors on the device */
+    double *value, *ref, *bound; /* the result, the reference and its error bound, per row */
+    char *arrived;               /* the matrix as read back from the device */
     void *stream[STREAMS_MOST];
     const struct kernel *kernel;
 };
@@ -89,7 +89,7 @@ static int64_t aligned(int64_t bytes)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The row at which piece k of n begins, so that all have about the same number of entries. */
+/* The first row of piece k of n, chosen so that all pieces have about the same number of entries. */
 static int64_t first_row(const struct csr *A, int k, int n)
 {
     int64_t target = A->nnz * k / n, low = 0, high = A->rows;
@@ -122,7 +122,7 @@ static void cut(struct job *j, int k)
     j->bytes += p->bytes;
 }
 
-/* The arrays of a piece lie in `block`, one after another. */
+/* to[a]: array a of piece k inside `block`, a copy of the matrix on the host or the device. */
 static void place(struct job *j, int k, char *block, void **to)
 {
     struct piece *p = &j->piece[k];
@@ -149,7 +149,7 @@ static void fill(struct job *j, int k)
     place(j, k, j->on_device, p->M.ptr);
 }
 
-/* ---- what they lie in ---- */
+/* ---- memory on the host and on the device ---- */
 
 static bool host_memory(struct job *j, double *pin_us, struct err *e)
 {
@@ -178,8 +178,8 @@ static bool device_memory(struct job *j, struct err *e)
     return j->y != NULL;
 }
 
-/* x at random, in the precision of the device, and what the product must be. */
-static bool pose(struct job *j, struct err *e)
+/* Set x to random values, rounded to the device's precision, and compute the reference. */
+static bool set_problem(struct job *j, struct err *e)
 {
     const struct csr *A = j->plan->A;
     uint64_t state = 1;
@@ -216,14 +216,14 @@ static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us
         fill(j, k);
     }
     memcpy(j->pinned, j->pageable, (size_t)j->bytes);
-    return pose(j, e);
+    return set_problem(j, e);
 }
 
 static void job_free(struct job *j)
 {
     const struct transfer_plan *p = j->plan;
     void *on_device[] = {j->on_device, j->x, j->y}, *pinned[] = {j->pinned, j->y_pinned};
-    void *own[] = {j->pageable, j->arrived, j->y_pageable, j->value, j->ref, j->bound};
+    void *on_host[] = {j->pageable, j->arrived, j->y_pageable, j->value, j->ref, j->bound};
     for (int k = 0; j->piece && k < p->pieces; k++)
         if (j->piece[k].M.scratch) scratch_free(&j->piece[k].M);
     for (int k = 0; k < p->streams; k++)
@@ -232,22 +232,22 @@ static void job_free(struct job *j)
         if (on_device[i]) p->dev->ops->free(p->dev, on_device[i]);
     for (int i = 0; i < COUNT(pinned); i++)
         if (pinned[i]) p->ops->unpin(p->dev, pinned[i]);
-    for (int i = 0; i < COUNT(own); i++) mem_free(own[i]);
+    for (int i = 0; i < COUNT(on_host); i++) mem_free(on_host[i]);
     mem_free(j->piece);
 }
 
 /* ---- the ways ---- */
 
-/* Launches go to the device's stream: for a while it is this one. */
+/* Launches go to d->stream, so `stream` replaces it during the SpMVs. */
 static bool multiply(struct job *j, const struct piece *p, void *stream, struct err *e)
 {
     struct device *d = j->plan->dev;
-    void *own = d->stream;
+    void *saved = d->stream;
     struct launch L = {.A = &p->M, .alpha = 1, .x = j->x, .y = j->y + p->first * j->size};
     bool ok = true;
     if (stream) d->stream = stream;
     for (int i = 0; ok && i < j->plan->products; i++) ok = kernel_launch(j->kernel, &L, e);
-    d->stream = own;
+    d->stream = saved;
     return ok;
 }
 
@@ -283,9 +283,9 @@ static bool go(struct job *j, const struct transfer_way *w, struct err *e)
     return ok;
 }
 
-/* ---- is it right? ---- */
+/* ---- checks ---- */
 
-/* Spoil what a way must bring, so that nothing left from before passes for it. */
+/* Overwrite the destinations of a way, so that data from an earlier run cannot pass the check. */
 static bool spoil(struct job *j, const struct transfer_way *w, struct err *e)
 {
     const struct device_ops *ops = j->plan->dev->ops;
@@ -306,11 +306,11 @@ static bool check_product(struct job *j, const struct transfer_way *w, struct er
     struct verdict v = verdict_of(y.n, j->value, j->ref, j->bound);
     if (v.ok) return true;
     return fail(e, E_NUMERIC,
-                "%s: the product is wrong in row %lld, by %.3g times what rounding allows; no time is given", w->name,
-                (long long)v.row, v.worst);
+                "%s: the result is wrong in row %lld, by %.3g times the rounding error bound; it was not timed",
+                w->name, (long long)v.row, v.worst);
 }
 
-/* What a copy brought, byte by byte; a copy back overwrites one of the two matrices of the host. */
+/* Compare copied bytes with the original. A copy back overwrites one of the two copies on the host. */
 static bool check_copy(struct job *j, const struct transfer_way *w, struct err *e)
 {
     if (w->in && !j->plan->dev->ops->get(j->plan->dev, j->arrived, j->on_device, j->bytes, e)) return false;
@@ -319,7 +319,7 @@ static bool check_copy(struct job *j, const struct transfer_way *w, struct err *
     int64_t at = 0;
     while (at < j->bytes && sent[at] == came[at]) at++;
     if (at == j->bytes) return true;
-    return fail(e, E_NUMERIC, "%s: byte %lld of %lld arrived wrong; no time is given", w->name, (long long)at,
+    return fail(e, E_NUMERIC, "%s: byte %lld of %lld was copied incorrectly; it was not timed", w->name, (long long)at,
                 (long long)j->bytes);
 }
 
@@ -363,8 +363,8 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
     return true;
 }
 
-/* Without overlap the time would be the sum; at best it is the longer of the two, of which execution is that in the
-   same streams: where a piece does not fill the device, several at a time take less, whatever is copied. */
+/* Without overlap the total is transfer plus execution; with perfect overlap it is the longer of the two. Execution is
+   measured in the same streams, because several pieces at a time are faster if one does not fill the device. */
 static void conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;

@@ -1,4 +1,5 @@
-/* What it costs to bring a matrix to a device and a product back, copied as programs may do it (THESIS 3.4). */
+/* The cost of copying a matrix to a device and the result back, in the ways that programs use (THESIS 3.4).
+   gpu/ implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); the rest is transfer.c. */
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
@@ -16,18 +17,18 @@ extern "C" {
 
 enum { STREAMS_MOST = 32, PIECES_MOST = 1024 };
 
-/* What a device with memory of its own can do beside device_ops. Streams are queues: what is in one is done in order,
-   what is in two may be done at once. stream NULL: the device's own. */
+/* Additional operations of a device with separate memory. A stream is a queue: its work is done in order; work of
+   different streams may overlap. stream NULL: the device's default stream. */
 struct transfer_ops {
     void *(*pin)(struct device *d, int64_t bytes, struct err *e); /* page-locked memory of the host */
     void (*unpin)(struct device *d, void *p);
-    void *(*stream)(struct device *d, struct err *e); /* a new one */
+    void *(*stream)(struct device *d, struct err *e); /* a new stream, released by close */
     void (*close)(struct device *d, void *stream);
-    /* Queue a copy: to the device, or back. Of page-locked memory it returns at once. */
+    /* Queue a copy to the device, or with `back` to the host. Returns immediately if the host memory is page-locked. */
     bool (*copy)(struct device *d, void *stream, void *to, const void *from, int64_t bytes, bool back, struct err *e);
     bool (*wait)(struct device *d, void *stream, struct err *e);
 };
-/* NULL: d works in the host's own memory, and there is nothing to copy (gpu/transfer.c). */
+/* NULL: d works in host memory, so there is nothing to copy. */
 const struct transfer_ops *transfer_ops_of(const struct device *d);
 
 struct transfer_plan {
@@ -36,12 +37,12 @@ struct transfer_plan {
     const struct transfer_ops *ops;
     enum type real;
     int pieces, streams; /* 1 .. PIECES_MOST, 1 .. STREAMS_MOST */
-    int products;        /* by each piece, once it is there: 1 .. */
-    int reps;            /* of each way; 0 = chosen */
+    int products;        /* SpMVs with each piece after its copy, at least 1 */
+    int reps;            /* timed runs of each way; 0 = chosen */
     struct watch *watch;
 };
 
-/* The ways, in the order of the table that explains them, transfer_ways. */
+/* The ways to copy and multiply, in the order of transfer_ways. */
 enum way {
     WAY_PAGEABLE,
     WAY_PINNED,
@@ -57,10 +58,11 @@ enum way {
 };
 struct transfer_way {
     const char *name, *about;
-    bool pinned, in, multiply, back; /* the matrix goes in; products; what came of it goes back */
-    bool all_back;                   /* the whole matrix goes back, as a copy alone */
-    bool whole;                      /* in one copy */
-    bool streamed;                   /* in several streams, else in one */
+    bool pinned;             /* host memory is page-locked */
+    bool in, multiply, back; /* copy the matrix to the device; SpMV; copy the result back */
+    bool all_back;           /* only copy the whole matrix back */
+    bool whole;              /* the matrix in one copy, else in pieces */
+    bool streamed;           /* in several streams, else in one */
 };
 extern const struct transfer_way transfer_ways[WAYS];
 
@@ -68,16 +70,16 @@ struct transfer {
     const struct kernel *kernel;
     int64_t matrix_bytes, result_bytes;
     struct {
-        double us, spread_us, gbs; /* median, half the distance between the quartiles; bytes moved over that */
+        double us, spread_us, gbs; /* median time, half the interquartile range; bytes moved / median time */
         int reps;
     } way[WAYS];
     double pin_us;      /* to page-lock the matrix's memory, once */
-    double transfer_us; /* pinned, and the result back */
-    double without_us;  /* without overlap: transfer + execution, in one stream */
-    double hidden; /* share of the shorter of transfer and execution by streams that overlapping hides: 1 at best */
+    double transfer_us; /* copying the matrix from page-locked memory, and the result back */
+    double without_us;  /* without overlap: transfer plus execution, in one stream */
+    double hidden;      /* share of the shorter of transfer and execution that overlapping hides: at best 1 */
 };
-/* Measure all ways. Before any is timed, what it brings is held against what was sent, and the product against the
-   reference: E_NUMERIC when it is wrong. */
+/* Measure all ways. Before a way is timed, the copied bytes are compared with the original, and the SpMV with the
+   reference; E_NUMERIC if they differ. */
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Vectors on a device, for solvers: scalars, the live record, the operations (k_vec.cu). */
+/* Vectors on a device, for solvers: scalars, the live record, the operations. Implemented by gpu/vec.c and
+   gpu/kernels/k_vec.cu. */
 #ifndef VEC_OPS_H
 #define VEC_OPS_H
 
@@ -12,9 +13,9 @@ extern "C" {
 
 struct device;
 
-/* Scalars live on the device in double s[VEC_WORK]; every operation is a launch that does nothing once
-   s[S_DONE] is not 0, so that an iteration freezes exactly where it converged while more are queued.
-   Reductions sum in double and in a fixed order: the same result every run. All asynchronous on cuda. */
+/* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE] is
+   not 0, so that the vectors keep their state at convergence although more iterations are queued. Reductions sum in
+   double precision in a fixed order: every run gives the same result. All are asynchronous on cuda. */
 
 enum {
     S_DONE,
@@ -26,17 +27,17 @@ enum {
     S_ALPHA,
     S_BETA,
     S_ONE,       /* 1 */
-    S_LIMIT2,    /* before the first record: how much r.r may grow; then the limit itself */
-    S_EPS,       /* converged when max |x' - x| is below; 0 = no such rule */
-    S_NEXT_DIFF, /* of the step under way; s[S_MAXDIFF] belongs to the recorded residual */
-    S_BEST,      /* the least r.r but for 1%; infinite before the first record */
-    S_BEST_AT,
-    S_WINDOW, /* stagnated when no gain of 1% over s[S_BEST] came for so many records */
-    S_TICKET, /* blocks that have arrived: an unsigned, kept in the place of a double */
+    S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after it: the limit of r.r */
+    S_EPS,       /* converged when max |x' - x| < s[S_EPS]; 0 = not used */
+    S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] belongs to the recorded residual */
+    S_BEST,      /* the smallest r.r, lowered only by gains of at least 1%; infinite before the first record */
+    S_BEST_AT,   /* the record in which it was reached */
+    S_WINDOW,    /* stagnated when s[S_BEST] has not improved for this many records */
+    S_TICKET,    /* blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,
     S_RHO,
     S_HALF,
-    S_SHADOW, /* bicgstab, qmrcgstab: half-step residual, squared; norm of r0 */
+    S_SHADOW, /* bicgstab, qmrcgstab: s[S_HALF] = r.r after the half step; s[S_SHADOW] = r.r at the start */
     S_TAU,
     S_MIX,
     S_FIRST,
@@ -44,27 +45,27 @@ enum {
     S_ETA1,
     S_ETA2, /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
     S_COLUMNS,
-    S_SCALE, /* gmres: columns of the cycle under way; 1 / the length of the vector that comes next */
-    S_WHAT,  /* which number broke down: its value is in S_PQ */
-    S_LIVE,  /* the address of the live record, in the place of a double; 0: none is kept */
-    S_TRUE,  /* r.r of b - A x as last probed */
+    S_SCALE, /* gmres: s[S_COLUMNS] = columns of the current cycle; s[S_SCALE] = 1 / the norm of the next vector */
+    S_WHAT,  /* the quantity that broke down (reason.h); its value is in s[S_PQ] */
+    S_LIVE,  /* address of the live record, stored in the space of a double; 0: none is kept */
+    S_TRUE,  /* r.r of r = b - A x at the last probe */
     S_RQ,
     S_QQ,      /* cg: r.q and q.q, beside s[S_PQ] */
-    S_CAREFUL, /* cg: r.q is needed, and not p.q in its place; set by a step, for good */
+    S_CAREFUL, /* cg: compute r.q separately instead of using p.q for it; once set by a step, it stays set */
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,
-    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS /* three sums of each block */
+    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS /* up to three partial sums per block */
 };
 
-/* The live record, in memory that the host can read while launches run: doubles of which the first LIVE_KNOWN say how
-   many records are complete, and record k has a slot of its own until RECORDS later ones were written. */
+/* The live record: an array of doubles that the host can read while launches run. Element LIVE_KNOWN counts the
+   complete records. Record k is in slot k % RECORDS until record k + RECORDS overwrites it. */
 enum {
     LIVE_KNOWN,
     LIVE_DONE, /* s[S_DONE] */
     LIVE_TRUE,
-    LIVE_TRUE_AT, /* s[S_TRUE], and of which record's x */
+    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record whose x it belongs to */
     LIVE_RING = 8,
     LIVE_SLOT = 4, /* slot k % RECORDS holds: */
     LIVE_RR = 0,
@@ -83,14 +84,14 @@ struct vec_ops {
     void (*mul)(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y); /* y_i = a_i x_i */
     void (*dot)(struct device *d, int64_t n, double *s, const void *x, const void *y, int to);  /* s[to] = x . y */
     void (*div)(struct device *d, double *s, int to, int a, int b); /* s[to] = s[a] / s[b] */
-    /* fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x is kept, so
-       that the solution with the recorded residual is still there when the record ends the iteration. */
+    /* Fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x stays unchanged: it
+       is the solution with the recorded residual if that record ends the iteration. */
     void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next);
-    /* s[S_TRUE] = r.r of r = b - q, where q = A x: a look at the true residual. */
+    /* s[S_TRUE] = r.r of the true residual r = b - q, where q = A x. */
     void (*probe)(struct device *d, int64_t n, double *s, const void *b, const void *q);
-    /* The residual of record number s[S_ITER], from 0: kept in the live record, s[S_ITER] += 1, and s[S_DONE] = the
-       reason if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], it grew past the limit, stood still or is NaN. */
+    /* Write s[S_RR] to the live record as number s[S_ITER] (from 0), then s[S_ITER] += 1. Sets s[S_DONE] to the reason
+       if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], or the residual exceeded the limit, stagnated or is NaN. */
     void (*record)(struct device *d, double *s);
 };
 /* real: T_F32 or T_F64 */

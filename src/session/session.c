@@ -272,7 +272,7 @@ static struct product *take_over(struct matrix *m, struct packing *w, double us,
     if (!p || !packing_take(w, &p->S, &p->mat[0], e)) return mem_free(p), NULL;
     p->nmats = 1;
     if (!mat_get(&p->mat[0], &p->S, e)) return product_free(p), NULL;
-    memcpy(p->requested, w->asked.param, sizeof p->requested);
+    memcpy(p->requested, w->given.param, sizeof p->requested);
     p->prep_us = us;
     p->packed_on = w->dev;
     p->next = m->products;

@@ -127,7 +127,7 @@ static void check_one(const char *what, const struct csr *A, const struct on_dev
     if (!fits) return check_refusal(name, &host, &here);
     if (!packed) fail_msg("%s: %s", name, here.text);
     soil(p);
-    if (!packing_again(p, &here) || !packing_take(p, &S, &M, &here) || !mat_get(&M, &S, &here))
+    if (!packing_repeat(p, &here) || !packing_take(p, &S, &M, &here) || !mat_get(&M, &S, &here))
         fail_msg("%s: %s", name, here.text);
     packing_free(p);
     compare(name, &S, &want);

@@ -500,13 +500,13 @@ static const struct {
     bool force;
     const char *text; /* NULL: allowed */
 } limits[] = {
-    {10000000000, false, "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; `force` converts all the same"},
+    {10000000000, false, "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; `force` converts it anyway"},
     {10000000000, true, NULL},
     {4800000000, true, NULL},
     {4799999999, true,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but 4.80 GB of memory are free; choose another format"},
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory are free; choose another format"},
     {1000000, false,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but 1.00 MB of memory are free; choose another format"},
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory are free; choose another format"},
 };
 
 static void test_explosion(void **state)

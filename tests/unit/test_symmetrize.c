@@ -104,7 +104,7 @@ static void test_too_large(void **state)
     e = (struct err){0};
     assert_false(symmetrize(&S, &A, &paper, &e));
     assert_int_equal(e.code, E_LIMIT);
-    assert_non_null(strstr(e.text, "take sym"));
+    assert_non_null(strstr(e.text, "use the method sym"));
 }
 
 static struct sym_options failing;
