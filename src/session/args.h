@@ -1,4 +1,4 @@
-/* The arguments of a command: what was given for the items of its grammar. */
+/* The arguments of a command: the words given for the items of its grammar. */
 #ifndef ARGS_H
 #define ARGS_H
 
@@ -11,13 +11,13 @@ struct args;
 struct err;
 struct param;
 
-/* Value of a positional (by its kind, lower case: "matrix", "format", second one "matrix2") or of a key; NULL if
- * absent. */
+/* The value of a positional argument, by its kind in lower case ("matrix", "format"; the second matrix is "matrix2"),
+   or of a keyword. NULL: not given. */
 const char *arg(const struct args *a, const char *key);
 bool arg_flag(const struct args *a, const char *word);
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 double arg_real(const struct args *a, const char *key, double otherwise);
-int arg_count(const struct args *a, const char *key); /* of a repeated kind */
+int arg_count(const struct args *a, const char *key); /* how many values of a repeated kind were given */
 const char *arg_at(const struct args *a, const char *key, int i);
 /* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the defaults where not given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);

@@ -51,13 +51,13 @@ const char *command_group(const struct command *c)
 
 /* ---- one command ---- */
 
-/* Close a command: say what went wrong, look after a lost device, print what is pending. */
+/* End a command: report its error, reset a lost device, print pending output. */
 static bool finish(struct session *s, bool ok, struct err *e)
 {
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
-    if (!ok && e->code) out_error(s->out, e); /* without a code it was said already */
+    if (!ok && e->code) out_error(s->out, e); /* without a code, it has been reported already */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
     s->used = NULL;
@@ -84,7 +84,7 @@ static void begin_change(struct session *s, const char *typed)
     undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
 }
 
-/* In the list of commands: those of a script, not its name; a lesson's name, not those in it. */
+/* The log lists the commands of a script, not the script; and a lesson, not its commands. */
 static bool is_listed(const struct session *s, const struct command *c)
 {
     return !c->runs_script && !s->folder;
@@ -122,7 +122,7 @@ bool run_words(struct session *s, int n, const char *const *word)
         size_t size = strlen(word[i]) + 1;
         if (w.used + size > sizeof w.text) {
             struct err e = {0};
-            fail(&e, E_LIMIT, "expected a command of at most %d bytes", LINE_LIMIT);
+            fail(&e, E_LIMIT, "the command is too long: at most %d bytes", LINE_LIMIT);
             return finish(s, false, &e);
         }
         w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), true};
@@ -167,7 +167,7 @@ bool run_line(struct session *s, const char *line)
     struct words w;
     struct err e = {0};
     if (strnlen(line, LINE_LIMIT + 1) > LINE_LIMIT) {
-        fail(&e, E_LIMIT, "expected a line of at most %d bytes; split it", LINE_LIMIT);
+        fail(&e, E_LIMIT, "the line is too long: at most %d bytes; split it", LINE_LIMIT);
         return refuse_line(s, &e);
     }
     while (*line && !s->quit) {
@@ -193,9 +193,9 @@ enum got line_next(FILE *f, char *line, struct err *e)
     line[n < LINE_LIMIT ? n : LINE_LIMIT] = 0;
     if (n && line[n - 1] == '\r') line[n - 1] = 0;
     if (nul)
-        fail(e, E_INPUT, "expected text, found a NUL byte");
+        fail(e, E_INPUT, "the line has a NUL byte; this is not a text file");
     else if (n > LINE_LIMIT)
-        fail(e, E_LIMIT, "expected a line of at most %d bytes; split it", LINE_LIMIT);
+        fail(e, E_LIMIT, "the line is too long: at most %d bytes; split it", LINE_LIMIT);
     else
         return c == EOF && !n ? GOT_END : GOT_LINE;
     return GOT_BAD;

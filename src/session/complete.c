@@ -1,4 +1,4 @@
-/* Completion: what the grammar allows at the end of a line, and files by what the directory holds. */
+/* Completion: the words that the grammar allows at the end of a line, and file names. */
 #include "command.h"
 #include "grammar.h"
 #include "kinds.h"
@@ -17,14 +17,14 @@ struct completion {
     void *user;
 };
 
-/* Pass on what begins as the word does. */
+/* Offer the word if it begins with the typed prefix. */
 static void give_matching(void *user, const char *word)
 {
     struct completion *c = user;
     if (!strncmp(word, c->prefix, strlen(c->prefix))) c->give(c->user, word);
 }
 
-/* A path as it would be typed: what is special to the line gets a backslash. */
+/* Offer a path as it is typed: characters with a special meaning get a backslash. */
 static void give_path(struct completion *c, const char *dir, size_t ndir, const char *name, bool is_dir)
 {
     char path[4096], typed[2 * sizeof path + 2];
@@ -47,7 +47,7 @@ static bool is_directory(const char *dir, size_t ndir, const char *name)
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* A name with control bytes is left out: it could not be shown, and hardly typed. */
+/* Names with control bytes are not offered: they cannot be shown. */
 static bool can_be_shown(const char *name)
 {
     char safe[1100];
@@ -83,7 +83,7 @@ static void give_item(void *user, const struct item *it, bool value)
         give_files(c);
 }
 
-/* The words of the command being typed, behind the last `;`; false for a shell command. */
+/* The words of the command being typed, after the last `;`; false for a shell command. */
 static bool last_command(struct words *w, const char *line)
 {
     do {

@@ -1,4 +1,4 @@
-/* Matrices that commands make of others. */
+/* Add a matrix that a command derived from another to the session. */
 #include "derived.h"
 #include "args.h"
 #include "matrix.h"

@@ -1,4 +1,4 @@
-/* Matrices that commands make of others. */
+/* Matrices that commands derive from others. */
 #ifndef DERIVED_H
 #define DERIVED_H
 
@@ -10,8 +10,8 @@ struct err;
 struct matrix;
 struct session;
 
-/* Take over A, which was made of another matrix in so many us: under the name after `as`, or that matrix's name with
-   -ENDING. `list` shows the other matrix as the origin of A. */
+/* Take over A, which was derived from `of` in `us` microseconds. It is named by `as`, or OF-ENDING. `list` shows the
+ * other matrix as the origin of A. */
 bool session_add_derived(struct session *s, const struct args *a, const struct matrix *of, const char *ending,
                          struct csr *A, double us, struct err *e);
 

@@ -22,10 +22,11 @@ struct fit {
     bool diagonals; /* it stores diagonals and was packed: the measures are known */
     struct measures measures;
 };
-/* pack: also pack it, and throw the result away, to time that. false: cancelled or worse. */
+/* pack: also pack the matrix to time it, and free the result. False: cancelled, or an error other than "does not fit".
+ */
 bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
             struct err *e);
-/* The keys fits, reason, bytes, padding, prep_us and those of out_measures; nothing where fit is NULL. */
+/* Print the keys fits, reason, bytes, padding, prep_us and those of out_measures; nothing if fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Grammars: the string of a command taken apart into the items that its words are matched with. */
+/* Grammars: parse the grammar string of a command into items, which match.c compares with the words of a line. */
 #include <stdio.h>
 
 #include "grammar.h"
@@ -44,7 +44,7 @@ static bool add_item(struct grammar *g, const char *p, size_t n, bool optional, 
     return true;
 }
 
-/* [key KIND], or the alternatives of [a|b]; p[n] is the inside. */
+/* [key KIND], or alternatives [a|b]; p[n] is the text inside the brackets. */
 static bool add_optional(struct grammar *g, const char *p, size_t n)
 {
     size_t word = strcspn(p, " ]");

@@ -12,10 +12,10 @@ enum item_type { ITEM_VALUE, ITEM_WORD, ITEM_PAIR, ITEM_FLAG };
 struct item {
     enum item_type type;
     bool optional, repeated;
-    int group;                /* of [a|b]: only one of a group may be given */
+    int group;                /* alternatives [a|b] form a group: only one may be given */
     char word[16];            /* the keyword */
-    char key[24];             /* what arg() finds the value by */
-    const struct kind *value; /* VALUE and PAIR */
+    char key[24];             /* key of the value for arg() */
+    const struct kind *value; /* kind of the value, for VALUE and PAIR */
 };
 struct grammar {
     int n;
@@ -30,7 +30,7 @@ struct args {
         const char *key, *value;
     } v[WORDS_MAX];
 };
-/* false: the grammar string is malformed, which the tests see to. */
+/* false: the grammar string is malformed; the tests check that none is. */
 bool grammar_parse(const char *text, struct grammar *g);
 /* Match words w[1..] against the grammar of c. */
 bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 struct command_log {
-    char *text; /* a line for each command; NULL: none yet. Released with mem_free */
+    char *text; /* one line per command; NULL: none yet. Free with mem_free */
     size_t size;
-    bool cut; /* commands are missing */
+    bool cut; /* older commands were dropped */
 };
 
 void log_add(struct command_log *log, const char *typed);

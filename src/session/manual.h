@@ -1,4 +1,4 @@
-/* What tells of the program outside of it: --help, its manual page, and completions for shells; ui/manual.c. */
+/* --help, the manual page and shell completions; implemented in ui/manual.c. */
 #ifndef MANUAL_H
 #define MANUAL_H
 
@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 void manual_usage(FILE *f);
-/* The page as man reads it. */
+/* The manual page in the format of man. */
 void manual_page(FILE *f);
-/* The completion of the command line for bash or zsh; false: for another shell there is none. */
+/* The completion script for bash or zsh; false: no script for this shell. */
 bool manual_completion(FILE *f, const char *shell);
 
 #endif

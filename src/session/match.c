@@ -1,4 +1,4 @@
-/* Matching: the words of a command against its grammar, and what is said when they do not fit. */
+/* Match the words of a command with its grammar, and explain why they do not fit. */
 #include "args.h"
 #include "command.h"
 #include "grammar.h"
@@ -11,11 +11,11 @@
 struct match {
     struct args *a;
     struct words *w;
-    int next;                /* word to be matched */
-    int place;               /* item of the next value in its place */
-    bool some;               /* a repeated value has one already */
-    bool used[ITEMS_MAX];    /* keywords, by group */
-    const struct item *open; /* a key whose value comes next */
+    int next;                /* index of the next word to match */
+    int place;               /* index of the next positional item */
+    bool some;               /* a repeated item has a value already */
+    bool used[ITEMS_MAX];    /* keywords given, by group */
+    const struct item *open; /* a keyword whose value comes next */
     bool lenient;            /* completion: do not check values */
 };
 
@@ -29,7 +29,7 @@ static bool is_params(const struct item *it)
     return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
-/* Visit the items that may come next: alone the value that must come, else also the keywords. */
+/* Visit the items that may come next: only the value of an open keyword or a required value, otherwise keywords too. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {
     const struct grammar *g = &m->a->grammar;
@@ -134,7 +134,7 @@ static void store(struct match *m, const char *key, const char *value)
     m->a->v[m->a->n++].value = value;
 }
 
-/* The keyword that the next word is, used before or not; NULL if it is none or was quoted. */
+/* The keyword item of the next word, even if it was given before; NULL if it is not a keyword or is quoted. */
 static const struct item *keyword(const struct match *m)
 {
     const struct grammar *g = &m->a->grammar;
@@ -169,7 +169,7 @@ static bool take_value(struct match *m, const struct item *it, struct err *e)
     return true;
 }
 
-/* A number, right or wrong, or a word with one behind it. */
+/* A number, valid or not, or a word followed by one. */
 static bool like_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
@@ -192,7 +192,7 @@ static void join_rest(struct match *m)
     m->w->n = m->next + 1;
 }
 
-/* Take the next word for item i; those before it stay without a value. */
+/* Take the next word as the value of item i; optional items before it have no value. */
 static void take_place(struct match *m, int i)
 {
     const struct item *it = &m->a->grammar.item[i];
@@ -208,7 +208,7 @@ static void take_place(struct match *m, int i)
     }
 }
 
-/* The first item in its place that takes the next word; optional ones may be passed over. */
+/* Find the first positional item that accepts the next word; optional items may be skipped. */
 static bool match_place(struct match *m, struct err *e)
 {
     const struct grammar *g = &m->a->grammar;
@@ -236,7 +236,7 @@ static bool match_word(struct match *m, struct err *e)
     return it ? take_keyword(m, it, e) : match_place(m, e);
 }
 
-/* Do the words end where they may? */
+/* Check that no required word is missing at the end. */
 static bool match_end(const struct match *m, struct err *e)
 {
     const struct grammar *g = &m->a->grammar;

@@ -17,9 +17,9 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
-    bool lesson;    /* a lesson made it; the next one drops it */
-    int64_t number; /* of all that were added, from 1 */
-    int index;      /* in the list when it was dropped; for undo */
+    bool lesson;    /* made by a lesson; the next lesson drops it */
+    int64_t number; /* counts the matrices added to the session, from 1 */
+    int index;      /* position in the list when it was dropped; for undo */
     struct product *products;
     struct matrix *next;
 };

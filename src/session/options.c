@@ -106,8 +106,11 @@ static bool refuse(const struct session *s, const struct setting *o, const char 
 {
     struct suggest near = suggest_for(value);
     struct message t = {0}, choices = {0};
-    message_add(&t, "expected a value of %s, found ", o->name);
-    message_quote(&t, *value ? value : NULL);
+    if (*value)
+        message_quote(&t, value);
+    else
+        message_add(&t, "a value");
+    message_add(&t, *value ? " is not a value of %s" : " of %s is missing", o->name);
     option_list(s, o, suggest_offer, &near);
     message_near(&t, &near);
     option_list(s, o, message_list, &choices);
@@ -115,20 +118,20 @@ static bool refuse(const struct session *s, const struct setting *o, const char 
     return fail(e, E_USAGE, "%s", t.text);
 }
 
-struct sought {
+struct search {
     const char *value;
     bool found;
 };
 
 static void seek(void *user, const char *word)
 {
-    struct sought *t = user;
+    struct search *t = user;
     t->found |= !strcmp(word, t->value);
 }
 
 bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e)
 {
-    struct sought t = {value, false};
+    struct search t = {value, false};
     char *kept = s->option[o - options], before[sizeof s->option[0]];
     if (o->check)
         t.found = o->check(value);
@@ -198,7 +201,7 @@ static bool use_line(struct session *s, char *line, struct err *e)
     struct message t = {0};
     struct suggest near = suggest_for(name);
     registry_list(&option_registry, suggest_offer, &near);
-    message_add(&t, "expected an option, found ");
+    message_add(&t, "there is no option ");
     message_quote(&t, name);
     message_near(&t, &near);
     return fail(e, E_USAGE, "%s", t.text);
@@ -236,12 +239,12 @@ static bool is_line_of(const char *line, size_t n, const char *option)
     return split(copy, &name, &value) && !strcmp(name, option);
 }
 
-/* All lines unchanged except those of this option; the new line replaces its first one, or is added last. */
+/* Copy all lines except those of this option. Its new line replaces the first of these, or is appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
-    char own[64];
+    char new_line[64];
     bool written = false, ok = true;
-    int n = snprintf(own, sizeof own, "%s %s\n", o->name, value);
+    int n = snprintf(new_line, sizeof new_line, "%s %s\n", o->name, value);
     for (size_t k; ok && *text; text += k) {
         k = strcspn(text, "\n");
         bool its = is_line_of(text, k, o->name), ends = text[k] == '\n';
@@ -249,9 +252,9 @@ static bool write_lines(struct newfile *f, const char *text, const struct settin
         if (!its)
             ok = newfile_write(f, text, (int64_t)k, e) && (ends || newfile_write(f, "\n", 1, e));
         else if (!written)
-            ok = written = newfile_write(f, own, n, e);
+            ok = written = newfile_write(f, new_line, n, e);
     }
-    return ok && (written || newfile_write(f, own, n, e));
+    return ok && (written || newfile_write(f, new_line, n, e));
 }
 
 bool options_keep(const struct setting *o, const char *value, struct err *e)

@@ -13,9 +13,9 @@ struct session;
 
 struct setting {
     const char *name, *about, *default_value;
-    const char *values[8]; /* to choose from, ended by NULL; none: list offers them */
+    const char *values[8]; /* choices, ended by NULL; if empty, `list` offers them */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
-    bool (*check)(const char *value); /* quicker than the list; NULL: what is listed is right */
+    bool (*check)(const char *value); /* quicker than the list; NULL: any listed value is valid */
     bool (*apply)(struct session *s, const char *value, struct err *e);
 };
 /* The indices of options[]. */
@@ -24,14 +24,15 @@ extern const struct setting options[]; /* ended by a NULL name; at most OPTIONS_
 extern const struct registry option_registry;
 const struct setting *option_find(const char *name);
 void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user);
-/* Check a value and have it used; what is wrong tells which there are. */
+/* Check a value and apply it; the error lists the valid values. */
 bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e);
 const char *option_value(const struct session *s, enum option_id o);
-/* Use what was kept. A file that is not right, or not there, is no failure: `warned` says what was left out of it. */
+/* Apply the options in the file. A missing or wrong file is not a failure: `warned` names the lines that were skipped.
+ */
 void options_load(struct session *s, char *warned, size_t size);
-/* Keep the value of one more option in the file. */
+/* Write the value of an option to the file. */
 bool options_keep(const struct setting *o, const char *value, struct err *e);
-/* The file, safe to print. */
+/* The path of the file, safe to print. */
 const char *options_place(char *out, size_t size);
 
 #endif

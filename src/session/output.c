@@ -1,4 +1,4 @@
-/* What commands say: the same calls become an aligned table, JSON lines or CSV. */
+/* The output of commands: the same calls make an aligned table, JSON lines or CSV. */
 #include "output.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -19,15 +19,15 @@ struct out {
     enum out_mode mode;
     char command[64];
     struct table table; /* text and CSV: rows not printed yet */
-    bool records;       /* the pending rows come alone */
+    bool records;       /* the pending rows are records: "heading  value" lines */
     bool html;          /* text is written as HTML */
     cJSON *json;        /* JSON: the row not printed yet */
     cJSON *within;      /* the object in one of its arrays that is being filled, or NULL */
     bool said;          /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
-    FILE *rows, *text;  /* who listens, or NULL */
+    FILE *rows, *text;  /* copies of the output, or NULL */
     int progress;       /* columns of the progress line now on the terminal */
-    struct err err;     /* the first failure while gathering, told by out_end */
+    struct err err;     /* the first failure while printing, returned by out_end */
 };
 
 static void *json_new(size_t n)
@@ -139,12 +139,12 @@ static void json_flush(struct out *o)
 void out_progress_clear(struct out *o)
 {
     if (!o->progress) return;
-    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* a ^C may stand behind it */
+    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* ^C may follow it */
     fflush(o->messages);
     o->progress = 0;
 }
 
-/* Columns of the terminal that data goes to; 0: it goes elsewhere. */
+/* Width of the terminal; 0: data does not go to one. */
 static int columns(const struct out *o)
 {
     struct winsize size;
@@ -321,7 +321,7 @@ void out_bool(struct out *o, const char *key, const char *heading, bool value)
     if (key && makes_json(o)) json_put(o, key, cJSON_CreateBool(value));
 }
 
-/* Append item to list; both are the caller's again on failure. */
+/* Append item to list, which takes it over; on failure item is freed. */
 static bool append(struct out *o, cJSON *list, cJSON *item)
 {
     if (list && item && cJSON_AddItemToArray(list, item)) return true;
@@ -383,7 +383,7 @@ void out_without(struct out *o)
 
 enum { LINE_MOST = 4096 };
 
-/* A line of prose with whatever foreign text it quotes made safe. */
+/* Format a line of prose and escape control bytes in it. */
 static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
 {
     char line[LINE_MOST];
@@ -391,7 +391,7 @@ static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
     print_safe(line, strlen(line), sizeof line, safe, size);
 }
 
-/* Where a line goes on when it is wrapped: below what stands behind its last gap in the first half of 80 columns. */
+/* The indentation of wrapped lines: the column after the last gap (two or more blanks) within the first 40 columns. */
 static int hang_of(const char *line)
 {
     int hang = 0;
@@ -429,10 +429,10 @@ void out_prose(struct out *o, const char *text)
 {
     char line[LINE_MOST];
     bool fill = columns(o) > 0;
-    FILE *listener = o->text;
-    if (o->mode == OUT_TEXT) flush(o); /* what was said before is heard before */
-    o->text = NULL;                    /* it hears the lines as they are */
-    if (listener && o->mode == OUT_TEXT) fputs(text, listener);
+    FILE *copy = o->text;
+    if (o->mode == OUT_TEXT) flush(o); /* earlier rows come first */
+    o->text = NULL;                    /* the copy gets the lines unfilled */
+    if (copy && o->mode == OUT_TEXT) fputs(text, copy);
     while (*text) {
         int n = (int)strcspn(text, "\n");
         size_t at = (size_t)snprintf(line, sizeof line, "%.*s", n, text);
@@ -443,7 +443,7 @@ void out_prose(struct out *o, const char *text)
         }
         out_text(o, "%s", line);
     }
-    o->text = listener;
+    o->text = copy;
 }
 
 void out_note(struct out *o, const char *fmt, ...)

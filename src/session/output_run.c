@@ -1,5 +1,5 @@
-/* What is printed of runs of kernels: their times, and beside these how well diagonals store a matrix, and the total
-   time of a kernel that prepares something on the device before its first product. */
+/* Print runs of kernels: their times, how well diagonals store the matrix, and the total time of kernels that prepare
+   something on the device before the first SpMV. */
 #include "output_run.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -72,7 +72,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
 
 /* ---- runs ---- */
 
-/* A record has room for units, a table has them in its headings; column NULL: left out. */
+/* A record prints units with its values, a table in its headings; column NULL: not in the table. */
 static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
 {
     if (long_form)

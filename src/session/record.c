@@ -1,4 +1,4 @@
-/* A recording: the commands of a session written to a file as they run, with when and how they ended. */
+/* A recording: the commands of a session are written to a file as they run, with time, duration and result. */
 #include "record.h"
 #include "command.h"
 #include "base/err.h"
@@ -47,9 +47,9 @@ void record_command(struct session *s, const char *text, const struct err *why, 
     struct record *r = s->record;
     char safe[4 * LINE_LIMIT], reason[2 * sizeof((struct err *)0)->text], at[64];
     if (!r || s->nested > r->nested || left_out(text)) return;
-    bool typable = !strchr(text, '\n') && strlen(text) <= LINE_LIMIT;
+    bool is_one_line = !strchr(text, '\n') && strlen(text) <= LINE_LIMIT;
     fprintf(r->file, "# %s\n", clock_of("%F %T UTC", at, sizeof at));
-    if (!why && typable)
+    if (!why && is_one_line)
         fprintf(r->file, "%s\n# ok, %.2f ms\n", text, us / 1000);
     else
         fprintf(r->file, "# %s: %s\n", why ? "failed, left out" : "cannot be typed, left out",

@@ -11,16 +11,16 @@ struct session;
 struct record {
     FILE *file;
     char name[512]; /* safe to print */
-    int nested;     /* commands deeper than this are part of one that is recorded */
+    int nested;     /* commands nested deeper are part of a recorded command */
     int64_t commands, failed;
 };
 
-/* Begin to record in a new file: s->record. */
+/* Begin to record to a new file; sets s->record. */
 bool record_begin(struct session *s, const char *name, struct err *e);
-/* A command was run, which took so many us; why: NULL where it succeeded. `text` as it would be typed. */
+/* Record a command that took `us`. why: its error, NULL if it succeeded. `text`: as typed. */
 void record_command(struct session *s, const char *text, const struct err *why, double us);
 void record_end(struct session *s);
-/* Is the open file f the one that is written? */
+/* Is the open file f the one being recorded to? */
 bool record_is(const struct session *s, FILE *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* The vectors b and x0 of A x = b that a word or a file names. */
+/* The vectors b and x0 of A x = b, named by a word or read from a file. */
 #ifndef RIGHT_SIDE_H
 #define RIGHT_SIDE_H
 
@@ -8,9 +8,10 @@
 struct csr;
 struct err;
 
-/* b[A->rows]: aones, which is A * ones (NULL: this one), ones, random, zero, or a file. *known_ones: x is all ones. */
+/* b[A->rows]: aones, which is A * ones (the default, NULL), ones, random, zero, or a file. *known_ones: the solution x
+   is all ones. */
 bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e);
-/* x0[A->rows]: zero (NULL: this one), ones, random, or a file. */
+/* x0[A->rows]: zero (the default, NULL), ones, random, or a file. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);
 
 #endif

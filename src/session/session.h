@@ -1,4 +1,4 @@
-/* The session: its matrices, the device in use, and what commands leave for later ones. */
+/* The session: its matrices, the device in use, and results that later commands use. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -33,55 +33,55 @@ struct session {
     struct out *out;
     struct watch watch;
     struct front *front; /* the screen, NULL in tests without one */
-    struct run *runs;    /* of the last bench or spmv, sorted by time */
+    struct run *runs;    /* results of the last bench or spmv, sorted by time */
     int nruns;
     struct matrix *runs_of; /* the matrix they belong to */
-    struct solve *solve;    /* the solve that goes on or went last */
-    struct race *race;      /* that goes on or went last */
-    struct lu_steps *lu;    /* the factorisation that is stepped through, NULL: none */
-    struct tracing *trace;  /* the warp that is looked at, NULL: none */
+    struct solve *solve;    /* the current or last solve */
+    struct race *race;      /* the current or last race */
+    struct lu_steps *lu;    /* the factorisation being stepped through, NULL: none */
+    struct tracing *trace;  /* the warp being traced, NULL: none */
     bool plain, batch, quit;
-    bool interactive;    /* stdin and stdout are terminals */
-    bool terminal;       /* messages go to one: show progress */
-    int depth;           /* of nested `source` */
-    struct device *used; /* by the last command; looked at when one fails */
-    double began_us;     /* when the command that runs began */
-    double shown_us;     /* when its progress was shown last */
-    const char *script;  /* the file commands come from, NULL at the prompt; and its line */
-    int64_t script_line;
-    struct command_log log; /* of the commands that succeeded */
-    const char *folder;     /* of the lesson that runs, which names the files it reads from there; NULL outside */
+    bool interactive;       /* stdin and stdout are terminals */
+    bool terminal;          /* messages go to a terminal: show progress */
+    int depth;              /* of nested `source` */
+    struct device *used;    /* by the running command; checked for loss when it fails */
+    double began_us;        /* when the running command began */
+    double shown_us;        /* when progress was last shown */
+    const char *script;     /* the file that commands come from, NULL at the prompt */
+    int64_t script_line;    /* current line of it, from 1 */
+    struct command_log log; /* commands that succeeded */
+    const char *folder;     /* of the running lesson: its file names are relative to it; NULL outside */
     struct undo undo;
-    struct record *record;        /* the commands are written there, NULL: they are not */
-    char option[OPTIONS_MAX][24]; /* values that were set, empty: the defaults; options.h */
-    bool single;                  /* fp32 where a command names no precision */
-    int nested;                   /* commands that run within one another */
-    int64_t ran;                  /* commands so far that were not refused */
+    struct record *record;        /* the recording, NULL: none */
+    char option[OPTIONS_MAX][24]; /* values of options[]; empty: the default */
+    bool single;                  /* fp32 is the default precision */
+    int nested;                   /* nesting depth of running commands */
+    int64_t ran;                  /* number of commands that succeeded */
 };
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
-/* Free the formats that m was converted to; and m itself, which is in no list. */
+/* Free the formats that m was converted to. matrix_free also frees m itself, which must be in no list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */
 /* Take over A and info under a name (made unique from the file's if name is NULL); becomes current. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
-/* The path of a file to read: in a lesson one that is not absolute begins at the lesson's own folder. */
+/* The path of a file to read; in a lesson, relative paths are relative to its folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
 struct device *session_device(struct session *s, const char *name,
                               struct err *e); /* NULL name: the chosen or default one */
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
-/* The matrix packed, from the cache or new; param NULL: the default ones. */
+/* m stored in format f, cached or newly packed; param NULL: the default parameters. Owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
-/* The same, new ones packed by d from the matrix in csr, which is put there; on the host where d has no packer for f or
-   too little memory. What d packed lies there, and has been copied to the host. */
+/* The same, but d packs the format from its copy of the csr, and the result is also copied to the host. The host packs
+   it if d has no packer for f or too little memory. */
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
-void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, say so */
+void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, report the result */
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* true if it was set; clears it */

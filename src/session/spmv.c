@@ -1,4 +1,4 @@
-/* One kernel's product of a matrix of the session: packed, put on a device, checked against the reference, timed. */
+/* Run one SpMV kernel on a matrix of the session: pack it, copy it to the device, check the result, time it. */
 #include "spmv.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -40,9 +40,10 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     const struct format *f = k->format;
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
-    int64_t own[PARAMS_MAX];
-    const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, own);
-    /* The emulator would be slow; and a lesson's tables show how long packing takes on the host. */
+    int64_t suited[PARAMS_MAX];
+    const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, suited);
+    /* Only a GPU packs on the device: the emulator is slow, and the tables of lessons show the packing time of the
+     * host. */
     bool there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
     struct product *p = there ? session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e)
                               : session_product(s, w->matrix, f, param, w->real, w->force, e);

@@ -19,16 +19,16 @@ struct spmv_request {
     struct matrix *matrix;
     struct device *dev;
     enum type real;
-    int reps; /* 0: chosen by the time that one product takes */
+    int reps; /* 0: chosen from the time of one SpMV */
     bool force;
-    const int64_t *param; /* of the kernel's format; NULL: the default ones */
+    const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
 };
-/* The parameters of f that suit d, in param[PARAMS_MAX]; NULL: the default ones do. */
+/* Choose parameters of f that suit d, in param[PARAMS_MAX]; the result is param, or NULL for the defaults. */
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
 /* Check and time one kernel. On the emulator, which has no time, check it only: the times are NaN. */
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e);
-/* Keep n runs, sorted by time, as the session's last ones. */
+/* Keep copies of n runs, sorted by time, as the session's last runs. */
 bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e);
 
 #endif

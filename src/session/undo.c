@@ -1,5 +1,4 @@
-/* The changes that commands made to the session, to be taken back; dropped matrices are kept for that while nobody
-   needs their memory. */
+/* Undo: restores what recent commands changed. Dropped matrices are kept until their memory is needed. */
 #include "undo.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -31,7 +30,7 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* The memory is needed: the levels up to the last one that keeps a matrix can no longer be undone. */
+/* Memory is needed: free the levels up to the last one that keeps a matrix; they can no longer be undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;
@@ -49,7 +48,7 @@ static void give_back(void *user)
     u->bytes = 0;
 }
 
-static void tell_memory(struct undo *u)
+static void update_spare(struct undo *u)
 {
     mem_spare(u->bytes, give_back, u);
 }
@@ -62,7 +61,7 @@ static void push(struct undo *u)
         u->n--;
     }
     u->level[u->n++] = u->now;
-    tell_memory(u);
+    update_spare(u);
 }
 
 static bool changed(const struct session *s)
@@ -82,14 +81,14 @@ void undo_begin(struct session *s, const char *command)
     u->open = true;
 }
 
-/* A level that lost its matrix, and those before it, are useless. */
+/* If the memory of a dropped matrix was needed, neither this level nor earlier ones can be undone. */
 void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;
     if (u->open && u->now.gone) {
         while (u->n) u->bytes -= forget(&u->level[--u->n]);
         u->bytes -= forget(&u->now);
-        tell_memory(u);
+        update_spare(u);
     } else if (u->open && changed(s)) {
         u->given = false;
         push(u);
@@ -107,7 +106,7 @@ bool undo_keep(struct session *s, struct matrix *m, int index)
     m->next = u->now.dropped;
     u->now.dropped = m;
     u->bytes += bytes_of(m);
-    tell_memory(u);
+    update_spare(u);
     return true;
 }
 
@@ -120,7 +119,7 @@ void undo_forget(struct session *s)
     mem_spare(0, NULL, NULL);
 }
 
-/* ---- taking back ---- */
+/* ---- undo ---- */
 
 static void out_change(struct session *s, const char *what, const char *name, const char *text, int64_t bytes)
 {
@@ -182,7 +181,7 @@ bool undo_last(struct session *s, struct err *e)
     out_str(s->out, "bytes", NULL, NULL);
     remove_made(s, &c);
     bring_back(s, &c);
-    tell_memory(u);
+    update_spare(u);
     s->current = c.current;
     if (s->current && s->current != before) out_change(s, "current", s->current->name, "is the current matrix", 0);
     if (c.chose && s->dev != c.dev) {

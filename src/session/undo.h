@@ -1,4 +1,4 @@
-/* The changes that commands made to a session, to be taken back. */
+/* Undo: the changes that recent commands made to a session. */
 #ifndef UNDO_H
 #define UNDO_H
 
@@ -13,32 +13,32 @@ struct session;
 /* What one command changed. */
 struct change {
     char command[80];       /* as it was typed, safe to print */
-    int64_t first;          /* it made the matrices of this number and above */
-    struct matrix *dropped; /* by it, the last one first */
-    struct matrix *current; /* before it, and the device */
-    struct device *dev;
-    bool chose; /* it chose the device */
-    bool gone;  /* what it dropped was freed, because memory was needed */
+    int64_t first;          /* matrices with this number or a higher one were made by it */
+    struct matrix *dropped; /* matrices that it dropped, the last one first; owned */
+    struct matrix *current; /* the current matrix before it */
+    struct device *dev;     /* the device before it */
+    bool chose;             /* it chose the device */
+    bool gone;              /* the dropped matrices were freed because memory was needed */
 };
 enum { UNDO_MOST = 16 };
 struct undo {
-    struct change level[UNDO_MOST], now; /* the oldest first; and that of the command that runs */
+    struct change level[UNDO_MOST], now; /* finished commands, the oldest first; the running command */
     int n;
-    bool open;       /* a command runs */
-    bool given;      /* levels were lost for want of memory */
+    bool open;       /* a command is running */
+    bool given;      /* levels were freed because memory was needed */
     int64_t numbers; /* matrices added so far */
-    int64_t bytes;   /* of what was dropped and is kept */
+    int64_t bytes;   /* size of the dropped matrices that are kept */
 };
 
 /* A command begins or has ended: what it changed becomes a level of s->undo. Commands that run within another are
    changes of their own. */
 void undo_begin(struct session *s, const char *command);
 void undo_end(struct session *s);
-/* Take over m, which was at `index` in the list, so that it can come back; false where it is to be freed. */
+/* Keep m, which was at `index` in the list, so that undo can restore it; false: the caller must free it. */
 bool undo_keep(struct session *s, struct matrix *m, int index);
-/* Take back the last change that is kept, and print what that changes. */
+/* Undo the last change, and print what that changes. */
 bool undo_last(struct session *s, struct err *e);
-/* Free all that is kept. */
+/* Free all kept changes. */
 void undo_forget(struct session *s);
 
 #endif

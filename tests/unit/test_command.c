@@ -305,16 +305,16 @@ static void long_lines_are_refused(void **state)
     memset(text, 'a', sizeof text);
     memcpy(text + LINE_LIMIT + 1, "\nversion\n", 9);
     assert_false(script(&t, text, LINE_LIMIT + 10, false));
-    assert_string_equal(t.err, "warpspy: s.ws:1: expected a line of at most 16384 bytes; split it\n");
+    assert_string_equal(t.err, "warpspy: s.ws:1: the line is too long: at most 16384 bytes; split it\n");
     assert_non_null(strstr(t.out, WARPSPY_VERSION));
     text[LINE_LIMIT + 1] = 0;
     assert_false(talk_line(&t, text));
-    assert_string_equal(t.err, "warpspy: expected a line of at most 16384 bytes; split it\n");
+    assert_string_equal(t.err, "warpspy: the line is too long: at most 16384 bytes; split it\n");
     memset(text, ' ', LINE_LIMIT - 7);
     memcpy(text + LINE_LIMIT - 7, "version", 8);
     assert_true(talk_line(&t, text));
     assert_false(script(&t, "vers\0ion\nversion\n", 17, false));
-    assert_string_equal(t.err, "warpspy: s.ws:1: expected text, found a NUL byte\n");
+    assert_string_equal(t.err, "warpspy: s.ws:1: the line has a NUL byte; this is not a text file\n");
     talk_close(&t);
 }
 

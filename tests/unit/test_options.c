@@ -123,12 +123,12 @@ static void a_broken_file_is_one_warning(void **state)
         {"colours 256", ""},
         {"colours=256\r\n", ""},
         {"  colours  =  256  \nprecision f32\n", ""},
-        {"colours 256\nnonsense\n", "/warpspy/config:2: expected an option, found `nonsense`"},
-        {"colour 16\ncolours 256\n", ":1: expected an option, found `colour` (did you mean `colours`?)"},
+        {"colours 256\nnonsense\n", "/warpspy/config:2: there is no option `nonsense`"},
+        {"colour 16\ncolours 256\n", ":1: there is no option `colour` (did you mean `colours`?)"},
         {"colours 256\nascii maybe\ndevice tpu\n",
-         ":2: expected a value of ascii, found `maybe`; one of auto, on, off; 1 more line"},
-        {"precision\ncolours 256\n", ":1: expected a value of precision"},
-        {"colours 256\n\033[2J \x9b\xff\n", ":2: expected an option, found `\\x1b[2J`"},
+         ":2: `maybe` is not a value of ascii; one of auto, on, off; 1 more line"},
+        {"precision\ncolours 256\n", ":1: a value of precision is missing"},
+        {"colours 256\n\033[2J \x9b\xff\n", ":2: there is no option `\\x1b[2J`"},
         {"device cuda:99\ncolours 256\n", ":1: "},
     };
     (void)state;
