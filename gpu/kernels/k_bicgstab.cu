@@ -1,5 +1,5 @@
-/* The fused passes of bicgstab and qmrcgstab: each reads and writes its vectors once, and leaves the scalars that the
-   next needs. */
+/* The fused passes of bicgstab and qmrcgstab: each reads and writes its vectors once and computes the scalars that
+   the next pass needs. */
 #include "vec.h"
 
 #include "machine/bicg_ops.h"
@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Whether a sum of products is 0 but for rounding, given the squared norms of its two vectors. */
+/* Whether an inner product is 0 up to rounding, given the squared norms aa and bb of its two vectors. */
 __device__ bool bicg_none(double sum, double aa, double bb)
 {
     return !(fabs(sum) > DBL_EPSILON * sqrt(aa) * sqrt(bb));
@@ -68,7 +68,7 @@ template <typename AT> struct pass_half {
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_HALF] = t.a; }
 };
 
-/* Where t.r is nothing after a half step that has converged, the half step is the whole: omega = 0. */
+/* If t.r is 0 after a half step that has converged, no second half step is needed: omega = 0. */
 template <typename AT> struct pass_omega {
     enum { SUMS = 2 };
     typename AT::in t, r;
@@ -87,14 +87,14 @@ template <typename AT> struct pass_omega {
     }
 };
 
-/* The scalars between two iterations. */
+/* Update beta and rho between two iterations. */
 template <typename P> __device__ void bicg_next(P s, double rho)
 {
     s[S_BETA] = rho / s[S_RHO] * (s[S_ALPHA] / s[S_OMEGA]);
     s[S_RHO] = rho;
 }
 
-/* That rho or omega is nothing matters only if the solve goes on. rr: the r.r that rho belongs to. */
+/* Report a breakdown by rho or omega only if the solve has not converged. rr: the r.r that rho belongs to. */
 template <typename P> __device__ void bicg_note(P s, double rr, double record)
 {
     vec_note(s, record, s[S_MAXDIFF]);
@@ -181,7 +181,7 @@ template <typename P> __device__ double qmr_minimise(P s, double rr, double step
     return theta2 * c2 * step;
 }
 
-/* One after the half step, by alpha, whose direction mixes d into p; one after the whole, by omega. */
+/* Two smoothing steps: after the half step, by alpha, along p mixed with d; after the full step, by omega. */
 template <typename P> __device__ void qmr_scalars(P s, double rr)
 {
     double alpha = s[S_ALPHA], omega = s[S_OMEGA];
@@ -212,8 +212,8 @@ template <typename AT> struct pass_qmr_residual {
     }
 };
 
-/* Three vectors are read, five more changed. rest follows x by recursion, so that what is recorded is its residual and
-   no bound of it. */
+/* Reads three vectors and updates five. rest is the residual of x, updated by recursion, so that the record holds the
+   residual itself and not a bound of it. */
 template <typename AT> struct pass_qmr_update {
     enum { SUMS = 1 };
     typename AT::in r, v, t;

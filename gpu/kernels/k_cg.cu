@@ -1,5 +1,5 @@
-/* The passes of conjugate gradients: the inner products beside q = A p, and one pass for all that follows from them.
-   Every vector is read once and neighbours lie side by side. */
+/* The passes of conjugate gradients: the inner products with q = A p, and one pass for all updates that follow.
+   Every vector is read once; neighbouring threads access neighbouring elements. */
 #include "vec.h"
 
 #include "machine/cg_ops.h"
@@ -7,10 +7,9 @@
 namespace KERNEL_SPACE
 {
 
-/* p.q, r.q and q.q: of these the step foretells the next residual,
-   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q, and need not wait for it (Meurant 1987). Where p is conjugate to
-   the direction before it, r.q is p.q, and r need not be read: until the residual as it came out is not what was
-   foretold. */
+/* p.q, r.q and q.q: from these the step predicts the next residual without waiting for it (Meurant 1987),
+   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q. If p is conjugate to the direction before it, r.q equals p.q and r
+   is not read. As soon as a computed residual differs from its prediction, `careful` is set and r.q is computed. */
 template <typename AT> struct pass_cg_dots {
     enum { SUMS = 3 };
     typename AT::in p, q, r;
@@ -25,9 +24,9 @@ template <typename AT> struct pass_cg_dots {
     __device__ void end(typename AT::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
 
-#define CG_FORETOLD 1e-12 /* what the residual may differ by from what was foretold */
+#define CG_PREDICTED 1e-12 /* relative difference allowed between residual and prediction */
 
-/* p'q must be positive: else the matrix is not positive definite, or something is not a number. */
+/* p'q must be positive; otherwise the matrix is not positive definite, or a value is not a number. */
 template <typename P> __device__ bool cg_broken(P s)
 {
     return !(s[S_PQ] > 0);
@@ -43,7 +42,7 @@ template <typename AT> struct pass_cg_step {
     typedef typename AT::real T;
     typename AT::in q;
     typename AT::out r, p, x;
-    int64_t last; /* it begins there if it is not negative */
+    int64_t last; /* if not negative: walk backwards from this element */
     double alpha, beta, next;
     bool broken;
 
@@ -59,18 +58,18 @@ template <typename AT> struct pass_cg_step {
     {
         if (broken) return {0, 0, 0};
         int64_t i = last < 0 ? k : last - k;
-        T way = p[i], rest = r[i] - (T)alpha * q[i];
-        put_once(x, i, once(x, i) + (T)alpha * way); /* not wanted again before all of A has passed */
-        r[i] = rest;
-        p[i] = rest + (T)beta * way;
-        return {(double)rest * (double)rest, 0, 0};
+        T direction = p[i], residual = r[i] - (T)alpha * q[i];
+        put_once(x, i, once(x, i) + (T)alpha * direction); /* x is not used again before all of A was read */
+        r[i] = residual;
+        p[i] = residual + (T)beta * direction;
+        return {(double)residual * (double)residual, 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         if (broken) return cg_break(s);
         s[S_ALPHA] = alpha;
         s[S_BETA] = beta;
-        if (!(fabs(t.a - next) <= CG_FORETOLD * t.a)) s[S_CAREFUL] = 1;
+        if (!(fabs(t.a - next) <= CG_PREDICTED * t.a)) s[S_CAREFUL] = 1;
         vec_note(s, t.a, s[S_MAXDIFF]);
     }
 };
@@ -93,10 +92,10 @@ template <typename AT> struct pass_cg_update {
     __device__ vec_sums at(int64_t i) const
     {
         if (broken) return {0, 0, 0};
-        T rest = r[i] - (T)alpha * q[i];
+        T residual = r[i] - (T)alpha * q[i];
         x[i] += (T)alpha * p[i];
-        r[i] = rest;
-        return {(double)rest * (double)rest, 0, 0};
+        r[i] = residual;
+        return {(double)residual * (double)residual, 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
@@ -106,7 +105,7 @@ template <typename AT> struct pass_cg_update {
     }
 };
 
-/* r.z must be positive as well: else M is not positive definite. At convergence both may be 0. */
+/* r.z must be positive as well; otherwise M is not positive definite. At convergence r.z and r.r may both be 0. */
 template <typename AT> struct pass_cg_rho {
     enum { SUMS = 1 };
     typename AT::in r, z;
@@ -115,7 +114,7 @@ template <typename AT> struct pass_cg_rho {
     __device__ vec_sums at(int64_t i) const { return {(double)r[i] * (double)z[i], 0, 0}; }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
-        s[S_BETA] = s[S_RHO] != 0 ? t.a / s[S_RHO] : 0; /* 0: before the first */
+        s[S_BETA] = s[S_RHO] != 0 ? t.a / s[S_RHO] : 0; /* 0 before the first iteration */
         s[S_RHO] = t.a;
         vec_note(s, s[S_RR], s[S_MAXDIFF]);
         if (s[S_DONE] != 0 || t.a > 0) return;
@@ -149,8 +148,8 @@ static void dots(struct device *d, int64_t n, double *s, const void *p, const vo
     AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
 }
 
-/* Vectors that do not fit the cache together are walked from their ends, which the product has left there; 12 MB each,
-   four of them, is what the second-level cache of a large GPU of 2024 takes. */
+/* Vectors that do not fit the cache together are walked backwards, since the SpMV has left their ends in the cache. The
+   second-level cache of a large GPU of 2024 holds four vectors of 12 MB. */
 template <typename AT> static int64_t beginning(int64_t n)
 {
     return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;

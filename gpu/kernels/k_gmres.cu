@@ -1,5 +1,5 @@
-/* The parts of GMRES(m): the inner products of one vector with all before it in one pass, the rotations of a small
-   triangular system that stays on the device, and the steps of a restart. */
+/* The parts of GMRES(m): the inner products of one vector with all earlier ones in one pass, the Givens rotations of a
+   small triangular system that stays on the device, and the steps of a restart. */
 #include "vec.h"
 
 #include "machine/gmres_ops.h"
@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Where row r of the work space begins, and the partial sums. */
+/* Index of row r of the work space, and of the partial sums. */
 __device__ int64_t gm_row(int m, int r)
 {
     return (int64_t)r * (m + 1);
@@ -18,8 +18,8 @@ __device__ int64_t gm_parts(int m)
     return GMRES_PARTS(m);
 }
 
-/* Each block has a stretch of q, which stays in its cache while the columns of V pass by: V and q are read once. The
-   last block adds up the stretches, a warp for each column, unless the host does. */
+/* Each block has a segment of q, which stays in its cache while it reads that segment of each column of V: V and q are
+   read once. The last block adds up the segments, one warp per column, unless the host does. */
 template <typename T>
 __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
                         int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
@@ -63,8 +63,8 @@ template <typename AT> struct pass_subtract {
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_PQ] = t.a; }
 };
 
-/* One thread: col holds the k + 1 inner products of column k, and s[S_PQ] what is left of it, squared. If nothing is
-   left, the space holds the solution, unless R is singular. tiny is what counts as nothing, beside the column. */
+/* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of its remainder. If that is
+   0 the space contains the solution, unless R is singular. Below tiny times the column's norm it counts as 0. */
 template <typename S, typename G, typename C>
 __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
 {
@@ -91,7 +91,8 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     vec_note(s, sine[k] * rest * (sine[k] * rest), s[S_MAXDIFF]);
 }
 
-/* One block, which brings what the rotations need nearer before one thread does them. H keeps the column as it is. */
+/* One block: copies what the rotations need to shared memory, then one thread does them. H keeps the column unrotated.
+ */
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
@@ -104,7 +105,7 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
         cosine[j] = w[gm_row(m, GM_COS) + j];
         sine[j] = w[gm_row(m, GM_SIN) + j];
     }
-    __syncthreads(); /* all of the block: the column is there */
+    __syncthreads(); /* all of the block: the column is in shared memory */
     if (threadIdx.x == 0) gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny);
     __syncthreads(); /* all of the block: it is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
@@ -114,7 +115,7 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
     w[gm_row(m, GM_SIN) + k] = sine[k];
 }
 
-/* One block: back substitution by columns, which lie together. */
+/* One block: back substitution column by column, since columns are contiguous. */
 __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
 {
     if (s[S_DONE] != 0) return;
@@ -123,7 +124,7 @@ __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = w[gm_row(m, GM_G) + j];
     for (int c = k - 1; c >= 0; c--) {
         int64_t column = gm_row(m, GM_R + c);
-        __syncthreads(); /* all of the block: y[c] is complete but for its division */
+        __syncthreads(); /* all of the block: y[c] is complete except for its division */
         double value = y[c] / w[column + c];
         __syncthreads(); /* all of the block: y[c] was read */
         for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK) y[j] = j == c ? value : y[j] - value * w[column + j];
@@ -204,7 +205,7 @@ template <typename AT> struct pass_scale {
 #define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
 
-/* What of a column of V counts as nothing. */
+/* Below this fraction of its column of V a remainder counts as 0. */
 template <typename T> static double gm_tiny()
 {
     return 8 * (sizeof(T) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);

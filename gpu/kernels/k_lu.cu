@@ -21,7 +21,9 @@ static void begin(struct device *d, struct lu_at A)
 namespace host
 {
 
-enum { ALONE = 1 << 14 }; /* elements of an update that are not worth waking other threads for */
+enum {
+    ALONE = 1 << 14
+}; /* an update of at most so many elements is done by one thread: waking others would take longer */
 
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {
@@ -35,7 +37,7 @@ template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *co
     return at;
 }
 
-/* Column k: its pivot brought up, and divided by it; false where that is 0. */
+/* Column k: swap its pivot to the diagonal and divide by it; false if the pivot is 0. */
 template <typename T> static bool column(struct lu_at A, int64_t k)
 {
     T *c = (T *)A.a + k * A.n;
@@ -50,7 +52,7 @@ template <typename T> static bool column(struct lu_at A, int64_t k)
     return true;
 }
 
-/* Step k in column j: the swap, and right of column k the update. */
+/* Step k in column j: swap, and, if j is right of column k, update. */
 template <typename T> static void update(struct lu_at A, int64_t k, int64_t j)
 {
     T *c = (T *)A.a + j * A.n;
@@ -67,7 +69,7 @@ template <typename T> static bool factor(struct lu_at A, int threads, struct wat
     A.info[0] = -1;
     for (int64_t k = 0; k < A.n; k++) {
         if (!watch_tick(w, "lu", k, A.n, e)) return false;
-        column<T>(A, k); /* with a pivot of 0 all that lies below is 0: the update changes nothing */
+        column<T>(A, k); /* if the pivot is 0, so is everything below it, and the update changes nothing */
         int team = (A.n - k) * (A.n - k) < ALONE ? 1 : threads;
 #pragma omp parallel for num_threads(team) schedule(static)
         for (int64_t j = 0; j < A.n; j++)

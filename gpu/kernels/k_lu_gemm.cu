@@ -1,11 +1,11 @@
-/* The trailing update by our own matrix product, where no library does it. */
+/* The trailing update by our own matrix product, used if no library is available. */
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE
 {
 
-/* The trailing update where no library does it: a block of 16 x 16 threads makes a tile of 64 x 64, each thread 4 x 4
-   of it, from stretches of 8 columns of L and 8 rows of U in shared memory. */
+/* A block of 16 x 16 threads computes a tile of 64 x 64, each thread 4 x 4 elements of it, from 8 columns of L and 8
+   rows of U at a time in shared memory. */
 enum { TILE = 64, TILE_K = 8, THREAD_TILE = 4, TILE_THREADS = TILE / THREAD_TILE };
 
 template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a)
@@ -24,12 +24,12 @@ template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64
             l[t] = i < n && deep < w ? a[(j + deep) * n + i] : (T)0;
             u[t % TILE_K * TILE + t / TILE_K] = c < to && down < w ? a[c * n + j + down] : (T)0;
         }
-        __syncthreads(); /* all of the block: the stretches are there */
+        __syncthreads(); /* all of the block: L and U are in shared memory */
         for (int d = 0; d < TILE_K; d++)
             for (int p = 0; p < THREAD_TILE; p++)
                 for (int q = 0; q < THREAD_TILE; q++)
                     sum[p][q] += l[d * TILE + x + p * TILE_THREADS] * u[d * TILE + y + q * TILE_THREADS];
-        __syncthreads(); /* all of the block: the stretches were used */
+        __syncthreads(); /* all of the block: L and U have been used */
     }
     for (int q = 0; q < THREAD_TILE; q++)
         for (int p = 0; p < THREAD_TILE; p++) {

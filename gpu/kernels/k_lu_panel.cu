@@ -1,4 +1,4 @@
-/* The panel of the blocked method: some columns from their diagonal down, held by one block in its registers; or, where
+/* The panel of the blocked method: several columns from the diagonal down, held by one block in its registers; or, if
    they do not fit, one column in memory. */
 #include "base/base.h"
 #include "lu_kernels.h"
@@ -6,18 +6,18 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows of a thread: of the panel at most; of the update by one column */
+enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: at most, in the panel; in the update by one column */
 
-/* Values that a thread of the panel holds; as many registers as 255 a thread leave for them. */
+/* Most values that a thread of the panel holds: what fits in 255 registers per thread. */
 template <typename T> struct lu_registers {
     enum { VALUES = 768 / sizeof(T) };
 };
-/* Columns of a panel of which each thread holds R rows. */
+/* Columns of a panel if each thread holds R rows. */
 template <typename T, int R> struct lu_shape {
     enum { FIT = lu_registers<T>::VALUES / R, W = FIT > LU_WIDTH ? +LU_WIDTH : +FIT };
 };
 
-/* What a pivot is multiplied by before it is inverted: 1, unless the inverse would overflow. */
+/* The factor for a pivot before it is inverted: 1, unless the inverse would overflow. */
 static __device__ double lu_lift(double v)
 {
     return lu_abs(v) < DBL_MIN ? 0x1p200 : 1;
@@ -27,8 +27,8 @@ static __device__ float lu_lift(float v)
     return lu_abs(v) < FLT_MIN ? 0x1p60f : 1;
 }
 
-/* The rows of a panel that a thread holds: r is row threadIdx.x + r * blockDim.x of m. Loops are unrolled and all is
-   inlined, so that x stays in registers. */
+/* The rows of a panel that a thread holds: r is row threadIdx.x + r * blockDim.x of m. Loops are unrolled and
+   functions inlined, so that x stays in registers. */
 template <typename T, int R> struct lu_rows {
     enum { W = lu_shape<T, R>::W };
     T x[R][W];
@@ -39,8 +39,8 @@ static __device__ int lu_row(int r)
     return threadIdx.x + r * blockDim.x;
 }
 
-/* The best candidate for column k, the first that the thread still holds. Rows beyond the panel hold zeros, which are
-   none; only a thread's first row may lie above row k. */
+/* The thread's best pivot candidate for column k, now its first column. Rows beyond the panel hold zeros, which are no
+   candidates; only the first row of a thread may be above row k. */
 template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, T &best, int &at)
 {
 #pragma unroll
@@ -52,9 +52,8 @@ template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R
     }
 }
 
-/* Rows k and p change places, through shared memory: row p, the pivot's, is left for all in rows[0 .. W-1], or, where
-   it is row k, row k in rows[W .. 2W-1]; none of the threads keeps it. mine: this thread holds row p. The warps that
-   hold neither pass by. */
+/* Exchange rows k and p through shared memory: rows[0 .. W-1] is the pivot row p, for all threads; rows[W .. 2W-1] is
+   row k. mine: this thread holds row p. Warps that hold neither row do nothing. */
 template <typename T, int R, typename P>
 __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
 {
@@ -68,7 +67,7 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
 #pragma unroll
             for (int c = 0; c < W; c++)
                 if (lu_row(r) == p) rows[c] = own.x[r][c];
-    __syncthreads(); /* all of the block: both rows are there */
+    __syncthreads(); /* all of the block: both rows are in shared memory */
     if (!mine || p == k) return;
 #pragma unroll
     for (int r = 0; r < R; r++)
@@ -77,9 +76,9 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
             if (lu_row(r) == p) own.x[r][c] = rows[W + c];
 }
 
-/* The first column becomes column k of L, written to `column`, and those right of it lose their multiple of it and move
-   up to its place: so each step is the same code, which the multiprocessor need not fetch anew. size: |pivot|, which
-   is in a register, so that its inverse need not wait for the row; 0: there is no pivot, and nothing changes. */
+/* The first column becomes column k of L, written to `column`. A multiple of it is subtracted from the columns right of
+   it, which then move one place left: so each step runs the same code, which stays in the instruction cache. size:
+   |pivot|, in a register, so that its inverse does not wait for the row; 0: there is no pivot, and nothing changes. */
 template <typename T, int R, typename P>
 __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
 {
@@ -99,25 +98,25 @@ __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots,
     }
 }
 
-/* Columns of L were written when their turn came: the swaps of the steps that followed are made up for. `swap`: rows of
-   the panel. 2w threads a column, of which all are read before any is written. */
+/* Each column of L was written in its own step: apply the swaps of the steps that followed. `swap`: rows of the panel.
+   2w threads per column; all elements are read before any is written. */
 template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
 {
     int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
-    __syncthreads(); /* all of the block: the columns are written, and the last swap */
+    __syncthreads(); /* all of the block: the columns and the last swap are written */
     int row = i < w ? i : swap[i - w];
     for (int first = 0; first < w; first += each) {
         int c = first + mine;
         bool busy = mine < each && c < w;
         T v = busy ? panel[c * n + lu_origin(swap, c + 1, w, row)] : (T)0;
-        __syncthreads(); /* all of the block: what changes places is read */
+        __syncthreads(); /* all of the block: the elements to exchange have been read */
         if (busy && row > c) panel[c * n + row] = v;
     }
 }
 
-/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: the best of each warp; the pivot row and
-   the row it changes places with. Each also guards what the step before left in shared memory: it was read before
-   anyone came to the next. */
+/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: one after the best of each warp, one
+   after the two rows that are exchanged. Each also protects the shared memory of the previous step: all threads have
+   read it before any thread reaches the next step. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
@@ -141,7 +140,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         lu_thread_argmax(own, k, best, at);
         int candidate = at;
         lu_block_argmax(best, at, high, where);
-        bool found = at < m; /* else all are 0, or not numbers */
+        bool found = at < m; /* otherwise all are 0 or NaN */
         int p = found ? at : k;
         lu_swap_rows(own, k, p, found && candidate == p, rows);
         auto pivots = rows + (p == k ? +W : 0);
@@ -157,8 +156,8 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_catch_up(n, w, swap, a + (j * n + j));
 }
 
-/* A panel of one column, where not even two fit a block's registers: the block strides through it. It also swaps the
-   rows of columns from .. to-1, so that many blocks may share a column in the update that follows. */
+/* A panel of one column, used if not even two columns fit the registers of a block. The block also swaps the rows of
+   columns from .. to-1, so that in the update that follows several blocks can work on one column. */
 template <typename T>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
@@ -172,13 +171,13 @@ __global__ void __launch_bounds__(LU_THREADS)
     lu_block_argmax(best, at, high, where);
     int64_t p = at < n ? at : j;
     T top = a[j * n + j], pivot = a[j * n + p];
-    __syncthreads(); /* all of the block: both are read before either is written */
+    __syncthreads(); /* all of the block: both elements have been read */
     if (threadIdx.x == 0) {
         a[j * n + j] = pivot;
         piv[j] = (int)p;
         if (pivot == 0 && info[0] < 0) info[0] = (int)j;
     }
-    if (pivot == 0) return; /* in all threads alike; then p is j */
+    if (pivot == 0) return; /* the same in all threads; then p is j */
     for (int64_t c = from + threadIdx.x; c < to; c += blockDim.x) {
         if (c == j || p == j) continue;
         T v = a[c * n + j];
@@ -193,7 +192,7 @@ __global__ void __launch_bounds__(LU_THREADS)
     }
 }
 
-/* The update by one column: blocks across the columns right of it and down their rows, LU_DOWN rows a thread. */
+/* The update by one column: a grid of blocks over the columns right of it and their rows, LU_DOWN rows per thread. */
 template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) a)
 {
     int64_t c = j + 1 + blockIdx.x, first = j + 1 + (int64_t)blockIdx.y * LU_BLOCK * LU_DOWN + threadIdx.x;
@@ -213,7 +212,7 @@ static int panel_threads(int64_t rows)
     return rows >= most ? most : (int)(rows + WARP - 1) / WARP * WARP;
 }
 
-/* Rows a thread must hold, of those that there are kernels for; more than LU_ROWS: too many. */
+/* Rows that a thread must hold, rounded up to a number for which there is a kernel; above LU_ROWS: too many. */
 static int rows_each(int64_t rows)
 {
     static const int each[] = {1, 2, 4, 6, 8, 12, 16, 24, LU_ROWS};

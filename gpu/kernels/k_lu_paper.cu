@@ -1,10 +1,10 @@
-/* lu-paper: a column at a time, one thread for each element of the trailing update. */
+/* lu-paper: one column at a time, one thread per element of the trailing update. */
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE
 {
 
-/* One block: the pivot of column k, brought to its place in this column. */
+/* One block: find the pivot of column k and swap it to the diagonal, in this column only. */
 template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     SHARED(T, high, LU_WARPS);
@@ -22,13 +22,13 @@ template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(
     if (pivot == 0 && info[0] < 0) info[0] = (int)k;
 }
 
-/* Row k of U, which changes places with the pivot's, and column k of L, in parallel: a thread for each element. */
+/* Row k of U, exchanged with the pivot row, and column k of L, in parallel: one thread per element. */
 template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, GPTR(T) a, GPTR(const int) piv)
 {
     SHARED(T, pivot, 1);
     int64_t at = (int64_t)blockIdx.x * LU_BLOCK + threadIdx.x;
     if (threadIdx.x == 0) pivot[0] = a[k * n + k];
-    __syncthreads(); /* all of the block: the pivot is there */
+    __syncthreads(); /* all of the block: the pivot is in shared memory */
     if (at < n) {
         int64_t p = piv[k];
         if (at == k || p == k) return;
@@ -40,14 +40,15 @@ template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, 
     }
 }
 
-/* The trailing update: one thread an element, in tiles of b x b whose piece of the pivot row is shared. */
+/* The trailing update: one thread per element, in tiles of b x b, each with its part of the pivot row in shared memory.
+ */
 template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR(T) a)
 {
     SHARED(T, row, WARP);
     int64_t i = k + 1 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     int64_t j = k + 1 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
     if (threadIdx.x == 0 && j < n) row[threadIdx.y] = a[j * n + k];
-    __syncthreads(); /* all of the block: its piece of the row is there */
+    __syncthreads(); /* all of the block: this part of the row is in shared memory */
     if (i < n && j < n) a[j * n + i] -= a[k * n + i] * row[threadIdx.y];
 }
 

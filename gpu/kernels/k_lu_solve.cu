@@ -4,10 +4,10 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_UNKNOWNS = 32 }; /* found together */
+enum { LU_UNKNOWNS = 32 }; /* unknowns per launch */
 
-/* Unknowns first .. first+w-1: each block's first warp finds them, lane by lane, and all threads take what they
-   contribute from the rows still to come, a row a thread. The first block also writes them down. */
+/* Unknowns first .. first+w-1: the first warp of each block computes them, lane by lane; then all threads subtract
+   their contribution from the remaining rows, one row per thread. Only the first block stores the unknowns. */
 template <typename T, bool UPPER>
 __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, GPTR(T) b, GPTR(T) x)
 {
@@ -25,7 +25,7 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
         if (me < w) found[me] = v;
         if (me < w && blockIdx.x == 0) x[first + me] = v;
     }
-    __syncthreads(); /* all of the block: the unknowns are found */
+    __syncthreads(); /* all of the block: the unknowns are in shared memory */
     int64_t i = (int64_t)blockIdx.x * LU_BLOCK + me + (UPPER ? 0 : first + w);
     if (i >= (UPPER ? first : n)) return;
     T sum = b[i];
@@ -34,7 +34,7 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
     b[i] = sum;
 }
 
-/* A block a column: its largest element of U, and its diagonal element. */
+/* One block per column: its largest element of U, and its diagonal element. */
 template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPTR(double) out)
 {
     SHARED(T, high, LU_WARPS);
@@ -53,7 +53,7 @@ template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPT
 
 #define UNKNOWNS(name, p) VECTOR(name, ROLE_WORK, p, n, T)
 
-/* L y = b leaves y in room; U x = y leaves x in b. */
+/* L y = b stores y in `room`; U x = y stores x in b. */
 template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, void *b, void *room)
 {
     int64_t n = A.n, last = (n - 1) / LU_UNKNOWNS * LU_UNKNOWNS;

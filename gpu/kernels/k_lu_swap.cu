@@ -1,12 +1,13 @@
-/* What a panel does to the other columns before the trailing update: the swaps of its rows, and the rows of U by its
-   triangle; within the outer panel the update with them as well. */
+/* Applying a panel to other columns before the trailing update: swap their rows, and solve with the panel's triangle
+   for rows of U; within the outer panel also update the rows below. */
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE
 {
 
-/* A block takes COLUMNS columns of the outer panel from row j on: the swaps of the inner panel's w columns; and, right
-   of it, w rows of U and the update with them. No other block touches these columns, so that nothing need wait. */
+/* A block works on COLUMNS columns of the outer panel from row j on: it applies the swaps of the inner panel's w
+   columns and, right of the inner panel, computes w rows of U and updates the rows below. Blocks do not share columns.
+ */
 template <typename T, int W>
 __global__ void __launch_bounds__(LU_INNER_THREADS)
     lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
@@ -16,18 +17,18 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
     int64_t c = from + blockIdx.x;
     if (c >= j) c += w;
     int me = threadIdx.x, m = (int)(n - j), row = 0;
-    int64_t col = c * n + j, left = j * n + j; /* where the column and the panel begin */
-    T v = 0, l[W]; /* of the first warp: a row of the triangle a lane, asked for before it is needed */
+    int64_t col = c * n + j, left = j * n + j; /* indices at which the column and the panel begin */
+    T v = 0, l[W];                             /* first warp: one row of the triangle per lane, loaded early */
     follow();
 #pragma unroll
     for (int k = 0; k < W; k++) l[k] = me > k && me < w ? a[left + k * n + me] : (T)0;
     if (me < w) swap[me] = piv[j + me] - (int)j;
-    __syncthreads(); /* all of the block: the swaps are known */
+    __syncthreads(); /* all of the block: the swaps are in shared memory */
     if (me < 2 * w) {
         row = me < w ? me : swap[me - w];
         v = a[col + lu_origin(swap, 0, w, row)];
     }
-    __syncthreads(); /* all of the block: what changes places is read */
+    __syncthreads(); /* all of the block: the elements to exchange have been read */
     if (me < 2 * w) a[col + row] = v;
     if (c < j) return; /* the whole block */
     if (me < WARP) {
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
         if (me < w) u[me] = v;
         if (me >= w && me < W) u[me] = 0;
     }
-    __syncthreads(); /* all of the block: the rows of U are there, and every swap is done */
+    __syncthreads(); /* all of the block: the rows of U are in shared memory, and all swaps are done */
     if (me < w) a[col + me] = v;
 #pragma unroll 2
     for (int i = w + me; i < m; i += blockDim.x) {
@@ -51,9 +52,9 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
     }
 }
 
-/* A warp takes a column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and what goes to the rows that
-   they came from. Right of the panel the lanes then solve with the panel's triangle, row by row; the block brings 32 of
-   its columns at a time to shared memory, all of their elements together. */
+/* One warp per column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and the elements that they are
+   exchanged with. Right of the panel the lanes then solve with the panel's triangle, row by row; the block loads its
+   columns into shared memory, 32 at a time. */
 template <typename T, int E>
 __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
 {
@@ -63,13 +64,13 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     SHARED(T, l, HIGH * WARP);
     follow();
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
-    __syncthreads(); /* all of the block: the swaps are known */
+    __syncthreads(); /* all of the block: the swaps are in shared memory */
     for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, 0, w, t < w ? t : swap[t - w]);
-    __syncthreads(); /* all of the block: and where each row comes from */
+    __syncthreads(); /* all of the block: the source of each row is in shared memory */
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
     int64_t col = c * n + j, left = j * n + j;
-    bool mine = c < to; /* the whole warp's */
+    bool mine = c < to; /* the same for all lanes of a warp */
     T top[E], low[E];
 #pragma unroll
     for (int e = 0; e < E; e++) {
@@ -77,7 +78,7 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
         top[e] = mine && t < w ? a[col + origin[t]] : (T)0;
         low[e] = mine && t < w ? a[col + origin[w + t]] : (T)0;
     }
-    __syncwarp(); /* the whole warp: what changes places is read */
+    __syncwarp(); /* the whole warp: the elements to exchange have been read */
 #pragma unroll
     for (int e = 0; e < E; e++) {
         int t = lane + e * WARP;
@@ -85,15 +86,15 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     }
 #pragma unroll
     for (int s = 0; s < E; s++) {
-        if (from < j) break; /* left of the panel there is nothing to solve: the whole grid */
+        if (from < j) break; /* the whole grid: left of the panel there is nothing to solve */
         int first = s * WARP;
-        __syncthreads(); /* all of the block: the columns before were used */
+        __syncthreads(); /* all of the block: the previous columns have been used */
 #pragma unroll 4
         for (int t = threadIdx.x; t < HIGH * WARP; t += LU_BLOCK) {
             int i = t % HIGH, k = first + t / HIGH;
             l[t] = i > k && i < w ? a[left + k * n + i] : (T)0;
         }
-        __syncthreads(); /* all of the block: these columns are there */
+        __syncthreads(); /* all of the block: these columns are in shared memory */
 #pragma unroll 8
         for (int k = 0; k < WARP; k++) {
             T above = __shfl_sync(FULL_MASK, top[s], k);

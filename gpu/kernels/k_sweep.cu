@@ -1,4 +1,4 @@
-/* The sweeps of Gauss-Seidel and SOR over rows in levels, and the record of the residual between them. */
+/* The sweeps of Gauss-Seidel and SOR over rows sorted by level, and the record of the residual after each sweep. */
 #include "machine/level_ops.h"
 #include "vec.h"
 
@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* As integers, numbers that are not negative have the same order; NaN is the largest. */
+/* The bits of nonnegative numbers, read as integers, have the same order as the numbers; NaN is the largest. */
 static __device__ unsigned long long sweep_bits(double v)
 {
     unsigned long long bits;
@@ -15,8 +15,8 @@ static __device__ unsigned long long sweep_bits(double v)
     return bits;
 }
 
-/* V threads take a row, whose entries they read side by side; the rows of a level go in any order. Of several levels
-   there is one block, and its threads pass from one to the next together. x is read and written through one pointer. */
+/* V threads per row read neighbouring entries; rows of one level are independent. If a launch has several levels, it
+   has one block, with a barrier between levels. x is read and written through one pointer. */
 template <typename T, int V>
 __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned long long) diff, GPTR(const int) start,
                            GPTR(const int) row, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,

@@ -1,5 +1,5 @@
-/* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of A's rows with its transpose's,
-   which is cut in tiles of equal work however long a row is. */
+/* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of the rows of A with those of its
+   transpose, which is split into tiles of equal work whatever the row lengths. */
 #include "tiles.h"
 
 #include "machine/symmetrize.h"
@@ -15,7 +15,9 @@ static __device__ uint64_t sym_add_warp(uint64_t v)
     return v;
 }
 
-/* A block takes a tile of A's entries, one after another across its threads; integers add up the same in any order. */
+/* One block per tile of entries of A, neighbouring threads on neighbouring entries; integer sums do not depend on
+ * order.
+ */
 __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                                 GPTR(const int) cut, GPTR(unsigned long long) sums)
 {
@@ -42,8 +44,8 @@ __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const i
 
 /* ---- keys ---- */
 
-/* Entries of a tile across the threads: key (q, p) of the transpose; BOTH: (p, q) in its place, and (q, p) nnz further
-   on, so that a stable sort leaves the stored one before the mirrored one. */
+/* One block per tile of entries: write key (q, p) of the transpose. BOTH: write (p, q) there and (q, p) nnz places
+   later, so that a stable sort keeps the stored entry before the mirrored one. */
 template <bool BOTH>
 __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                            GPTR(const int) cut, GPTR(uint64_t) key, GPTR(double) with)
@@ -64,8 +66,8 @@ __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR
     }
 }
 
-/* Thread k: the lower half of key k; k is where all rows begin that come after the row of key k-1, up to its own. Few
-   of them it writes itself, many the warp together. Thread n ends them. All lanes stay. */
+/* Thread k: write the lower half of key k, and k as the start of all rows after the row of key k-1, up to the row of
+   key k. The thread writes a few row starts itself; the warp writes many together. Thread n ends the last rows. */
 __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
 {
     int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
@@ -95,7 +97,7 @@ __global__ void sym_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) at)
     at[k] = k < n && (k == 0 || key[k] != key[k - 1]);
 }
 
-/* The first of each key goes to its place; the second, if there is one, is the mirrored value. */
+/* Write the first entry of each key to its position; a second entry of the same key is the mirrored value. */
 __global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(const double) with,
                             GPTR(const int64_t) at, GPTR(uint64_t) packed, GPTR(double) val)
 {
@@ -110,14 +112,15 @@ __global__ void sym_compact(int64_t n, int mode, GPTR(const uint64_t) key, GPTR(
 
 /* ---- sym ---- */
 
-/* Where the pattern is symmetric, entry k of the transpose in its order stands where entry k of A does. */
+/* If the pattern is symmetric, entry k of the transpose has the position of entry k of A. */
 __global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const double) tval, GPTR(double) out)
 {
     int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
     if (k < n) out[k] = sym_join(mode, val[k], tval[k]);
 }
 
-/* Where a thread stands in the merge of a tile: row i, the next entry of each list, and where the row ends in each. */
+/* The position of a thread in the merge of a tile: row i, the next entry of each list, and the end of the row in each.
+ */
 struct sym_place {
     int i, a, t, a_end, t_end, t_match; /* below t_match an entry of the transpose may equal one of A in this row */
 };
@@ -130,7 +133,7 @@ template <typename S> __device__ void sym_row_ends(const row_tile &t, S start, S
     p.t_match = last && more ? p.t_end + 1 : p.t_end;
 }
 
-/* The place after `step` steps of the tile. start[i]: steps of the tile before row i; first[i]: entries of A. */
+/* The position after `step` steps of the tile. start[i]: steps of the tile before row i; first[i]: entries of A. */
 template <typename S>
 __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S tcol, bool more, int step)
 {
@@ -147,9 +150,9 @@ __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S 
 static_assert(TILE < 1 << 12, "an entry of the tile fits its bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
-/* The entries that `steps` steps from p give; their number. FILL: from[slot ..] = where each comes from, as an entry of
-   A (or SYM_NO_A) and, shifted, of the transpose (or SYM_NO_T); and the ends of rows.
-   before: the last entry of A ahead of the tile, if it is in its first row, else -1. */
+/* Returns the number of entries that `steps` steps from p give. FILL: also set from[slot ..] to the source of each, an
+   entry of A (or SYM_NO_A) and, shifted, one of the transpose (or SYM_NO_T), and the ends of rows.
+   before: the last entry of A before the tile, if it is in the tile's first row, else -1. */
 template <bool FILL, typename S, typename O>
 __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
                            int steps, int64_t base, S from, int slot, O ptr)
@@ -178,8 +181,8 @@ __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, i
     return n;
 }
 
-/* A block merges a tile, whose columns and row starts it first brings to shared memory; a thread goes TILE_EACH steps.
-   FILL: where each entry comes from is laid down in shared memory, and then the entries are written side by side. */
+/* One block per tile: it loads columns and row starts into shared memory, then each thread merges TILE_EACH steps.
+   FILL: the source of each entry goes to shared memory first, so that the entries are then written contiguously. */
 template <bool FILL>
 __global__ void __launch_bounds__(TILE_BLOCK)
     sym_merge(int64_t steps, int64_t rows, int mode, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
@@ -202,7 +205,7 @@ __global__ void __launch_bounds__(TILE_BLOCK)
     int before = t.from > ptr[t.row] ? col[t.from - 1] : -1;
     for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) cols[k] = col[t.from + k];
     for (int k = threadIdx.x; k < t.tn + more; k += TILE_BLOCK) cols[t.n + k] = tcol[t.tfrom + k];
-    __syncthreads(); /* all of the block: the tile is there */
+    __syncthreads(); /* all of the block: the tile is in shared memory */
     int step = (int)threadIdx.x * TILE_EACH, go = min(+TILE_EACH, t.rows + t.n + t.tn - step), n = 0, all;
     sym_place p = {};
     if (go > 0) {

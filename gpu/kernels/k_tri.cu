@@ -6,10 +6,10 @@
 namespace KERNEL_SPACE
 {
 
-/* Results in shared memory, a power of 2; entries of a row that are fetched early; levels that are foreseen. */
+/* Results kept in shared memory, a power of 2; entries of a row that are prefetched; levels of look-ahead. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
-/* What a launch reads and writes. y holds the right sides before and the results after; it is read and written through
+/* The operands of a launch. y holds the right sides before and the results afterwards; it is read and written through
    one pointer. */
 template <typename T> struct tri {
     GPTR(const int) start;
@@ -19,11 +19,11 @@ template <typename T> struct tri {
     GPTR(const T) dinv;
     GPTR(T) y;
     int n;
-    bool scaled; /* dinv is there */
+    bool scaled; /* multiply by dinv */
 };
 
-/* Right sides to the order of the positions, and results from it: over all multiprocessors, since what one block that
-   goes through many levels reads and writes had better lie side by side. */
+/* Permute right sides to the order of the positions, and results back. This runs on all multiprocessors, so that the
+   one block that then goes through many levels accesses contiguous memory. */
 template <typename T>
 __global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {
@@ -38,7 +38,7 @@ __global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GP
     if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
 }
 
-/* The row at position k, whose entries V lanes read side by side; the result is in lane 0. */
+/* Solve the row at position k with V lanes, which read neighbouring entries; the result is in lane 0. */
 template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, int lane)
 {
     int last = t.ptr[k + 1];
@@ -49,7 +49,7 @@ template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, 
     return t.scaled ? sum * t.dinv[k] : sum;
 }
 
-/* A level over many blocks, V threads for each row. */
+/* One level, by many blocks, V threads per row. */
 template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
@@ -59,7 +59,7 @@ template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(co
     if (lane == 0) t.y[k] = v;
 }
 
-/* A run of narrow levels in one block, a warp for each row; a barrier between two levels. */
+/* A run of narrow levels in one block, one warp per row; a barrier between two levels. */
 template <typename T>
 __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, GPTR(const double) s, tri<T> t)
 {
@@ -75,12 +75,12 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
     }
 }
 
-/* ---- a run of narrow levels in one block, a thread for each row ----
-   Nearly all of the time of such a level is waiting: for the barrier, and for memory. So what a row needs of memory is
-   asked for one level ahead, where its entries lie two ahead, and what comes later is brought nearer; and the results
-   of the last levels, which are what most rows need, stay in shared memory as a ring. */
+/* ---- a run of narrow levels in one block, one thread per row ----
+   Such a level spends nearly all of its time waiting for the barrier and for memory. Entries of a row are therefore
+   loaded one level ahead, and their pointers two levels ahead; later levels are prefetched into the second-level
+   cache. Results of the last levels, which most rows need, stay in a ring in shared memory. */
 
-/* Where the entries of a row lie. */
+/* The range of the entries of a row. */
 struct tri_lead {
     int begin, end;
 };
@@ -100,7 +100,7 @@ template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int e
     return lead;
 }
 
-/* Columns that are not there are -1. */
+/* Absent columns are -1. */
 template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, int end, tri_lead lead)
 {
     tri_row<T> row;
@@ -119,8 +119,8 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
     return row;
 }
 
-/* Bring what the row so many positions on will need into the cache that all multiprocessors share; its entries are
-   guessed to lie as densely as here. Lanes share the arrays between them: half of them take val, which is the largest.
+/* Prefetch the data of the row `ahead` positions later into the second-level cache. The position of its entries is
+   extrapolated from the row lengths here. The lanes split the arrays: half of them take val, which is the largest.
  */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
@@ -138,7 +138,7 @@ template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ah
 #endif
 }
 
-/* Result number p: those from `low` on are in the ring, the others were written to y long ago. */
+/* Result number p: from `low` on results are in the ring; earlier ones were written to y. */
 template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R ring, int low, int p)
 {
     return p >= low ? ring[p & (TRI_RING - 1)] : t.y[p];
@@ -158,7 +158,7 @@ __device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_ro
     t.y[k] = sum;
 }
 
-/* The block has at least as many threads as the widest level has rows. The levels between four edges are in sight. */
+/* The block has at least as many threads as the widest level has rows. edge0 .. edge3 bound three levels. */
 template <typename T>
 __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
 {
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(c
     }
 }
 
-/* A thread for each row; neighbours read column j of their blocks side by side, and share r. */
+/* One thread per row; neighbouring threads read neighbouring elements of column j of their blocks, and share r. */
 template <typename T>
 __global__ void pre_blocks(int64_t n, int size, GPTR(const double) s, GPTR(const T) inverse, GPTR(const T) r, GPTR(T) z)
 {

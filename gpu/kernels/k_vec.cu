@@ -1,6 +1,6 @@
 /* Vector operations of the solvers: sums in a fixed order, fused updates, and the record that ends an iteration.
-   Each thread strides through the vectors with neighbours side by side; a sum leaves one value a block, which the
-   last block to arrive adds up in the order of the blocks. */
+   Neighbouring threads access neighbouring elements, with a grid stride. A sum gives one value per block; the last
+   block to arrive adds these up in the order of the blocks. */
 #include "vec.h"
 
 namespace KERNEL_SPACE

@@ -13,8 +13,8 @@
 namespace KERNEL_SPACE
 {
 
-/* Threads of a block: LU_PANEL_THREADS of the panel, where each step costs every warp the same, so that few threads
-   with many values each are faster; LU_THREADS and LU_INNER_THREADS at most elsewhere. */
+/* Threads per block. In the panel each step costs every warp the same, so few threads with many values each are faster:
+   LU_PANEL_THREADS. In other kernels at most LU_THREADS or LU_INNER_THREADS. */
 enum {
     LU_BLOCK = 256,
     LU_PANEL_THREADS = 256,
@@ -29,7 +29,7 @@ template <typename T> __device__ T lu_abs(T v)
     return v < 0 ? -v : v;
 }
 
-/* Over the lanes of a warp, known to all of them. */
+/* The maximum over the lanes of a warp, returned to all of them. */
 static __device__ unsigned lu_warp_max(unsigned v)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800
@@ -40,7 +40,7 @@ static __device__ unsigned lu_warp_max(unsigned v)
 #endif
 }
 
-/* Numbers that are not negative have the order of their bits. */
+/* The bits of nonnegative numbers, read as integers, have the same order as the numbers. */
 static __device__ unsigned long long lu_bits(double v)
 {
     unsigned long long bits;
@@ -54,7 +54,7 @@ static __device__ unsigned lu_bits(float v)
     return bits;
 }
 
-/* The larger of two candidates for a pivot; of equal ones the upper. */
+/* The larger of two pivot candidates; if they are equal, the one in the upper row. */
 template <typename T> __device__ void lu_larger(T &best, int &at, T other, int where)
 {
     if (!(other > best || (other == best && where < at))) return;
@@ -62,8 +62,8 @@ template <typename T> __device__ void lu_larger(T &best, int &at, T other, int w
     at = where;
 }
 
-/* The best of a warp, known to all of its lanes: the largest by its upper half, then by its lower one, then the upper
-   row. best is not negative; 0 with INT32_MAX stands for none. */
+/* The best candidate of a warp, returned to all lanes: the largest upper half of its bits, then the largest lower half,
+   then the upper row. best is not negative; 0 with INT32_MAX means none. */
 template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
 {
     auto bits = lu_bits(best);
@@ -77,7 +77,7 @@ template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
     memcpy(&best, &bits, sizeof best);
 }
 
-/* The best of the block, known to all of its threads after one barrier; high and where: LU_WARPS slots not in use. */
+/* The best candidate of the block, returned to all threads after one barrier; high and where: LU_WARPS free slots. */
 template <typename T, typename H, typename P> __device__ void lu_block_argmax(T &best, int &at, H high, P where)
 {
     int lane = threadIdx.x % WARP, slot = lane % LU_WARPS;
@@ -87,13 +87,13 @@ template <typename T, typename H, typename P> __device__ void lu_block_argmax(T 
         high[threadIdx.x / WARP] = best;
         where[threadIdx.x / WARP] = at;
     }
-    __syncthreads(); /* all of the block: each warp has named its best */
+    __syncthreads(); /* all of the block: the best of each warp is in shared memory */
     best = used ? high[slot] : (T)0;
     at = used ? where[slot] : INT32_MAX;
     lu_warp_argmax(best, at);
 }
 
-/* The row that `row` of the panel comes from, after the swaps of its columns from .. w-1. */
+/* The row that ends up in `row` of the panel after the swaps of its columns from .. w-1. */
 template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
 {
 #pragma unroll 1

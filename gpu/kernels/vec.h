@@ -14,7 +14,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Four elements a thread, so that its loads are on their way together. */
+/* Four elements per thread, so that several loads are in flight at the same time. */
 enum { VEC_BLOCK = 256, VEC_EACH = 4 };
 
 template <bool MOST> __device__ double vec_join(double a, double b)
@@ -27,7 +27,7 @@ template <bool MOST> __device__ double vec_over_block(double v)
 {
     SHARED(double, part, VEC_BLOCK / WARP);
     for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
-    __syncthreads(); /* all of the block: part may still be read from the call before */
+    __syncthreads(); /* all of the block: reads of `part` by the previous call are done */
     if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
     __syncthreads(); /* all of the block: part is complete */
     if (threadIdx.x == 0)
@@ -35,23 +35,23 @@ template <bool MOST> __device__ double vec_over_block(double v)
     return v;
 }
 
-/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
-   grid has read the scalars it needs, so that the last block may change them. */
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. Every thread of the grid has
+   read its scalars before that, so the last block may change them. */
 static __device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
     SHARED(int, last, 1);
-    __syncthreads(); /* all of the block: it arrives as a whole */
+    __syncthreads(); /* all of the block: every thread has arrived */
     if (threadIdx.x == 0) {
         __threadfence();
         last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
         if (last[0]) ticket[0] = 0;
         __threadfence();
     }
-    __syncthreads(); /* all of the block: the answer is there */
+    __syncthreads(); /* all of the block: the answer is in shared memory */
     return last[0] != 0;
 }
 
-/* The live record whose address s keeps, or NULL. */
+/* The live record, whose address is in s[S_LIVE]; NULL: none. */
 template <typename P> __device__ auto vec_live(P s)
 {
     double bits = s[S_LIVE], *live;
@@ -59,7 +59,7 @@ template <typename P> __device__ auto vec_live(P s)
     return VECTOR("live", ROLE_WORK, live, live ? LIVE_SIZE : 0, double);
 }
 
-/* One thread: the slot of record k. That k are complete is true of the kernels before this one. */
+/* One thread: the slot of record k. The k records before it are complete, since earlier kernels wrote them. */
 template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
 {
     if (s[S_LIVE] == 0) return;
@@ -74,8 +74,8 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
 }
 
 /* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
-   one of 0.99^2 in its square. All is read before anything is written, so that the reads wait for each other no more
-   than they must. */
+   a factor of 0.99^2 in its square. All reads come before the first write, so that the reads need not wait for one
+   another. */
 template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
@@ -98,7 +98,7 @@ template <typename P> __device__ void vec_note(P s, double rr, double diff)
     vec_show(s, k, rr, done);
 }
 
-/* One thread: the three sums beside q = A p of conjugate gradients. */
+/* One thread: store the three sums that conjugate gradients needs with q = A p. */
 template <typename P, typename S> __device__ void cg_keep(P s, S t)
 {
     s[S_PQ] = t.a;
@@ -106,7 +106,7 @@ template <typename P, typename S> __device__ void cg_keep(P s, S t)
     s[S_QQ] = t.c;
 }
 
-/* The change that led to the residual recorded now is the one that the step before measured. */
+/* The change that belongs to the residual recorded now was measured by the previous step. */
 template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
 {
     double before = s[S_NEXT_DIFF];
@@ -125,14 +125,11 @@ static __device__ int64_t vec_stride()
 }
 
 /* ---- passes ----
-   A pass goes once over its vectors. For each element it does its work and returns what that adds to SUMS sums; when
-   all are there, one thread makes scalars of them. It is a struct PASS<AT> of vectors, AT::in and AT::out, with
-       enum { SUMS = 0..3 };
-       enum { MOST = 1 };     if the third is not a sum but the largest
-       enum { GATHERS = 1 };  if it waits for reads all over: more blocks share a multiprocessor then
-       enum { WIDE = 1 };     if an element alone is many reads: a thread takes them one by one
-       begin(s)   take the scalars it needs
-       at(i)      element i
+   A pass goes once over its vectors. For each element it does its work and returns the terms of SUMS sums; after the
+   last element one thread computes scalars from the sums. A pass is a struct PASS<AT> of vectors, AT::in and AT::out,
+   with enum { SUMS = 0..3 }; enum { MOST = 1 };     if the third is a maximum, not a sum enum { GATHERS = 1 };  if its
+   reads are scattered: more blocks per multiprocessor then hide the latency enum { WIDE = 1 };     if one element takes
+   many reads: a thread then has one element at a time begin(s)   read the scalars that it needs at(i)      element i
        end(s, t)  one thread, after all elements: t are the sums
    and AT is on_gpu<T> or, for the cpu device, on_host<T>. */
 
@@ -152,14 +149,14 @@ template <typename PASS> constexpr bool vec_wide = requires
 {
     PASS::WIDE;
 };
-template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks a multiprocessor */
+template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks per multiprocessor */
 
 template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums more)
 {
     return {t.a + more.a, t.b + more.b, vec_join<vec_most<PASS>>(t.c, more.c)};
 }
 
-/* The sums of the lanes d further on are added. All lanes of the warp take part. */
+/* Add the sums of the lane d further on. All lanes of the warp take part. */
 template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
 {
     vec_sums more = {__shfl_down_sync(FULL_MASK, t.a, d), 0, 0};
@@ -168,7 +165,7 @@ template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
     return vec_joined<PASS>(t, more);
 }
 
-/* The sums of the block, valid in thread 0. All threads of the block take part, and part is not in use any more. */
+/* The sums of the block, valid in thread 0. All threads of the block take part, and `part` is no longer in use. */
 template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
 {
     enum { WARPS = VEC_BLOCK / WARP };
@@ -223,7 +220,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
 
 /* ---- the launches ---- */
 
-/* As many blocks as run at once and the elements need; at least one: a sum over nothing is 0. */
+/* As many blocks as the elements need, at most as many as run at once; at least one, since an empty sum is 0. */
 static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
 {
     unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;
@@ -257,7 +254,7 @@ template <typename T> struct on_gpu {
     }
 };
 
-/* The three sums of conjugate gradients, that a product leaves beside y = A x; row(i, x) is the work of one row. */
+/* An SpMV y = A x that also computes the three sums of conjugate gradients; row(i, x) is the work of one row. */
 template <typename ROWS> struct pass_cg_product : ROWS {
     enum { SUMS = 3 };
     typename ROWS::in x, r;
@@ -274,7 +271,7 @@ template <typename ROWS> struct pass_cg_product : ROWS {
     __device__ void end(typename ROWS::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
 
-/* The vectors of a pass, by the name of the argument. */
+/* The vectors of a pass, each with the name of its argument. */
 #define PASS_IN(x) AT::from(#x, x, n)
 #define PASS_OUT(x) AT::to(#x, x, n)
 
@@ -286,7 +283,7 @@ namespace host
 
 enum { ALONE = 1 << 14, STRETCH = 1024 };
 
-/* Sums go stretch by stretch, whose number depends on n alone: the result is the same with any number of threads. */
+/* Sums are computed by segments, whose number depends on n only: the result does not depend on the threads. */
 static inline int stretches(int64_t n)
 {
     int64_t k = (n + STRETCH - 1) / STRETCH;

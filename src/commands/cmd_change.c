@@ -1,4 +1,4 @@
-/* The commands back and change, for a paused solve, and the Ritz values in the report of a solve. */
+/* The commands back and change, for a paused solve. */
 #include "session/args.h"
 #include "cmd_solve.h"
 #include "session/command.h"
@@ -13,7 +13,7 @@
 
 /* ---- back ---- */
 
-/* A refused request leaves the solve intact; after any other failure it is unusable and is freed. */
+/* A request that was refused leaves the solve intact. After any other failure the solve is unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
     if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
@@ -28,7 +28,7 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
     struct solve *v = solve_waiting(s, e);
     int64_t n = arg_int(a, "n", 1);
     if (!v) return false;
-    if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
+    if (n < 1) return fail(e, E_USAGE, "cannot go back by %lld iterations: give 1 or more", (long long)n);
     if (v->iterations <= v->base)
         return fail(e, E_USAGE, "cannot go back: there is nothing before iteration %lld", (long long)v->base);
     if (!solve_back(v, n, e)) return give_up(s, e);
@@ -41,10 +41,10 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
 static bool check_integers(const struct solve *v, const struct args *a, struct err *e)
 {
     int64_t m = arg_int(a, "m", 0), maxit = arg_int(a, "maxit", 0);
-    if (m < 0) return fail(e, E_USAGE, "expected an m of 0 (estimated) or more, found %lld", (long long)m);
+    if (m < 0) return fail(e, E_USAGE, "m is %lld: give 1 or more, or 0 to have it estimated", (long long)m);
     if (arg(a, "m") && !v->solver->restarts)
         return fail(e, E_USAGE, "%s does not restart, so it has no m", v->solver->name);
-    if (maxit < 0) return fail(e, E_USAGE, "expected a maxit of 0 or more, found %lld", (long long)maxit);
+    if (maxit < 0) return fail(e, E_USAGE, "maxit is %lld: give 0 or more", (long long)maxit);
     return true;
 }
 
@@ -55,12 +55,12 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
-    if (c->pre_block < 0) return fail(e, E_USAGE, "expected a block of 0 (the default) or more rows");
+    if (c->pre_block < 0) return fail(e, E_USAGE, "block is negative: give 1 or more rows, or 0 for the default");
     return fail(e, E_USAGE,
                 "block sets the block size of a preconditioner, and there is none: name one after `precond`");
 }
 
-static bool anything(const struct args *a, struct err *e)
+static bool names_a_setting(const struct args *a, struct err *e)
 {
     static const char *const keys[] = {"tol", "maxit", "omega", "m", "precond", "block"};
     for (int i = 0; i < COUNT(keys); i++)
@@ -76,13 +76,13 @@ static struct solve *changeable(struct session *s, struct err *e)
 }
 
 /* Text shows the changed settings, JSON and CSV all of them. */
-static void say_change(struct out *o, const struct args *a, const struct solve *v, bool anew)
+static void out_change(struct out *o, const struct args *a, const struct solve *v, bool restarted)
 {
     const char *pre = v->pre.method ? v->pre.method->name : NULL;
     out_record(o);
     out_int(o, "iteration", "iteration", v->iterations);
     out_num(o, "residual", "residual", v->residual, "%.6e");
-    out_bool(o, "anew", NULL, anew);
+    out_bool(o, "anew", NULL, restarted);
     out_num(o, "tol", arg(a, "tol") ? "tol" : NULL, v->set.tol, "%g");
     out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->set.maxit);
     out_num(o, "omega", arg(a, "omega") ? "omega" : NULL, v->solver->omega > 0 ? v->set.omega : NAN, "%g");
@@ -91,7 +91,7 @@ static void say_change(struct out *o, const struct args *a, const struct solve *
             pre || out_mode(o) != OUT_TEXT ? pre : precond_none);
     out_num(o, "block", arg(a, "block") ? "block" : NULL,
             v->pre.method && v->pre.method->blocks ? (double)v->pre.block : NAN, "%.0f");
-    if (anew) out_text(o, "restarted from x at iteration %lld; the iteration count continues", (long long)v->base);
+    if (restarted) out_text(o, "restarted from x at iteration %lld; the iteration count continues", (long long)v->base);
 }
 
 static bool run_change(struct session *s, const struct args *a, struct err *e)
@@ -101,14 +101,14 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
                              .omega = arg_real(a, "omega", NAN),
                              .m = arg_int(a, "m", -1),
                              .maxit = arg_int(a, "maxit", -1)};
-    if (!v || !anything(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
+    if (!v || !names_a_setting(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
     bool ended = v->reason != RUNNING;
     if (!solve_again(v, &c, e)) {
         if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* it could not restart: x stays */
         return false;
     }
     if (s->race) s->race->solve_is_newer = true;
-    say_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
+    out_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (ended) out_text(s->out, "`continue` resumes it");
     return v->reason == RUNNING || solve_finish(s, e);
 }
@@ -118,8 +118,8 @@ const struct command command_back = {
     .grammar = "[N]",
     .about = "undo iterations of a paused solve",
     .help =
-        "Restores the checkpoint before and iterates forward from there, to the same bits where the kernel adds in\n"
-        "a fixed order. You cannot go back past a restart made by `change`.\n"
+        "Restores an earlier checkpoint and iterates forward from there; the numbers are bit-identical if the kernel\n"
+        "adds in a fixed order. You cannot go back past a restart made by `change`.\n"
         "    solve cg step; step 5; back 2; continue",
     .run = run_back,
 };
@@ -128,9 +128,9 @@ const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
     .about = "change the settings of a solve, and continue from its x",
-    .help = "tol and maxit change in place; a change of omega, m, or the preconditioner with the size of its blocks\n"
-            "restarts from the current x, and the iteration count continues. precond none removes the preconditioner.\n"
-            "A solve that ended continues in the same way, paused.\n"
+    .help = "tol and maxit change in place. A change of omega, m, the preconditioner or its block size restarts from\n"
+            "the current x, and the iteration count continues. precond none removes the preconditioner. A solve that\n"
+            "has ended can be changed too; it is then paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
     .run = run_change,

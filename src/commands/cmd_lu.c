@@ -21,13 +21,13 @@ struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* only its numbers: the pointers are freed */
+    struct lu sum; /* its numbers; the memory that its pointers refer to is freed */
 };
 
 /* ---- one method ---- */
 
-/* `sampled`: the parts were timed. */
-static void say_parts(struct out *o, const struct lu *v, bool sampled)
+/* The share of each part in the time, if the parts were timed. */
+static void out_parts(struct out *o, const struct lu *v, bool sampled)
 {
     char text[128] = "";
     double all = 0;
@@ -42,7 +42,7 @@ static void say_parts(struct out *o, const struct lu *v, bool sampled)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", text);
 }
 
-static void say_determinant(struct out *o, const struct lu *v)
+static void out_determinant(struct out *o, const struct lu *v)
 {
     char text[64];
     out_int(o, "det_sign", NULL, v->sign);
@@ -57,7 +57,7 @@ static void say_determinant(struct out *o, const struct lu *v)
     out_str(o, NULL, "determinant", text);
 }
 
-static const char *says_singular(const struct lu *v, char *out, size_t size)
+static const char *singular_text(const struct lu *v, char *out, size_t size)
 {
     snprintf(out, size, "yes: column %lld (counted from 0) has no nonzero pivot", (long long)v->singular);
     return v->singular < 0 ? "no" : out;
@@ -87,17 +87,17 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_time(o, "put_us", t->dev->kind == DEV_CUDA ? "copied there in" : NULL,
              t->dev->kind == DEV_EMU ? NAN : v->put_us);
     out_time(o, "solve_us", "substitution", t->dev->kind == DEV_EMU ? NAN : v->solve_us);
-    say_parts(o, v, t->dev->kind != DEV_EMU);
+    out_parts(o, v, t->dev->kind != DEV_EMU);
     out_bool(o, "singular", NULL, v->singular >= 0);
     out_num(o, "singular_column", NULL, v->singular >= 0 ? (double)v->singular : NAN, NULL);
-    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "singular", says_singular(v, text, sizeof text));
-    say_determinant(o, v);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "singular", singular_text(v, text, sizeof text));
+    out_determinant(o, v);
     out_num(o, "growth", "growth", v->growth, "%.4g");
     out_num(o, "backward_error", "backward error", v->backward, "%.3e");
     out_num(o, "error_known", "error in x", v->error, "%.3e");
 }
 
-/* Factor, time, measure. parts: also the time per phase. */
+/* Factor, time, measure. parts: also time each part of the method. */
 static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
                     struct err *e)
 {
@@ -132,8 +132,8 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_bool(o, "singular", NULL, v->singular >= 0);
 }
 
-/* Why the table shows no errors. */
-static void say_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
+/* A line below the table: a singular matrix has no errors to show. */
+static void out_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
 {
     for (int i = 0; i < n; i++)
         if (t[i].sum.singular >= 0) {
@@ -193,8 +193,8 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], baseline_us);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
-    say_all_singular(s->out, m, t, n);
-    if (ok && first == emu && n) out_text(s->out, "The emulator checks accesses and numbers; it has no time.");
+    out_all_singular(s->out, m, t, n);
+    if (ok && first == emu && n) out_text(s->out, "The emulator checks accesses and numbers; it does not model time.");
     return ok;
 }
 
@@ -213,16 +213,16 @@ static void print_state(struct out *o, const struct lu_steps *v)
     }
 }
 
-static void say_step(struct out *o, const struct matrix *m, const struct lu_steps *v)
+static void out_step(struct out *o, const struct matrix *m, const struct lu_steps *v)
 {
     int64_t k = v->k - 1;
     double pivot = k < 0 ? NAN : v->a[k * v->n + k];
     if (out_mode(o) == OUT_TEXT && v->n <= STEP_NUMBERS) {
-        if (k < 0) out_text(o, "%s: L and U fill in from the left, right of | is what is left to do", m->name);
+        if (k < 0) out_text(o, "%s: L and U fill in from the left; right of | is still to be eliminated", m->name);
         if (k >= 0 && v->pivot != k)
-            out_text(o, "column %lld: pivot %.4g; rows %lld and %lld change places", (long long)k, pivot, (long long)k,
+            out_text(o, "column %lld: pivot %.4g; rows %lld and %lld are exchanged", (long long)k, pivot, (long long)k,
                      (long long)v->pivot);
-        if (k >= 0 && v->pivot == k) out_text(o, "column %lld: pivot %.4g, where it is", (long long)k, pivot);
+        if (k >= 0 && v->pivot == k) out_text(o, "column %lld: pivot %.4g, already in place", (long long)k, pivot);
         print_state(o, v);
         return;
     }
@@ -240,8 +240,8 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
     if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
-    return fail(e, E_LIMIT, "%s has %s; steps are shown of matrices of up to %d", m->name,
-                how_many(A->rows, "row").text, +STEP_MOST);
+    return fail(e, E_LIMIT, "%s has %s; `lu step` takes matrices of up to %d", m->name, how_many(A->rows, "row").text,
+                +STEP_MOST);
 }
 
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)
@@ -257,11 +257,11 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
 static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     if (!lu_steps_begin(s, m, force, e)) return false;
-    out_note(s->out, "the steps are those of the textbook algorithm, on a copy on the host");
+    out_note(s->out, "these steps are the textbook algorithm on a host copy");
     if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
     for (int64_t k = 0; k <= s->lu->n; k++) {
         lu_steps_to(s->lu, k);
-        say_step(s->out, m, s->lu);
+        out_step(s->out, m, s->lu);
         if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
     }
     if (s->lu->singular >= 0)
@@ -280,10 +280,9 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
         return fail(e, E_USAGE, "`step` is the textbook algorithm: it takes no method, b, reps or all");
     if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
-    if (reps < 0 || reps > 1000)
-        return fail(e, E_USAGE, "expected 0 to 1000 after `reps`, found %lld", (long long)reps);
+    if (reps < 0 || reps > 1000) return fail(e, E_USAGE, "reps is %lld: give 0 to 1000", (long long)reps);
     if (b < 0 || b > INT32_MAX || (arg(a, "b") && !b))
-        return fail(e, E_USAGE, "expected a power of two after `b`, found %lld", (long long)b);
+        return fail(e, E_USAGE, "b is %lld: give a power of two", (long long)b);
     o.b = (int)b;
     o.method = arg(a, "method") ? lu_find(arg(a, "method")) : NULL;
     o.dev = session_device(s, arg(a, "on"), e);
@@ -304,13 +303,12 @@ const struct command command_lu = {
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
         "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
-        "explains how each works. Then b = A * ones is solved for, so that the error in x is known; the backward "
-        "error\n"
-        "is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the median of reps\n"
-        "factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is singular, the\n"
-        "column is reported. all: every method that runs here, in one table; without a GPU the emulator takes part\n"
-        "for small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to 512 rows:\n"
-        "full screen at a terminal (`view lu`), else printed. force accepts NaN and inf.\n"
+        "explains how each works. After that A x = b is solved for b = A * ones, so that the error in x is known; the\n"
+        "backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the\n"
+        "median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is\n"
+        "singular, the column is reported. all: every method that runs here, in one table; without a GPU the emulator\n"
+        "takes part for small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to\n"
+        "512 rows: full screen at a terminal (`view lu`), otherwise printed. force accepts NaN and inf.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",
     .run = run_lu,

@@ -42,21 +42,21 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     return true;
 }
 
-/* m for a solver that restarts, omega for one that has it. */
+/* A number after a racer: m of a solver that restarts, omega of a solver that has one. */
 static bool set_number(struct race *r, const char *word, struct err *e)
 {
     struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
     if (!x || !x->solver || x->m || x->omega > 0)
-        return fail(e, E_USAGE, "expected a %s, found the number %s", x && x->kernel ? "kernel" : "solver", word);
+        return fail(e, E_USAGE, "the number %s must follow a solver that takes one", word);
     bool m = x->solver->restarts && is_integer(word, &x->m) && x->m > 0;
     bool omega = !x->solver->restarts && x->solver->omega > 0 && is_real(word, &x->omega) && x->omega > 0;
     size_t n = strlen(x->name);
     if (x->solver->restarts && !m)
-        return fail(e, E_USAGE, "expected after %s the iterations between restarts, found %s", x->name, word);
+        return fail(e, E_USAGE, "%s after %s is not a number of iterations between restarts", word, x->name);
     if (!m && !omega)
         return fail(e, E_USAGE,
-                    x->solver->omega > 0 ? "expected after %s an omega above 0, found %s"
-                                         : "%s takes no number: it has neither m nor omega, found %s",
+                    x->solver->omega > 0 ? "%s %s: its omega must be above 0"
+                                         : "%s %s: this solver takes no number; it has neither m nor omega",
                     x->name, word);
     snprintf(x->name + n, sizeof x->name - n, " %.20s", word);
     return true;
@@ -70,7 +70,7 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
     return true;
 }
 
-/* Options for solvers only, and for kernels only. */
+/* Refuse options of solvers in a race of kernels, and the other way round. */
 static bool check_options(const struct race *r, const struct args *a, struct err *e)
 {
     static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
@@ -82,7 +82,7 @@ static bool check_options(const struct race *r, const struct args *a, struct err
             return fail(e, E_USAGE, "`%s` is not for a race of %s", not_for[i], r->kernels ? "kernels" : "solvers");
     int64_t reps = arg_int(a, "reps", 0);
     if (reps >= 0 && reps <= 1000000) return true;
-    return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    return fail(e, E_USAGE, "reps is %lld: give 0 to 1000000", (long long)reps);
 }
 
 /* ---- beginning ---- */
@@ -132,7 +132,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 /* ---- running ---- */
 
 /* Serve the screen and the keyboard. */
-static enum turn go_on(struct session *s, const struct race *r)
+static enum turn serve_screen(struct session *s, const struct race *r)
 {
     const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
     bool watched = s->interactive && !s->folder; /* a lesson continues by itself */
@@ -147,7 +147,7 @@ static bool run_turns(struct session *s, struct race *r, struct err *e)
     r->paused = false;
     while (r->running && turn == TURN_ON) {
         if (!race_turn(r, e)) return false;
-        if (r->running) turn = go_on(s, r);
+        if (r->running) turn = serve_screen(s, r);
     }
     r->paused = turn == TURN_LEAVE;
     r->stopped = turn == TURN_STOP;
@@ -157,8 +157,8 @@ static bool run_turns(struct session *s, struct race *r, struct err *e)
 
 /* ---- what is printed ---- */
 
-/* With the m that a solver chose itself. */
-static const char *called(const struct racer *x, char *out, size_t size)
+/* The racer's name, with the m that the solver chose itself. */
+static const char *label_of(const struct racer *x, char *out, size_t size)
 {
     bool chose = x->v && x->solver->restarts && !x->m;
     snprintf(out, size, chose ? "%s (%lld)" : "%s", x->name, chose ? (long long)x->v->set.m : 0);
@@ -172,7 +172,7 @@ static void out_head(struct out *o, const struct race *r, const struct racer *x,
     out_int(o, "place", "#", place);
     out_str(o, "matrix", NULL, r->matrix->name);
     if (x->solver) out_str(o, "solver", NULL, x->solver->name);
-    out_str(o, x->kernel ? "kernel" : NULL, x->kernel ? "kernel" : "solver", called(x, name, sizeof name));
+    out_str(o, x->kernel ? "kernel" : NULL, x->kernel ? "kernel" : "solver", label_of(x, name, sizeof name));
     out_str(o, "device", NULL, r->dev->name);
     out_str(o, "precision", NULL, type_name(r->real));
     out_str(o, "refused", NULL, *x->why ? x->why : NULL);
@@ -214,7 +214,7 @@ static void out_kernel(struct out *o, const struct race *r, const struct racer *
     out_num(o, "error", "error", *x->why ? NAN : x->run.error.relative, "%.1e");
 }
 
-/* Below the table: why solvers ended without convergence, and what was refused. */
+/* Below the table: why solvers ended without convergence, and why racers were refused. */
 static void out_reasons(struct out *o, const struct race *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -245,7 +245,7 @@ void out_race(struct out *o, const struct race *r)
     out_reasons(o, r);
 }
 
-/* So that `view bench` shows them as well. */
+/* Keep the times in the session, so that `view bench` shows them as well. */
 static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
 {
     struct run run[RACERS_MOST];
@@ -262,20 +262,20 @@ static bool check_results(const struct race *r, struct err *e)
     return true;
 }
 
-static void forget(struct session *s)
+static void drop_race(struct session *s)
 {
     race_free(s->race);
     s->race = NULL;
 }
 
-/* Places, and the table. */
+/* Rank the racers and print the table. */
 static bool finish(struct session *s, struct err *e)
 {
     struct race *r = s->race;
     r->paused = false;
     if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* true residuals take a while */
     if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
-        forget(s);
+        drop_race(s);
         return false;
     }
     if (s->front && s->front->calm) s->front->calm(s);
@@ -288,12 +288,12 @@ bool race_continue(struct session *s, struct err *e)
 {
     struct race *r = s->race;
     if (!run_turns(s, r, e)) {
-        forget(s);
+        drop_race(s);
         return false;
     }
     if (!r->paused) return finish(s, e);
     out_note(s->out, "paused after %s of all %s together: `continue`, `view race` or `stop`",
-             how_many(race_done(r), r->kernels ? "product" : "iteration").text, r->kernels ? "kernels" : "solvers");
+             how_many(race_done(r), r->kernels ? "SpMV" : "iteration").text, r->kernels ? "kernels" : "solvers");
     return true;
 }
 
@@ -312,10 +312,10 @@ bool race_waits(const struct session *s)
 static bool run_race(struct session *s, const struct args *a, struct err *e)
 {
     if (s->race && s->race->paused) out_note(s->out, "the paused race on %s ends", s->race->matrix->name);
-    forget(s);
+    drop_race(s);
     struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
     if (r && begin(s, r, a, e)) return race_continue(s, e);
-    forget(s);
+    drop_race(s);
     return false;
 }
 
@@ -326,16 +326,17 @@ const struct command command_race = {
                "[f32|f64]",
     .about = "solvers, or kernels, side by side in turns of equal time",
     .help =
-        "Up to eight solvers, or eight kernels. A number after a solver is its m where it restarts, its omega\n"
-        "where it has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The\n"
-        "time of a solver is that of its iterations, without set-up. On a terminal all residuals are drawn as\n"
-        "they fall, after 0.3 s: t changes from time to iterations, q goes back to the prompt, where the race\n"
-        "waits for `continue` or `stop`, x or Ctrl-C stops those still running; `view race` shows them again.\n"
+        "Up to eight solvers, or eight kernels. A number after a solver is its m if it restarts, or its omega if it\n"
+        "has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The\n"
+        "time of a solver is that of its iterations, without set-up. On a terminal a plot shows all residuals after\n"
+        "0.3 s: t switches between time and iterations, q returns to the prompt, where the race waits for\n"
+        "`continue` or `stop`, x or Ctrl-C stops all racers; `view race` shows the plot again.\n"
         "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"
-        "solve, for the solvers that accept them; x0 is zero. The table lists those that converged first, by\n"
-        "time, then the others by the residual they reached.\n"
-        "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the distance\n"
-        "between the quartiles are of single SpMVs. On the emulator, which has no time, solvers take turns by\n"
+        "solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged first, by\n"
+        "time, then all other solvers by the residual they reached.\n"
+        "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
+        "interquartile range (+-) are those of single SpMVs. On the emulator, which has no time, solvers take turns "
+        "by\n"
         "iterations.\n"
         "    race cg gmres 30 bicgstab on cpu\n"
         "    race csr-serial csr-openmp sell-openmp on cpu f32",
@@ -375,7 +376,7 @@ static void moved(struct session *s, const struct mat *from, struct mat *to)
 }
 
 const struct holding holding_race = {
-    .drop = forget,
+    .drop = drop_race,
     .belongs_to = is_of,
     .pauses = "the paused race on",
     .is_paused = is_paused,

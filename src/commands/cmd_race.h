@@ -1,4 +1,4 @@
-/* The session's race: begun by `race`, continued or stopped by other commands, and printed. */
+/* The session's race: `race` begins it, other commands continue or stop it, and its table is printed at the end. */
 #ifndef CMD_RACE_H
 #define CMD_RACE_H
 
@@ -9,9 +9,9 @@ struct out;
 struct race;
 struct session;
 
-/* Is there a race that waits, and no solve that was begun or stepped since it was left? */
+/* Whether `continue` and `stop` mean the race: it is paused, and no solve was begun or stepped since then. */
 bool race_waits(const struct session *s);
-/* Let it run on; end it, with its table. */
+/* Resume the race, or end it; both print its table at the end. */
 bool race_continue(struct session *s, struct err *e);
 bool race_stop(struct session *s, struct err *e);
 /* The table of a race that has ended. */

@@ -5,7 +5,7 @@
 #include "session/record.h"
 #include "session/session.h"
 
-static void tell(struct session *s, const char *state)
+static void out_recording(struct session *s, const char *state)
 {
     const struct record *r = s->record;
     out_record(s->out);
@@ -23,7 +23,7 @@ static bool run_record(struct session *s, const struct args *a, struct err *e)
     if (name && s->record) return fail(e, E_USAGE, "already recording to %s; `record off` ends that", s->record->name);
     if (name) return record_begin(s, name, e);
     if (!s->record) return fail(e, E_USAGE, "nothing is being recorded; `record FILE` starts a recording");
-    tell(s, off ? "ended" : "goes on");
+    out_recording(s, off ? "ended" : "goes on");
     if (off) record_end(s);
     return true;
 }

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double slice_us = 8000; /* between two checks of the keyboard: half a frame of the screen */
+static const double slice_us = 8000; /* work between two checks of the keyboard: half a frame of the screen */
 
 /* ---- what is printed ---- */
 
@@ -40,7 +40,7 @@ static const char *phase_split(const struct solve *v, char *out, size_t size)
     return out[0] ? out : NULL;
 }
 
-static void say_phases(struct out *o, const struct solve *v)
+static void out_phases(struct out *o, const struct solve *v)
 {
     char split[160];
     const char *name[SOLVE_PHASES];
@@ -57,8 +57,8 @@ static void say_phases(struct out *o, const struct solve *v)
         out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
 
-/* The lower bound of any implementation: its bytes at the measured bandwidth. */
-static void say_bound(struct out *o, const struct solve *v, double bound, double queued)
+/* The lower bound of the time of an iteration: its bytes at the measured bandwidth. */
+static void out_bound(struct out *o, const struct solve *v, double bound, double queued)
 {
     char text[160];
     snprintf(text, sizeof text, "%.2f us per iteration: its bytes at %.0f GB/s; queued without waiting: %.2f us", bound,
@@ -69,7 +69,7 @@ static void say_bound(struct out *o, const struct solve *v, double bound, double
 }
 
 /* The time spent iterating, waits of the host included; the emulator has no time. */
-static void say_times(struct out *o, const struct solve *v)
+static void out_times(struct out *o, const struct solve *v)
 {
     bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
     double bytes = solve_bytes(v), gbs = v->dev->ceilings.read_gbs;
@@ -81,10 +81,10 @@ static void say_times(struct out *o, const struct solve *v)
     out_num(o, "us_queued", NULL, queued, NULL);
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
-    say_bound(o, v, bound, queued);
+    out_bound(o, v, bound, queued);
 }
 
-/* The keys ritz_min, ritz_max and condition; null where the solver shows nothing of the spectrum. */
+/* The keys ritz_min, ritz_max and condition; null if the solver gives no Ritz values. */
 static void out_ritz(struct out *o, const struct solve *v)
 {
     char text[120];
@@ -99,7 +99,7 @@ static void out_ritz(struct out *o, const struct solve *v)
     if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
-static void say_precond(struct out *o, const struct solve *v)
+static void out_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre.method && v->dev->kind != DEV_EMU;
     char note[120] = "";
@@ -110,7 +110,7 @@ static void say_precond(struct out *o, const struct solve *v)
 }
 
 /* A separation before the last restart no longer counts: the restart computed the residual from x. */
-static void say_parted(struct out *o, const struct solve *v)
+static void out_separation(struct out *o, const struct solve *v)
 {
     bool separated = v->history.separated_at > v->base;
     out_num(o, "parted", NULL, separated ? (double)v->history.separated_at : NAN, "%.0f");
@@ -132,7 +132,7 @@ void out_solve(struct out *o, const struct solve *v)
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
-    say_precond(o, v);
+    out_precond(o, v);
     out_num(o, "tol", NULL, v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
@@ -144,10 +144,10 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
     out_ritz(o, v);
-    say_times(o, v);
-    say_phases(o, v);
+    out_times(o, v);
+    out_phases(o, v);
     out_nums(o, "history", v->iterations + 1, v->history.residual);
-    say_parted(o, v);
+    out_separation(o, v);
 }
 
 /* ---- running ---- */
@@ -165,13 +165,13 @@ bool solve_finish(struct session *s, struct err *e)
         drop_solve(s);
         return false;
     }
-    if (s->front && s->front->calm) s->front->calm(s); /* the following text is not for the screen */
+    if (s->front && s->front->calm) s->front->calm(s); /* what follows is printed at the prompt, not on the screen */
     out_solve(s->out, s->solve);
     return true;
 }
 
 /* Update the screen and read the keyboard. */
-static enum turn go_on(struct session *s)
+static enum turn serve_screen(struct session *s)
 {
     struct solve *v = s->solve;
     if (s->front && s->front->live) return s->front->live(s, "solve");
@@ -179,7 +179,7 @@ static enum turn go_on(struct session *s)
 }
 
 /* Paused without a user at a screen: control returns to the prompt or the script. */
-static bool waits(const struct session *s)
+static bool waits_for_command(const struct session *s)
 {
     return s->solve->paused && !(s->interactive && s->front && s->front->live);
 }
@@ -189,12 +189,12 @@ bool solve_drive(struct session *s, struct err *e)
 {
     struct solve *v = s->solve;
     enum turn turn = TURN_ON;
-    while (v->reason == RUNNING && turn == TURN_ON && !waits(s)) {
+    while (v->reason == RUNNING && turn == TURN_ON && !waits_for_command(s)) {
         if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
             drop_solve(s);
             return false;
         }
-        if (v->reason == RUNNING && !waits(s)) turn = go_on(s);
+        if (v->reason == RUNNING && !waits_for_command(s)) turn = serve_screen(s);
     }
     if (turn == TURN_LEAVE && !solve_drain(v, e)) {
         drop_solve(s);
@@ -240,7 +240,7 @@ static bool choice(const char *key, const char *word, const char *first, const c
 {
     *out = word && !strcmp(word, second);
     if (!word || *out || !strcmp(word, first)) return true;
-    return fail(e, E_USAGE, "expected %s or %s after `%s`, found `%s`", first, second, key, word);
+    return fail(e, E_USAGE, "`%s %s`: give %s or %s after `%s`", key, word, first, second, key);
 }
 
 static bool choices(const struct args *a, struct solve_options *o, struct err *e)
@@ -303,7 +303,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
-    if (waits(s)) out_step(s->out, v);
+    if (waits_for_command(s)) out_step(s->out, v);
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!v->result.x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
@@ -312,7 +312,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* The paused solve that waits for a command. */
+/* The paused solve that waits for a command; NULL with an error if there is none. */
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
     bool there = s->solve && s->solve->reason == RUNNING;
@@ -332,7 +332,7 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
     struct solve *v = solve_waiting(s, e);
     int64_t n = arg_int(a, "n", 1);
     if (!v) return false;
-    if (n < 1) return fail(e, E_USAGE, "expected at least one iteration, found %lld", (long long)n);
+    if (n < 1) return fail(e, E_USAGE, "cannot do %lld iterations: give 1 or more", (long long)n);
     for (int64_t i = 0; i < n && v->reason == RUNNING; i++) {
         v->steps_left = 1;
         if (!solve_slice(v, 0, e)) {
@@ -363,8 +363,8 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
-/* In text one line each, which wraps on a terminal; a table would have to cut them off. */
-static void say_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
+/* As text: one line for each method, wrapped at a terminal, since a table would cut long lines. */
+static void out_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
                        const char *source)
 {
     char text[400];
@@ -381,7 +381,7 @@ static void say_method(struct out *o, const char *kind, const char *name, const 
     out_str(o, "source", NULL, source);
 }
 
-static void say_kind(struct out *o, const char *title)
+static void out_kind(struct out *o, const char *title)
 {
     if (out_mode(o) != OUT_TEXT) return;
     out_text(o, "%s", title);
@@ -391,12 +391,12 @@ static void say_kind(struct out *o, const char *title)
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
-    say_kind(s->out, "Solvers");
+    out_kind(s->out, "Solvers");
     for (int i = 0; solvers[i]; i++)
-        say_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
-    say_kind(s->out, "Preconditioners, for cg, bicgstab, gmres and qmrcgstab");
+        out_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
+    out_kind(s->out, "Preconditioners, for cg, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
-        say_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
+        out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
     return true;
 }
 
@@ -406,29 +406,28 @@ const struct command command_solve = {
                "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
                "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
-    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-            "ones, random or a file. It stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
-            "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
-            "between 0 and 2, is the relaxation factor of wjacobi and sor (0: 2/3 and 1.5); gmres restarts after\n"
-            "restarts after m iterations (0: estimated from five). It orthogonalises by Gram-Schmidt, orth classical\n"
-            "(twice) or modified, and adds up inner products on the device or, with sums host, on the host (as in\n"
-            "2012). precond selects a preconditioner, and block its block size if it has blocks; `solvers` lists\n"
-            "them. At the end the true residual b - A x is computed in double: converged means that it is at most\n"
-            "it is at most twice tol. A solve ends when its residual has grown by 1e5 or improved by less than 1%\n"
-            "over many iterations (jacobi, wjacobi, gs, sor: 1000 iterations; cg, bicgstab, qmrcgstab: 3 for each row, "
-            "within 100\n"
-            "gmres: 1 per row, between 100 and 500). force continues beyond that, and accepts NaN and inf. step\n"
-            "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends\n"
-            "it. `change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to\n"
-            "one that ended, which then continues from its x. view shows the residual full screen. save writes x as a "
-            "Matrix Market\n"
-            "file. time is all the time spent iterating, waits of the host included; an iteration is that divided\n"
-            "by the iterations. A solve that does not converge is no failure of the command: the exit status stays 0,\n"
-            "scripts read converged and status in --json or --csv. seed is any integer.\n"
-            "    solve cg tol 1e-10\n"
-            "    solve bicgstab precond ilu0\n"
-            "    solve gmres m 30 orth modified\n"
-            "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .help =
+        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+        "ones, random or a file. It stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
+        "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
+        "omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres restarts\n"
+        "after m iterations (default 0: estimated from a short first cycle). It orthogonalises by Gram-Schmidt,\n"
+        "orth classical (twice) or modified, and adds up inner products on the device or, with sums host, on the\n"
+        "host (as in 2012). precond selects a preconditioner, and block its block size if it has blocks; `solvers`\n"
+        "lists them. At the end the true residual b - A x is computed in double: converged means that it is at\n"
+        "most twice tol. A solve also ends when its residual has grown by 1e5, or improved by less than 1% over\n"
+        "many iterations (jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and\n"
+        "2000; gmres: 1 per row, between 100 and 500). force continues beyond that, and accepts NaN and inf.\n"
+        "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends it.\n"
+        "`change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to one that\n"
+        "ended, which then continues from its x. view shows the residual full screen. save writes x as a Matrix\n"
+        "Market file. time is all the time spent iterating, including waits of the host; `an iteration` is time\n"
+        "divided by the iterations. A solve that does not converge is not a failed command: the exit status stays\n"
+        "0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
+        "    solve cg tol 1e-10\n"
+        "    solve bicgstab precond ilu0\n"
+        "    solve gmres m 30 orth modified\n"
+        "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
 
@@ -460,7 +459,7 @@ const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
     .about = "list the solvers and the preconditioners",
-    .help = "With the requirements of each on the matrix, and its source.\n    solvers",
+    .help = "Shows what each requires of the matrix, and where it was published.\n    solvers",
     .run = run_solvers,
 };
 

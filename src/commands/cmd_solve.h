@@ -1,4 +1,4 @@
-/* The session's solve: begun by `solve`, let run by several commands, and printed. */
+/* The session's solve: `solve` begins it, several commands let it run, and its result is printed at the end. */
 #ifndef CMD_SOLVE_H
 #define CMD_SOLVE_H
 
@@ -11,17 +11,18 @@ struct session;
 struct solve;
 struct solver;
 
-/* Warn of the needs of a solver that it cannot check by itself cheaply. false: the matrix could not be looked at. */
+/* Warn if the solver needs a symmetric matrix and m is not symmetric. false: the statistics of m could not be
+   computed. */
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
-/* Let the session's solve run until it ends, or waits, paused, for a command. */
+/* Run the session's solve until it ends or is paused. */
 bool solve_drive(struct session *s, struct err *e);
-/* The solve that is paused, or NULL and what to do. */
+/* The solve that is paused; NULL, with an error that says what to do, if there is none. */
 struct solve *solve_waiting(struct session *s, struct err *e);
-/* End what is still running, measure, print. */
+/* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);
 /* The result of a solve that has ended. */
 void out_solve(struct out *o, const struct solve *v);
-/* The row of an iteration. */
+/* One row of a table: iteration and residual. */
 void out_step(struct out *o, const struct solve *v);
 
 #endif

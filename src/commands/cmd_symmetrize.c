@@ -18,21 +18,21 @@
 
 enum { TIMED_RUNS = 5 };
 
-/* Times of a run; NaN: not known, as on the emulator. */
-struct took {
+/* Times of a run in us; NaN: unknown, as on the emulator. */
+struct sym_times {
     double run_us, get_us, spmv_us;
 };
 
 /* ---- times ---- */
 
-static bool go(void *ctx, struct err *e)
+static bool run_again(void *ctx, struct err *e)
 {
     return sym_run(ctx, e);
 }
 
-/* Run it so that the result can be fetched. A GPU loads its kernels in the first run and is timed in later ones; the
-   times of its steps come from a separate run that waits after each. */
-static bool timed_run(struct sym *v, struct took *t, struct err *e)
+/* Symmetrize and time it. A GPU loads its kernels in the first run and is timed in later ones; the times of the steps
+   come from a separate run that waits after each step. */
+static bool timed_run(struct sym *v, struct sym_times *t, struct err *e)
 {
     struct device *d = v->o.dev;
     double us[TIMED_RUNS], from = now_us();
@@ -42,12 +42,12 @@ static bool timed_run(struct sym *v, struct took *t, struct err *e)
         return ok;
     }
     if (!sym_run(v, e) || !d->ops->sync(d, e) || !sym_sample(v, e)) return false;
-    if (!d->ops->time(d, go, v, TIMED_RUNS, us, e)) return false;
+    if (!d->ops->time(d, run_again, v, TIMED_RUNS, us, e)) return false;
     t->run_us = times_median(TIMED_RUNS, us, NULL);
     return true;
 }
 
-/* One SpMV with the original matrix, as the unit of the cost; NaN where it is not available. */
+/* The time of one SpMV with the original matrix, as the unit of the cost; NaN: not available. */
 static double product_us(struct session *s, struct matrix *m, struct device *d)
 {
     struct run r;
@@ -73,13 +73,13 @@ static void out_steps(struct out *o, const struct sym *v, bool emu)
     }
 }
 
-static const char *says_symmetric(const struct sym *v)
+static const char *symmetry_text(const struct sym *v)
 {
     if (v->value_symmetric) return "yes, pattern and values";
     return v->pattern_symmetric ? "the pattern is, the values are not" : "no";
 }
 
-static void out_times(struct out *o, const struct sym *v, const struct took *t)
+static void out_times(struct out *o, const struct sym *v, const struct sym_times *t)
 {
     struct device *d = v->o.dev;
     bool emu = d->kind == DEV_EMU;
@@ -95,7 +95,7 @@ static void out_times(struct out *o, const struct sym *v, const struct took *t)
 }
 
 static void report(struct session *s, const struct matrix *m, const char *from, int64_t before, const struct sym *v,
-                   const struct took *t)
+                   const struct sym_times *t)
 {
     struct out *o = s->out;
     out_record(o);
@@ -110,7 +110,7 @@ static void report(struct session *s, const struct matrix *m, const char *from, 
     out_int(o, "added", "added", m->csr.nnz - before);
     out_bool(o, "pattern_symmetric", NULL, v->pattern_symmetric);
     out_bool(o, "value_symmetric", NULL, v->value_symmetric);
-    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", says_symmetric(v));
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", symmetry_text(v));
     out_bool(o, "copied", NULL, v->copied);
     out_times(o, v, t);
 }
@@ -119,7 +119,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
 {
     struct sym *v;
     struct csr A = {0};
-    struct took t = {NAN, NAN, NAN};
+    struct sym_times t = {NAN, NAN, NAN};
     char from[sizeof m->name];
     snprintf(from, sizeof from, "%s", m->name);
     if (!sym_begin(&v, &m->csr, o, e)) return false;
@@ -168,14 +168,12 @@ const struct command command_symmetrize = {
     .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
     .about = "a new matrix with the combined pattern of A and its transpose",
     .help =
-        "mode selects the value at (p, q): union (default) the stored entry, or where there is none its mirror\n"
-        "image's value, so that the values need not be symmetric; average (A + A')/2; sum A + A'; max the larger of "
-        "those\n"
-        "that are stored. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
+        "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
+        "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger of\n"
+        "the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
         "and their mirror images by 64-bit keys, as the patent does; both give bit-identical results. A fingerprint\n"
-        "of 64 bits first shows whether A is symmetric already: then it is copied. The new matrix is the current\n"
-        "one, called A-sym if no name is given. If the device has too little memory, cpu\n"
-        "makes it.\n"
+        "of 64 bits first shows whether A is symmetric already; if so, it is copied. The new matrix becomes the\n"
+        "current one, named A-sym by default. If the device has too little memory, cpu makes it.\n"
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
@@ -211,10 +209,10 @@ const struct command command_transpose = {
     .name = "transpose",
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
-    .help =
-        "On cuda and emu kernels sort stably by column; on cpu all threads count, but only one for a complex matrix,\n"
-        "matrix by one, and not conjugated. The new matrix is the current one, called A-t if no name is given. If\n"
-        "the device has too little memory, cpu makes it.\n"
-        "    transpose A; transpose A on cuda as T",
+    .help = "On cuda and emu, kernels sort stably by column; on cpu all threads work on it. A complex matrix is "
+            "transposed\n"
+            "by one thread and not conjugated. The new matrix becomes the current one, named A-t by default. If the\n"
+            "device has too little memory, cpu makes it.\n"
+            "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

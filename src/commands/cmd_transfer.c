@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { MB = 1000000, USUAL_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
+enum { MB = 1000000, DEFAULT_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
 
 static bool in_range(const struct args *a, const char *key, int64_t default_value, int64_t least, int64_t most, int *v,
                      struct err *e)
@@ -59,13 +59,13 @@ static void out_way(struct out *o, const struct transfer_plan *p, const struct t
     out_num(o, "hidden", NULL, k == WAY_OVERLAPPED ? t->hidden : NAN, NULL);
 }
 
-static void conclude(struct out *o, const struct transfer_plan *p, const struct transfer *t)
+static void out_conclusion(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
     double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
     double streamed = t->way[WAY_EXECUTION_STREAMS].us;
-    out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; one by one took %.3f ms.",
+    out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; piece by piece took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
-    out_text(o, "By the rule execution + transfer / streams (Liang 2012) it would take %.3f ms overlapped.",
+    out_text(o, "By the rule execution + transfer / streams (Liang 2012), %.3f ms would be needed with overlap.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
         out_text(o, "One piece does not fill the device: with %d streams at a time, execution takes %.3f ms.",
@@ -89,10 +89,10 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
              type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);
     for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
-    conclude(o, p, t);
+    out_conclusion(o, p, t);
 }
 
-/* On a device that works in the host's memory. */
+/* The result on a device that uses the host's memory. */
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
     out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
@@ -110,7 +110,8 @@ static bool nothing_to_copy(struct out *o, const struct device *d)
 static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, struct err *e)
 {
     p->real = arg_precision(a);
-    return in_range(a, "n", USUAL_MB, 1, MOST_MB, mb, e) && in_range(a, "pieces", 16, 1, PIECES_MOST, &p->pieces, e) &&
+    return in_range(a, "n", DEFAULT_MB, 1, MOST_MB, mb, e) &&
+           in_range(a, "pieces", 16, 1, PIECES_MOST, &p->pieces, e) &&
            in_range(a, "streams", 4, 1, STREAMS_MOST, &p->streams, e) &&
            in_range(a, "products", 1, 1, 100000, &p->products, e) && in_range(a, "reps", 0, 0, 50, &p->reps, e);
 }

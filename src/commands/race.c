@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A turn; what each kernel gets in all; products that are timed together at most. */
+/* Time of a turn; total time of each kernel; most SpMVs that are timed together. */
 static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
 enum { TOGETHER = 64 };
 
@@ -38,7 +38,7 @@ static bool runs(const struct race *r, const struct racer *x)
     return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
 }
 
-/* The racer with the least of this has the next turn. */
+/* The racer with the least progress has the next turn: time used, or iterations where there is no time. */
 static double progress_of(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
@@ -54,7 +54,8 @@ static struct racer *next_of(struct race *r)
     return next;
 }
 
-/* What the last turn took until the end was reached, by the records; more iterations may have been queued, in vain. */
+/* The time of the last turn up to the iteration that ended the solve, from the time stamps of the records: iterations
+   that were queued after that one had no effect. */
 static double until_end(const struct solve *v, int64_t before, double us)
 {
     int64_t done = v->iterations - before;
@@ -63,7 +64,7 @@ static double until_end(const struct solve *v, int64_t before, double us)
     return most < us ? most : us;
 }
 
-/* Nothing of it may still run when another has its turn; all the time until then is its own. */
+/* Wait for all launches of this racer before the next one has its turn; the wait counts as its time. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
     double start = now_us();
@@ -84,7 +85,7 @@ static bool multiply(void *ctx, struct err *e)
     return kernel_launch(p->kernel, &p->launch, e);
 }
 
-/* As many products as fit in a turn, by how long they took so far. */
+/* As many SpMVs as fit in a turn, by the mean time of those so far. */
 static int products_of(const struct race *r, const struct racer *x)
 {
     double each = x->nmarks ? x->us / (double)x->nmarks : TURN_US, fit = TURN_US / (each + 0.1);
@@ -154,8 +155,7 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     return true;
 }
 
-/* Whether a ranks before b: converged solvers by time, then the others by residual, then racers that did not take part.
- */
+/* Whether a ranks before b: converged solvers by time, then all other solvers by residual, then refused racers. */
 static bool before(const struct race *r, const struct racer *a, const struct racer *b)
 {
     if (*a->why || *b->why) return !*a->why;
@@ -167,7 +167,7 @@ static bool before(const struct race *r, const struct racer *a, const struct rac
            (isnan(b->v->result.residual_true) && !isnan(a->v->result.residual_true));
 }
 
-/* Insertion keeps the order in which they were named among equals. */
+/* Insertion sort: equal racers stay in the order in which they were named. */
 static void rank_racers(struct race *r)
 {
     for (int i = 0; i < r->n; i++) {

@@ -14,7 +14,8 @@ enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
 
 struct matrix; /* session.h */
 
-/* Of a solver, the end of a turn: the time used so far, and the iterations done. Of a kernel, one SpMV and its time. */
+/* For a solver, the end of a turn: the time used so far and the iterations done. For a kernel, one SpMV: its time and
+   its number. */
 struct mark {
     double us;
     int64_t iteration;
@@ -22,53 +23,53 @@ struct mark {
 
 /* A participant: a solver with its options, or a kernel. */
 struct racer {
-    char name[48]; /* "gmres 30" */
+    char name[48]; /* as typed: "gmres 30" */
     const struct solver *solver;
     int64_t m;
     double omega;
     const struct kernel *kernel;
-    struct solve *v; /* NULL: it could not begin */
-    struct mat *M;   /* while kernels race; NULL: it does not fit */
-    struct run run;  /* of a kernel, complete after race_end */
+    struct solve *v; /* NULL: the solver was refused */
+    struct mat *M;   /* the matrix as stored for the kernel, while kernels race; NULL: it does not fit */
+    struct run run;  /* result of a kernel, complete after race_end */
     double best_us;
     struct mark *mark;
     int64_t nmarks, room;
     double us;                               /* the time used so far */
-    bool wrong;                              /* the result of the kernel is wrong */
-    char why[sizeof((struct err *)0)->text]; /* why it does not take part; empty: it does */
+    bool wrong;                              /* the kernel failed its check */
+    char why[sizeof((struct err *)0)->text]; /* why the racer was refused; empty: it takes part */
 };
 
 struct race {
-    struct matrix *matrix; /* of the session; only commands and views read it */
+    struct matrix *matrix; /* owned by the session; only commands and views read it */
     struct device *dev;
     enum type real;
-    bool kernels; /* race, not solvers */
+    bool kernels; /* the racers are kernels, not solvers */
     bool running, stopped;
-    bool paused;         /* the user left its screen: it waits for `continue` or `stop` */
-    bool solve_is_newer; /* a solve was started or stepped since: `continue` and `stop` mean that one */
+    bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */
+    bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` mean that solve */
     double tol;
     int reps;                    /* SpMVs of each kernel; 0: as many as fit in a fixed time */
-    void *x, *y;                 /* of the SpMVs, on the device */
-    int n, ranking[RACERS_MOST]; /* after race_end: the racers, best first */
+    void *x, *y;                 /* vectors of the SpMVs, on the device; owned */
+    int n, ranking[RACERS_MOST]; /* ranking, after race_end: indices of racers, best first */
     struct racer racer[RACERS_MOST];
 };
 
-/* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator has no
-   time: there solvers take turns by iterations, and kernels have no turns. */
+/* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator does
+   not model time: solvers take turns by iterations there, and kernels have no turns. */
 bool race_turn(struct race *r, struct err *e);
 /* Add a mark at the end of a turn. */
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
-/* Whether the device has time: the emulator has none. */
+/* Whether times mean something on the device: not on the emulator. */
 bool race_timed(const struct race *r);
 /* The iterations, or SpMVs, of all racers together. */
 int64_t race_done(const struct race *r);
 /* Stop the racers that still run, compute true residuals or medians, and rank all of them. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);
-/* The iterations, with a fraction, that a solver had done after so much time; -1: it ended before. */
+/* The iterations, with a fraction, that a solver had done after `us` of its time; -1: it ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* Is M still needed? And: it lies elsewhere now. r may be NULL. */
+/* Whether the race still uses M; and replace M by another copy of it. r may be NULL. */
 bool race_uses(const struct race *r, const struct mat *M);
 void race_moved(struct race *r, const struct mat *from, struct mat *to);
 

@@ -1,4 +1,4 @@
-/* The beginning of a race: its solvers and kernels on a matrix of the session. What goes on from there is race.c. */
+/* The beginning of a race: solvers or kernels on a matrix of the session. race.c runs the turns. */
 #include "race_begin.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -16,13 +16,13 @@
 #include <math.h>
 
 enum { WARM_UPS = 3 };
-static const double WARM_UP_US = 50000; /* a solver that takes longer to begin needs no warming up */
+static const double WARM_UP_US = 50000; /* a solver whose set-up takes longer needs no warm-up */
 
-/* Record the error of one racer, which does not take part; false when the error ends the whole race. */
-static bool stays_out(struct racer *x, const struct err *why, struct err *e)
+/* Record why one racer is refused; false if the error ends the whole race. */
+static bool record_refusal(struct racer *x, const struct err *why, struct err *e)
 {
-    bool alone = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
-    if (!alone) return fail_at(e, why->code, why->where, "%s", why->text);
+    bool refused = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
+    if (!refused) return fail_at(e, why->code, why->where, "%s", why->text);
     x->wrong = x->kernel && why->code == E_NUMERIC;
     snprintf(x->why, sizeof x->why, "%s", why->text);
     return true;
@@ -36,16 +36,16 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
-/* The racers are all in memory at the same time. */
-static bool too_much(const struct race *r, const struct err *why, struct err *e)
+/* All racers are in memory at the same time: say so if they do not fit. */
+static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
-    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: let fewer race, or in f32",
+    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: use fewer racers, or f32",
                 why->text, r->n);
 }
 
-/* The first use is slow: code is loaded, threads wake up. A solver that begins fast enough for that to matter does a
-   few uncounted iterations before. */
+/* The first use is slow, since code is loaded and threads wake up. A solver with a short set-up therefore does a few
+   iterations that are not counted. */
 static bool begin_solver(struct session *s, struct race *r, struct racer *x, const struct solve_options *o,
                          struct err *e)
 {
@@ -64,18 +64,18 @@ bool race_solvers(struct session *s, struct race *r, const struct solve_options 
 {
     for (int i = 0; i < r->n; i++) {
         struct racer *x = &r->racer[i];
-        struct solve_options own = *o;
+        struct solve_options options = *o;
         struct err why = {0};
-        own.solver = x->solver;
-        own.m = x->m;
-        own.omega = x->omega;
+        options.solver = x->solver;
+        options.m = x->m;
+        options.omega = x->omega;
         if (x->solver->no_precond) {
-            own.pre_block = own.pre ? 0 : own.pre_block;
-            own.pre = NULL;
+            options.pre_block = options.pre ? 0 : options.pre_block;
+            options.pre = NULL;
         }
         if (!watch_tick(&s->watch, x->name, i, r->n, e)) return false;
-        bool ok = begin_solver(s, r, x, &own, &why);
-        if (!ok && (!too_much(r, &why, e) || !stays_out(x, &why, e))) return false;
+        bool ok = begin_solver(s, r, x, &options, &why);
+        if (!ok && (!check_memory(r, &why, e) || !record_refusal(x, &why, e))) return false;
         if (ok && !race_mark(x, 0, 0, e)) return false;
     }
     r->running = true;
@@ -104,9 +104,9 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     if (!kernel_runs_on(x->kernel, r->dev))
         return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` lists what does", r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
-    int64_t own[PARAMS_MAX];
+    int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;
-    const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, own);
+    const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, computed);
     struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;
@@ -119,8 +119,8 @@ bool race_kernels(struct session *s, struct race *r, struct err *e)
         struct err why = {0};
         if (!watch_tick(&s->watch, x->name, i, r->n, e)) return false;
         bool ok = begin_kernel(s, r, x, &why);
-        if (!ok && why.code == E_MEMORY && !too_much(r, &why, e)) return false;
-        if (!ok && !stays_out(x, &why, e)) return false;
+        if (!ok && why.code == E_MEMORY && !check_memory(r, &why, e)) return false;
+        if (!ok && !record_refusal(x, &why, e)) return false;
         x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
     }
     r->running = race_timed(r);

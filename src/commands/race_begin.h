@@ -9,10 +9,10 @@ struct race;
 struct session;
 struct solve_options;
 
-/* Begin to solve with each racer by these options, whose solver, m and omega are its own. One that rejects the matrix
-   does not take part, with the reason in `why`; fails when none takes part or they do not fit in memory together. */
+/* Begin a solve for each racer, with its own solver, m and omega and otherwise these options. A solver that rejects the
+   matrix is refused, with the reason in racer.why. Fails if all are refused or they do not fit in memory together. */
 bool race_solvers(struct session *s, struct race *r, const struct solve_options *o, struct err *e);
-/* Check the SpMV of each kernel; one that does not fit or is wrong does not take part. */
+/* Check the SpMV of each kernel; one that does not fit or whose result is wrong is refused. */
 bool race_kernels(struct session *s, struct race *r, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Dense LU: the registry of methods, a factorisation from checks to solving, and what is measured of it. */
+/* Dense LU: the registry of methods; a factorisation from its checks to solving; its errors and determinant. */
 #include "lu.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -53,7 +53,7 @@ const char *lu_version(const struct lu_method *m)
 double lu_flops(int64_t n)
 {
     double x = (double)n;
-    return x * (4 * x * x - 3 * x - 1) / 6; /* in whole numbers until the end: 0 for one row */
+    return x * (4 * x * x - 3 * x - 1) / 6; /* exact until the division, so that one row gives 0 */
 }
 
 int64_t lu_bytes(int64_t n, enum type real)
@@ -85,30 +85,30 @@ static bool check_options(const struct lu_options *o, const struct lu_method *m,
     if (!o->b) return true;
     if (!m->width) return fail(e, E_USAGE, "%s has no b", m->name);
     if (o->b < 1 || o->b > m->width_most || (o->b & (o->b - 1)))
-        return fail(e, E_USAGE, "%s: expected as b a power of two from 1 to %d, found %d", m->name, m->width_most,
-                    o->b);
+        return fail(e, E_USAGE, "%s: b is %d, but it must be a power of two from 1 to %d", m->name, o->b,
+                    m->width_most);
     return true;
 }
 
-/* The dense matrix twice: as it was given, on the host, and where it is factored. */
+/* The dense matrix is stored twice: a copy on the host, and the one that is factored, on the device. */
 static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
 {
     char need[32], have[32];
     int64_t there, total, here = mem_available(), bytes = lu_bytes(n, o->real);
-    bool same = o->dev->kind != DEV_CUDA;
+    bool host_memory = o->dev->kind != DEV_CUDA;
     if (!o->dev->ops->memory(o->dev, &there, &total, e)) return false;
     if (bytes > there)
         return fail(e, E_MEMORY, "%s: a dense %s matrix of %lld rows and its vectors need %s, %s are free",
                     o->dev->name, type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
                     show_bytes((double)there, have, sizeof have));
-    if (same) bytes *= 2;
+    if (host_memory) bytes *= 2;
     if (bytes <= here) return true;
     return fail(e, E_MEMORY, "a dense %s matrix of %lld rows needs %s of the host's memory%s, %s are free",
                 type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
-                same ? " (it is kept as it was given, and factored)" : "", show_bytes((double)here, have, sizeof have));
+                host_memory ? " (for the matrix and its factors)" : "", show_bytes((double)here, have, sizeof have));
 }
 
-/* ---- the beginning ---- */
+/* ---- set-up ---- */
 
 static void expand_f64(const struct csr *A, double *to)
 {
@@ -210,7 +210,7 @@ static bool read_pivots(struct lu *v, struct err *e)
     for (int64_t k = 0; k < v->n; k++) {
         v->swap[k] -= v->method->vendor; /* LAPACK counts from 1 */
         if (v->swap[k] < k || v->swap[k] >= v->n)
-            return fail(e, E_NUMERIC, "%s on %s: wrong result: step %lld takes row %d as its pivot's", v->method->name,
+            return fail(e, E_NUMERIC, "%s on %s: wrong result: step %lld takes its pivot from row %d", v->method->name,
                         d->name, (long long)k, v->swap[k]);
     }
     v->singular = v->method->vendor ? info - 1 : info;
@@ -238,11 +238,11 @@ bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e)
     *us = *spread = NAN;
     if (!lu_factor(v, e)) return false;
     if (v->dev->kind == DEV_EMU) return true;
-    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first also opened libraries */
+    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first one also loaded libraries */
     int n = reps_for(v, reps);
     double *time = mem_new(n, sizeof *time, "the times of LU", e);
     if (!time) return false;
-    time[0] = v->us; /* of a host's loop that takes long enough, the first is as good as any */
+    time[0] = v->us; /* on the host no warm-up is needed, so the first one counts if it is long enough */
     bool again = reps || n > 1 || v->dev->kind == DEV_CUDA, ok = true;
     for (int i = 0; ok && again && i < n; i++) {
         ok = lu_factor(v, e);
@@ -265,7 +265,7 @@ bool lu_sample(struct lu *v, struct err *e)
 
 /* ---- solving ---- */
 
-/* b in the rows' new order, as v->real. */
+/* to[n] = b in the new order of the rows, as v->real; order[n] is work space. */
 static void fill_side(const struct lu *v, const double *b, double *order, void *to)
 {
     memcpy(order, b, (size_t)v->n * sizeof *order);
@@ -296,7 +296,7 @@ static bool substitute(void *ctx, struct err *e)
     return true;
 }
 
-static bool solve_there(struct lu *v, void *side, struct err *e)
+static bool substitute_on_device(struct lu *v, void *side, struct err *e)
 {
     struct device *d = v->dev;
     int64_t bytes = v->n * (int64_t)type_size(v->real);
@@ -311,15 +311,16 @@ static bool solve_there(struct lu *v, void *side, struct err *e)
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
 {
     if (v->singular >= 0)
-        return fail(e, E_NUMERIC,
-                    "the matrix is singular: column %lld (counted from 0) has no pivot but 0; A x = b cannot be solved",
-                    (long long)v->singular);
+        return fail(
+            e, E_NUMERIC,
+            "the matrix is singular: column %lld (counted from 0) has no nonzero pivot; A x = b cannot be solved",
+            (long long)v->singular);
     double *order = mem_new(v->n, sizeof *order, "a right side", e);
     void *side = mem_new(v->n, type_size(v->real), "a right side", e);
     bool ok = order && side;
     if (ok) {
         fill_side(v, b, order, side);
-        ok = solve_there(v, side, e);
+        ok = substitute_on_device(v, side, e);
     }
     for (int64_t i = 0; ok && i < v->n; i++) x[i] = v->real == T_F64 ? ((double *)side)[i] : ((float *)side)[i];
     mem_free(order);
@@ -339,7 +340,7 @@ bool lu_get(struct lu *v, double *out, struct err *e)
     return ok;
 }
 
-/* ---- what is measured ---- */
+/* ---- errors and determinant ---- */
 
 static double largest_value(const struct csr *A)
 {
@@ -393,24 +394,24 @@ static bool measure_u(struct lu *v, double *number, struct err *e)
 static bool measure_solve(struct lu *v, double *number, struct err *e)
 {
     int64_t n = v->n;
-    double *b = number, *x = number + n, *product = number + 2 * n, rest = 0, b_most = 0, x_most = 0, error = 0;
+    double *b = number, *x = number + n, *product = number + 2 * n, residual = 0, b_most = 0, x_most = 0, error = 0;
     v->backward = v->error = v->solve_us = NAN;
     if (v->singular >= 0) return true;
     for (int64_t i = 0; i < n; i++) x[i] = 1;
     reference_spmv(v->of, 1, x, 0, b, T_F64, NULL);
     if (!lu_solve(v, b, x, e)) return false;
     reference_spmv(v->of, 1, x, 0, product, T_F64, NULL);
-    bool number_all = true; /* fmax would hide a NaN */
+    bool all_finite = true; /* fmax would hide a NaN */
     for (int64_t i = 0; i < n; i++) {
-        rest = fmax(rest, fabs(b[i] - product[i]));
+        residual = fmax(residual, fabs(b[i] - product[i]));
         b_most = fmax(b_most, fabs(b[i]));
         x_most = fmax(x_most, fabs(x[i]));
         error = fmax(error, fabs(x[i] - 1));
-        number_all = number_all && isfinite(x[i]) && isfinite(product[i]);
+        all_finite = all_finite && isfinite(x[i]) && isfinite(product[i]);
     }
     double scale = norm_inf(v->of) * x_most + b_most;
-    v->backward = number_all ? rest / scale : NAN;
-    v->error = number_all ? error : NAN;
+    v->backward = all_finite ? residual / scale : NAN;
+    v->error = all_finite ? error : NAN;
     return true;
 }
 

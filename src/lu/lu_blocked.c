@@ -1,10 +1,11 @@
-/* lu: the fast method. Panels of b columns, each in steps of as many columns as one block holds in its registers; the
-   trailing update by matrix multiplication, and the next panel concurrently. Nothing waits for the host. */
+/* lu: the fast method. Panels of b columns are factored in steps of as many columns as one block holds in its
+   registers; the trailing update is a matrix product that runs concurrently with the next panel. Nothing waits for the
+   host. */
 #include "machine/device.h"
 #include "lu.h"
 #include "base/watch.h"
 
-enum { AHEAD_FROM = 256 }; /* trailing columns from which look-ahead pays */
+enum { AHEAD_FROM = 256 }; /* look ahead if at least so many columns are left: below that it does not pay */
 
 static struct lu_at at(const struct lu *v)
 {
@@ -59,8 +60,8 @@ static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
     return true;
 }
 
-/* Factor the panel at `next` as soon as its own columns are updated, in parallel with the rest, which is queued first
-   because that takes the host less time. */
+/* Factor the panel at `next` as soon as its own columns are updated, in parallel with the update of the columns after
+   it. That update is queued first because queuing it takes the host less time. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
     if (!trail(v, j, w, next, end, e)) return false;
@@ -105,11 +106,12 @@ const struct lu_method lu_blocked = {
     .about = "in panels of b columns; the next panel runs beside the trailing update, a matrix product",
     .source = "[ours]",
     .lesson =
-        "One block holds the rows of a few columns in its registers: a column costs two barriers and no memory\n"
-        "rest of the panel follows, a block per column: swaps, a small triangle, the update. Then all other columns\n"
-        "swap rows at once and solve with the panel's triangle, a warp per column; and the trailing update is one\n"
-        "matrix product (cuBLAS where there is one), which does b times the operations of lu-paper per byte. For\n"
-        "as lu-paper. For large matrices the next panel runs beside it on a second stream. The host only queues.\n",
+        "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"
+        "memory traffic. The rest of the panel follows, one block per column: row swaps, a small triangular solve,\n"
+        "the update. Then all other columns swap rows and solve with the panel's triangle, one warp per column. The\n"
+        "trailing update is one matrix product (by cuBLAS if available), which does b times as many operations per\n"
+        "byte as lu-paper. For large matrices the next panel is factored on a second stream at the same time. The\n"
+        "host only queues launches.\n",
     .width = width,
     .width_most = LU_WIDEST,
     .has_parts = true,

@@ -1,4 +1,4 @@
-/* lu-openmp: the same elimination; the host's cores share the columns of each trailing update. */
+/* lu-openmp: the elimination of lu-serial, with the columns of each trailing update split across the host's cores. */
 #include <stdbool.h>
 
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* lu-paper: the paper's method: three launches per column, the trailing update by one thread per element. */
+/* lu-paper: the method of the paper: three launches per column; one thread per element of the trailing update. */
 #include "lu.h"
 #include "base/watch.h"
 
@@ -23,10 +23,10 @@ const struct lu_method lu_paper = {
     .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
     .source = "LU",
     .lesson =
-        "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, a thread for\n"
-        "each element, the pivot kept in shared memory; then the trailing update, a thread for each element of\n"
-        "per tile, one per element, with their part of the pivot row in shared memory. Every element is read and\n"
-        "written once per column for two operations: memory-bound, and for small matrices launch-bound.\n",
+        "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, one\n"
+        "thread per element, with the pivot in shared memory; then the trailing update in tiles of b x b, one thread\n"
+        "per element, with the tile's part of the pivot row in shared memory. Every element is read and written once\n"
+        "per column for two operations: memory-bound, and for small matrices launch-bound.\n",
     .width = width,
     .width_most = 32,
     .factor = factor,

@@ -15,8 +15,7 @@ const struct lu_method lu_serial = {
     .source = "textbook",
     .lesson =
         "Column k: the largest element on or below the diagonal is the pivot. Its row is swapped with row k, and the\n"
-        "the column below it is divided by it; then its multiple of column k is subtracted from every column to the "
-        "right.\n"
+        "column below it is divided by it; then a multiple of column k is subtracted from every column to the right.\n"
         "These trailing updates take 2/3 n^3 operations, and only they can run in parallel.\n",
     .host = true,
     .baseline = true,

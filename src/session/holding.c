@@ -1,4 +1,4 @@
-/* The table of what commands leave in the session, and how all of it follows matrices and devices. */
+/* The table of holdings: they are dropped with their matrix or device, and follow a stored matrix that moves. */
 #include "holding.h"
 #include "matrix.h"
 #include "session.h"

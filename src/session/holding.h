@@ -1,4 +1,4 @@
-/* What commands leave in the session for later ones: a solve, a race, LU steps, a trace. */
+/* Holdings: what a command leaves in the session for later commands, such as a solve, a race, LU steps or a trace. */
 #ifndef HOLDING_H
 #define HOLDING_H
 
@@ -9,28 +9,29 @@ struct mat;
 struct matrix;
 struct session;
 
-/* A holding is an entry at the end of the file that makes it and one line in holdings.def. The session has at most one
-   of each, or none; the functions below see to that. Those that may be NULL say so. */
+/* The functions of one kind of holding: an entry at the end of the file that makes it, and one line in holdings.def.
+   The session has at most one of each kind. Members that may be NULL say so. */
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
-    bool (*belongs_to)(const struct session *s, const struct matrix *m); /* it is dropped with m */
-    const char *pauses; /* in the note that it ends: "the paused solve of"; NULL: it never waits for a command */
-    bool (*is_paused)(const struct session *s);  /* NULL where `pauses` is */
-    bool (*is_running)(const struct session *s); /* a command works on it, so it is not dropped; NULL: never */
-    bool (*is_on)(const struct session *s, const struct device *d); /* NULL: it is on no device */
+    bool (*belongs_to)(const struct session *s, const struct matrix *m); /* whether it is dropped with m */
+    const char *pauses; /* words for the note that it ends: "the paused solve of"; NULL: it is never paused */
+    bool (*is_paused)(const struct session *s);  /* NULL if `pauses` is NULL */
+    bool (*is_running)(const struct session *s); /* a command is using it, so it is not dropped; NULL: never */
+    bool (*is_on)(const struct session *s, const struct device *d); /* NULL: it uses no device */
     bool (*uses)(const struct session *s, const struct mat *M);     /* NULL: it refers to no stored matrix */
     void (*moved)(struct session *s, const struct mat *from,
-                  struct mat *to); /* refer to `to` instead; NULL as `uses` */
+                  struct mat *to); /* refer to `to` instead of `from`; NULL if `uses` is NULL */
 };
 
 void holdings_drop_all(struct session *s);
-/* Drop those of matrix m, with a note where one was paused. */
+/* Drop the holdings of matrix m, with a note for each that was paused. */
 void holdings_drop_of(struct session *s, const struct matrix *m);
-/* Drop those that are on device d, or use M, unless they are running. */
+/* Drop the holdings that are on device d, or that use M, unless they are running. */
 void holdings_drop_on(struct session *s, const struct device *d);
 void holdings_drop_using(struct session *s, const struct mat *M);
-/* Is M used by any? */
+/* Whether any holding uses M. */
 bool holdings_use(const struct session *s, const struct mat *M);
+/* Make all holdings refer to `to` instead of `from`. */
 void holdings_moved(struct session *s, const struct mat *from, struct mat *to);
 
 #endif

@@ -8,7 +8,7 @@
 #include "session.h"
 #include "solvers/solve.h"
 
-/* The kernel that was named, or the default one of the format. */
+/* The named kernel, or the default kernel of the format. */
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
                                           struct err *e)
 {

@@ -1,4 +1,4 @@
-/* A solve on a matrix of the session: choose the kernel, put the matrix on the device in its format, begin. */
+/* Begin a solve on a matrix of the session: choose the kernel and put the matrix on the device in its format. */
 #ifndef SESSION_SOLVE_H
 #define SESSION_SOLVE_H
 
@@ -11,10 +11,10 @@ struct solve;
 struct solve_matrix;
 struct solve_options;
 
-/* The matrix as a solver takes it, checked; mat and kernel stay NULL where b = 0 makes the solve trivial. */
+/* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, since such a solve is trivial. */
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e);
-/* solve_begin on it. */
+/* session_solve_matrix, then solve_begin. */
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);
 
 #endif

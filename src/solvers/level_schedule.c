@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-enum { ALIGN = 64 }; /* elements: arrays within a piece begin where memory of their own would, for 4 bytes and more */
+enum {
+    ALIGN = 64
+}; /* elements: each array in a piece is aligned like a separate allocation, for elements of 4 bytes or more */
 
 static int narrow_rows = LEVEL_NARROW;
 
@@ -35,7 +37,7 @@ static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
     return false;
 }
 
-/* Counts are kept one level further on: filling advances each start to that of the next level. */
+/* start[] is shifted by one level while filling: each entry advances until it is the start of the next level. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
 {
     if (!order_new(o, n, nlevels, e)) return false;
@@ -89,7 +91,7 @@ static int64_t entries_in(const struct layout *l, int from, int to)
     return l->ptr[l->start[to]] - l->ptr[l->start[from]];
 }
 
-/* So little work that one block finishes it sooner than a launch of its own. */
+/* A level is narrow if one block finishes it sooner than a separate launch would. */
 static bool narrow(const struct layout *l, int level)
 {
     int64_t rows = rows_in(l, level, level + 1);
@@ -116,7 +118,7 @@ static struct level_run run_from(const struct layout *l, int from)
     return r;
 }
 
-/* run NULL: only count them. */
+/* Fill run[] and return the number of runs; run NULL: only count them. */
 static int runs_of(const struct layout *l, struct level_run *run)
 {
     int n = 0;
@@ -151,7 +153,7 @@ struct pieces {
     int *ints;
     char *reals;
     int64_t row, at, ptr, col, dinv,
-        val; /* where each begins, in elements; start and y begin the pieces; at may be row */
+        val; /* index of each array in its piece; start and y are at index 0; `at` may equal `row` */
     int64_t nints, nreals;
 };
 
@@ -199,7 +201,7 @@ static void fill(struct pieces *p, const struct order *o, const struct level_sou
     for (int64_t k = 0; k < o->n; k++) fill_row(p, f, real, k, o->row[k]);
 }
 
-/* The struct, with its runs, and the sizes of the pieces. */
+/* Allocate the struct; fill in its runs and the sizes of the pieces. */
 static struct level_schedule *describe(const struct order *o, const struct pieces *p, int64_t nnz, enum type real,
                                        struct err *e)
 {

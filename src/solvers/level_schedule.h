@@ -16,42 +16,42 @@ struct err;
 extern "C" {
 #endif
 
-/* The rows 0 .. n-1 sorted by level. */
+/* The rows 0 .. n-1 sorted by level; the arrays are owned. */
 struct order {
     int64_t n;
     int nlevels;
     int *start, *row; /* as in struct level_schedule */
     int *position;    /* [n] of each row */
 };
-/* level[n], each below nlevels. Within a level rows ascend, or descend where `down` is set. */
+/* Sort by level[n], each 0 .. nlevels-1. Within a level rows ascend, or descend if `down` is set. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e);
-/* All rows in one level: for a host that goes through them one by one. */
+/* All rows in one level: for the host, which processes them one by one. */
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e);
 void order_free(struct order *o);
 
-/* A part of each row of a matrix: of row i the entries begin[i] + skip to end[i] - 1. */
+/* A part of each row of a matrix: for row i, the entries begin[i] + skip .. end[i] - 1. */
 struct entries {
     const int *begin, *end;
     int skip;
     const int *col;
     const double *val;
 };
-/* The level of each row of a triangle: one more than the highest of the rows that it depends on, which come before it
-   (after it: `down`). level_of[n]; returns the number of levels. */
+/* level_of[n] = the level of each row of a triangle: one more than the highest level of the rows that it depends on.
+   Those rows come before it, or after it if `down` is set. Returns the number of levels. */
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
-/* The matrix of a schedule; rows and columns are numbered as in the matrix. */
+/* The matrix of a schedule; rows and columns have their numbers in the matrix. */
 struct level_source {
     struct entries entries;
     const int *position; /* col holds position[column]; NULL: the column */
     const int *at;       /* [n]; NULL: the row itself */
     const double *dinv;  /* [n]; NULL: all 1 */
 };
-/* On the device d with values of `real`. piece[0] and piece[1] are the allocations to free there, after a failure too.
-   Free the struct with mem_free. */
+/* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] are its allocations on the device,
+   which the caller frees, also after a failure. Free the struct itself with mem_free. */
 struct level_schedule *level_schedule_make(struct device *d, enum type real, const struct order *o,
                                            const struct level_source *f, void **piece, struct err *e);
-/* Tests: the most rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */
+/* For tests: set the most rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */
 void level_schedule_hook(int rows);
 
 #ifdef __cplusplus

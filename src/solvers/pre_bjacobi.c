@@ -11,9 +11,9 @@
 #include <math.h>
 
 enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32 };
-enum { NOTE_BLOCK }; /* in v->pre_note: rows per block */
+enum { NOTE_BLOCK }; /* in v->pre.note: rows per block */
 
-/* A dense block of n rows, and its inverse in the making, by rows of MOST. */
+/* A dense block of n rows, which Gauss-Jordan turns into the identity, and the inverse that it builds up. */
 struct block {
     int n;
     double a[MOST][MOST], inverse[MOST][MOST];
@@ -82,8 +82,9 @@ static bool invert(struct block *b)
     return true;
 }
 
-/* Column j of all blocks together, all[j * n ..], in `real`; false if a number does not fit. */
-static bool keep(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
+/* Store the inverse of the block that begins at row `first`: column j of all blocks is all[j * n ..], in `real`. false
+   if a number does not fit that type. */
+static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
 {
     bool fits = true;
     for (int i = 0; i < b->n; i++)
@@ -106,7 +107,7 @@ static int64_t invert_all(const struct csr *A, int64_t size, enum type real, voi
     for (int64_t first = 0; first < n; first += size) {
         struct block b = {.n = first + size < n ? (int)size : (int)(n - first)};
         take_block(A, first, &b);
-        if ((!invert(&b) || !keep(&b, n, first, real, all)) && first < bad) bad = first;
+        if ((!invert(&b) || !store_inverse(&b, n, first, real, all)) && first < bad) bad = first;
     }
     return bad;
 }
@@ -128,8 +129,7 @@ static bool make(struct solve *v, struct err *e)
 {
     int64_t size = v->pre.block ? v->pre.block : DEFAULT_SIZE;
     if (size < 1 || size > MOST)
-        return fail(e, E_USAGE, "the preconditioner bjacobi: expected a block of 1 to %d rows, found %lld", MOST,
-                    (long long)size);
+        return fail(e, E_USAGE, "block is %lld: blocks have 1 to %d rows", (long long)size, MOST);
     v->pre.note[NOTE_BLOCK] = size;
     void *all = mem_zero(size * v->n, type_size(v->real), "the inverted blocks", e);
     bool ok = all && put_inverse(v, size, all, e);

@@ -1,4 +1,4 @@
-/* Incomplete Cholesky without fill, L L' = A wherever A has an entry; where a pivot is not positive, of A with a
+/* Incomplete Cholesky without fill, L L' = A wherever A has an entry; if a pivot is not positive, A gets a
    larger diagonal (Manteuffel 1980). */
 #include "matrix/csr.h"
 #include "base/mem.h"
@@ -14,11 +14,11 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ic0";
 
-/* Relative increases of the diagonal, tried in turn until all pivots are positive. Of nine matrices of a
-   collection whose plain factor fails, 0.03 does for one, 0.1 for four more, 0.3 for all; 0.01 and less for none. */
+/* Relative increases of the diagonal, tried in turn until all pivots are positive. Of nine matrices that fail without a
+   shift, none succeeds with 0.01 or less, one with 0.03, five with 0.1, all with 0.3. */
 static const double shifts[] = {0, 0.03, 0.1, 0.3};
 
-static const double rounding = 1e-10; /* entries with a smaller relative difference count as equal */
+static const double rounding = 1e-10; /* entries whose relative difference is smaller count as equal */
 
 struct cholesky {
     struct factors f;
@@ -41,7 +41,7 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* Going down the rows, the entries left of the diagonal meet those right of it in storage order. */
+/* Row by row, the entries left of the diagonal are the mirror images of those right of it, in storage order. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -81,7 +81,8 @@ static void mark(struct cholesky *c, int64_t i, bool there)
     for (int k = c->f.A->rowptr[i]; k < c->f.diag[i]; k++) c->at[c->f.A->col[k]] = there ? k : -1;
 }
 
-/* The row whose pivot is not positive, the pivot in *pivot; or the number of rows. -1: cancelled. */
+/* Returns the first row whose pivot is not positive, with that pivot in *pivot, or the number of rows if all are. -1:
+   cancelled. */
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -115,7 +116,7 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
                 who, (long long)first, least, shifts[COUNT(shifts) - 1]);
 }
 
-/* Pivots are squares of the diagonal of L: check that division by their roots is possible. */
+/* Check that the diagonal of L, the roots of the pivots, can be divided by in v->real. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
     for (int64_t i = 0; i < v->n; i++)

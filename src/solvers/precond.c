@@ -31,7 +31,7 @@ bool precond_typed(const char *text, const struct precond **out)
     return *out || !strcmp(text, precond_none);
 }
 
-/* What to do where a row has no diagonal entry to divide by. */
+/* Advice for a row without a diagonal entry to divide by. */
 static const char *without_diagonal(const struct csr *A, int64_t row)
 {
     return csr_row_length(A, row) ? "gmres and bicgstab without a preconditioner need no diagonal"

@@ -11,14 +11,15 @@
 
 /* ---- conjugate gradients ---- */
 
-static const double fine = 1e-7; /* how near inner and outer come, relative */
+static const double fine = 1e-7; /* relative distance of inner and outer at which an edge is settled */
 
-enum { LOW, HIGH, OUTWARD = 8 }; /* a look beyond inner goes so many times farther out than the one before */
+enum { LOW, HIGH };   /* the ends of the spectrum */
+enum { OUTWARD = 8 }; /* each try beyond inner goes this many times farther out than the last */
 
-/* Hold p->x against the rows p->row .. k-1, as many as *budget allows. T = L D L' with D_j = 1 / alpha_j and
-   L_j+1,j = sqrt(beta_j), so that the pivots of T - x I follow from those of T alone (the stationary qd transform),
-   with an error small in every single one: the smallest eigenvalue keeps its digits however large the others are. All
-   pivots are positive below the spectrum, negative above it. false: there is an eigenvalue at x or on its far side. */
+/* Compare p->x with the rows p->row .. k-1, as many as *budget allows. T = L D L' with D_j = 1 / alpha_j and
+   L_j+1,j = sqrt(beta_j), so that the pivots of T - x I follow from those of T alone (the stationary qd transform)
+   with a small relative error in each pivot: the smallest eigenvalue stays accurate however large the largest is. All
+   pivots are positive if x is below the spectrum, negative if x is above it. false: an eigenvalue is at x or beyond. */
 static bool advance(struct ritz_probe *p, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     double sign = side == LOW ? 1 : -1, x = p->x, ratio = p->ratio;
@@ -35,7 +36,7 @@ static bool advance(struct ritz_probe *p, int side, const double *alpha, const d
     return beyond;
 }
 
-/* The next number to try: half way, in factors, or from inner outwards. */
+/* The next number to try: the geometric mean of inner and outer, or, without outer, a step beyond inner. */
 static double next_of(const struct ritz_edge *g, int side)
 {
     double out = 1 + g->reach;
@@ -43,7 +44,7 @@ static double next_of(const struct ritz_edge *g, int side)
     return side == LOW ? g->inner / out : g->inner * out;
 }
 
-/* One try; false: the budget is spent. */
+/* Compare one number with T; false: the budget is spent. */
 static bool try_next(struct ritz_edge *g, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     if (!(g->next.x > 0)) g->next = (struct ritz_probe){.x = next_of(g, side)};
@@ -56,7 +57,7 @@ static bool try_next(struct ritz_edge *g, int side, const double *alpha, const d
     return true;
 }
 
-/* New rows can move an eigenvalue outwards only, beyond outer at times: then look for another. */
+/* New rows of T move an extreme eigenvalue outwards only. If it has moved beyond outer, search for a new outer. */
 static bool still_outside(struct ritz_edge *g, int side, const double *alpha, const double *beta, int64_t k,
                           int64_t *budget)
 {
@@ -119,9 +120,9 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
 
 /* ---- Hessenberg matrices ---- */
 
-enum { PATIENCE = 30, ODD = 10 }; /* QR steps for an eigenvalue; every ODD of them with other shifts */
+enum { PATIENCE = 30, ODD = 10 }; /* most QR steps per eigenvalue; every ODD-th uses exceptional shifts */
 
-/* A square matrix row by row. */
+/* A square matrix, stored row by row. */
 struct square {
     int64_t n;
     double *a;
@@ -132,7 +133,7 @@ static double *at(const struct square *s, int64_t i, int64_t j)
     return s->a + i * s->n + j;
 }
 
-/* The square part of H, where all is finite. */
+/* Copy the square part of H; fails if an element is not finite. */
 static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
 {
     for (int64_t j = 0; j < s->n; j++)
@@ -144,12 +145,13 @@ static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
     return true;
 }
 
-/* v v' beta with v[0] = 1 reflects the x of n numbers onto the first axis. false: it is there already. */
+/* A Householder reflection: I - beta v v' with v[0] = 1, on n numbers. */
 struct mirror {
     double v[3], beta;
     int n;
 };
 
+/* The reflection that maps x[n] onto the first axis; false if x is 0. */
 static bool mirror_of(const double *x, int n, struct mirror *m)
 {
     double most = 0, sum = 0;
@@ -181,8 +183,8 @@ static void mirror_columns(const struct square *s, const struct mirror *m, int64
     }
 }
 
-/* The first column of (B - s1 I)(B - s2 I), divided by b21, for the block B = lo .. hi; sum and product are those of
-   the shifts s1 and s2. */
+/* The first column of (B - s1 I)(B - s2 I), divided by b21, for the block B = lo .. hi; sum = s1 + s2, product = s1 s2.
+ */
 static void first_column(const struct square *s, int64_t lo, double sum, double product, double *x)
 {
     double b11 = *at(s, lo, lo), b12 = *at(s, lo, lo + 1), b21 = *at(s, lo + 1, lo), b22 = *at(s, lo + 1, lo + 1);
@@ -191,8 +193,8 @@ static void first_column(const struct square *s, int64_t lo, double sum, double 
     x[2] = *at(s, lo + 2, lo + 1);
 }
 
-/* A double-shift QR step (Francis 1961) on the block lo .. hi, of three rows or more, in place; what lies outside of
-   the block does not matter to its eigenvalues. */
+/* A double-shift QR step (Francis 1961) on the block lo .. hi, of three rows or more, in place; elements outside the
+   block do not affect its eigenvalues. */
 static void francis(const struct square *s, int64_t lo, int64_t hi, bool odd)
 {
     double a = *at(s, hi - 1, hi - 1), b = *at(s, hi - 1, hi), c = *at(s, hi, hi - 1), d = *at(s, hi, hi);
@@ -210,11 +212,11 @@ static void francis(const struct square *s, int64_t lo, int64_t hi, bool odd)
     }
 }
 
-/* Of a 2 x 2 block. */
+/* The eigenvalues of a 2 x 2 block. */
 static void two_values(double a, double b, double c, double d, double *re, double *im)
 {
     double half = (a - d) / 2, disc = half * half + b * c, root = sqrt(fabs(disc));
-    double far = half + copysign(root, half); /* no digits are lost */
+    double far = half + copysign(root, half); /* no cancellation */
     re[0] = re[1] = d + half;
     im[0] = disc < 0 ? root : 0;
     im[1] = -im[0];
@@ -223,7 +225,7 @@ static void two_values(double a, double b, double c, double d, double *re, doubl
     re[1] = far != 0 ? d - b / far * c : d;
 }
 
-/* The first row of the block that ends at hi; the entry before it counts as 0. */
+/* The first row of the block that ends at hi; the entry left of it counts as 0. */
 static int64_t block_begin(const struct square *s, int64_t hi)
 {
     for (int64_t i = hi; i > 0; i--) {
@@ -261,10 +263,10 @@ bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double 
 
 /* ---- the condition ---- */
 
-enum { ROUNDS = 300 };
+enum { ROUNDS = 300 };             /* most steps of a power iteration */
 static const double enough = 1e-5; /* relative change of a singular value at which its iteration ends */
 
-/* Rotate H's last row away: R, upper triangular. `below` is H's entry k+1,k. */
+/* Rotate H to upper triangular form, R. `below` is the entry of H in row k+1, column k. */
 static void triangle(const struct square *s, double below)
 {
     for (int64_t i = 0; i < s->n; i++) {
@@ -297,9 +299,9 @@ static void multiply(const struct square *s, double *x)
         x[i] = sum;
     }
     for (int64_t i = s->n - 1; i >= 0; i--) {
-        double own = x[i];
+        double xi = x[i];
         x[i] = 0;
-        for (int64_t j = i; j < s->n; j++) x[j] += *at(s, i, j) * own;
+        for (int64_t j = i; j < s->n; j++) x[j] += *at(s, i, j) * xi;
     }
 }
 
@@ -315,7 +317,7 @@ static void divide(const struct square *s, double *x)
     }
 }
 
-/* The largest factor by which `go` makes a vector longer. */
+/* Power iteration: the largest factor by which `go` makes a vector longer. */
 static double power(const struct square *s, void (*go)(const struct square *s, double *x), double *x)
 {
     double before = 0, now = 0;

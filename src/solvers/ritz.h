@@ -7,40 +7,42 @@
 
 struct err;
 
-/* Where an extreme eigenvalue lies: at inner or beyond it, and not yet at outer.x. */
+/* A number that is compared with the spectrum of T, row by row. */
 struct ritz_probe {
-    double x;     /* 0: none */
-    double ratio; /* what the recurrence carries to the next row */
-    int64_t row;  /* rows of T that x was compared with */
+    double x;     /* 0: no number is being compared */
+    double ratio; /* state of the recurrence between rows */
+    int64_t row;  /* rows of T that were compared with x */
 };
+/* An interval around an extreme eigenvalue: it lies between inner and outer.x, or beyond inner while outer.x is 0. */
 struct ritz_edge {
     double inner, reach;
     struct ritz_probe outer, next;
 };
 
-/* The extreme eigenvalues of the tridiagonal T of conjugate gradients, which grows by a row an iteration:
+/* The extreme eigenvalues of the tridiagonal T of conjugate gradients, which grows by one row per iteration:
        T_jj = 1 / alpha_j + beta_j-1 / alpha_j-1,  T_j,j+1 = sqrt(beta_j) / alpha_j   (Saad 2003, 6.7.3).
-   They lie among those of A (or of M^-1 A) and come near its own extreme ones from inside. Zero is a fresh one. */
+   They lie within the spectrum of A (or of M^-1 A) and approach its ends from inside. Start with a zeroed struct. */
 struct ritz {
     int64_t rows;     /* of T */
-    double low, high; /* to 7 digits once settled; NaN: T has no row yet */
+    double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN: T has no row yet */
     bool settled;
-    double first, last; /* coefficients: others mean another solve, or one that went back: start again */
+    double first,
+        last; /* first and last alpha: if they change, it is another solve or it was set back, so start again */
     struct ritz_edge edge[2];
 };
-/* alpha, beta: of k iterations in turn. Rows end before an alpha that is not positive or a beta that is negative, or
-   where one is no number. At most `budget` rows are looked at, about 5 ns each; call again to settle. <= 0: all. */
+/* alpha, beta: the coefficients of k successive iterations. T ends before the first alpha that is not positive, beta
+   that is negative, or NaN. At most `budget` rows are processed, at about 5 ns each; call again until r->settled.
+   budget <= 0: no limit. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
-/* The same for the coefficients of a solve since its last restart; no rows where its solver is not of the kind of cg
-   (solver->lanczos). */
+/* ritz_grow for the coefficients of a solve since its last restart; no rows unless solver->lanczos. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 
-/* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in no order: re[k], im[k].
-   k^3 * 10 operations. H is only read. false: no memory, a number in it is not finite, or no convergence. */
+/* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in any order: re[k], im[k].
+   About 10 k^3 operations. Fails if there is no memory, an element of H is not finite, or QR does not converge. */
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e);
-/* The largest singular value of the (k + 1) x k Hessenberg matrix over its smallest, an estimate from below; infinity
-   where the matrix is singular. */
+/* The largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest, estimated from below;
+   infinity if the matrix is singular. */
 bool ritz_condition(const double *H, int64_t ld, int64_t k, double *condition, struct err *e);
 
 #endif

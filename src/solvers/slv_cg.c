@@ -1,5 +1,5 @@
-/* Conjugate gradients for symmetric positive definite matrices: two passes besides the SpMV, or one if the kernel
-   computes the inner products too. */
+/* Conjugate gradients for symmetric positive definite matrices: two passes over the vectors per SpMV, or one pass if
+   the SpMV kernel also computes the inner products. */
 #include <stdio.h>
 
 #include "machine/cg_ops.h"
@@ -13,7 +13,7 @@
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
 
-/* rho = r.z for z = M^-1 r, and the record. */
+/* z = M^-1 r and rho = r.z; write the record. */
 static bool precondition(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_PRECOND);
@@ -72,7 +72,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* What to use instead of cg. */
+/* What to use instead of cg, depending on what is known of A. */
 static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {

@@ -1,5 +1,5 @@
-/* GMRES(m) (THESIS 3.3): the smallest residual over a Krylov space of up to m vectors, then a restart from there. The
-   small triangular system stays on the device, so that no iteration waits for the host. */
+/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors, then the method restarts
+   from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -14,7 +14,7 @@
 
 enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 
-enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle that m is estimated from; bounds of m */
+enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle from which m is estimated; bounds of m */
 
 static void *column(const struct solve *v, int64_t j)
 {
@@ -28,7 +28,7 @@ static bool make_room(struct solve *v, int64_t m, struct err *e)
            solve_alloc(v, GMRES_SYSTEM, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
-static void give_room(struct solve *v)
+static void free_room(struct solve *v)
 {
     solve_dealloc(v, GMRES_BASIS);
     solve_dealloc(v, GMRES_SYSTEM);
@@ -85,7 +85,7 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
                     e);
 }
 
-/* Orthogonalise q against the columns from .. to-1; the subtracted coefficients go to the row. */
+/* Orthogonalise q against the columns from .. to-1; `row` of the work space receives the coefficients. */
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
     int m = (int)v->set.m;
@@ -99,7 +99,8 @@ static bool orthogonalise(struct solve *v, int from, int to, int row, struct err
     return true;
 }
 
-/* Against all columns at once, twice because once leaves rounding errors of all; or against one after the other. */
+/* Classical: against all columns at once, twice, since once leaves the rounding errors of all columns. Modified:
+   against one column after the other. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
     if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
@@ -108,7 +109,7 @@ static bool gram_schmidt(struct solve *v, int k, struct err *e)
     return true;
 }
 
-/* A times column k, orthogonalised against the columns before. */
+/* Column k + 1 of the Krylov space: A times column k, orthogonalised against all columns before it. */
 static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->set.m;
@@ -142,7 +143,7 @@ static bool take_scalars(struct solve *v, double *s, struct err *e)
     return v->dev->ops->get(v->dev, s, v->scalars, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
 }
 
-/* Run a short cycle and keep only its reduction of the residual. */
+/* Estimate m from the reduction of the residual in a short cycle, whose result is discarded. */
 static bool choose_m(struct solve *v, int64_t *m, struct err *e)
 {
     double before[SCALARS], first[SCALARS], last[SCALARS];
@@ -152,7 +153,7 @@ static bool choose_m(struct solve *v, int64_t *m, struct err *e)
         if (!extend(v, k, e)) return false;
     if (!take_scalars(v, last, e)) return false;
     *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
-    give_room(v);
+    free_room(v);
     return v->dev->ops->put(v->dev, v->scalars, before, sizeof before, e);
 }
 

@@ -1,6 +1,6 @@
-/* Gauss-Seidel: every row solved for its own unknown, with the new values of the rows before; and successive
-   over-relaxation, with omega times the change. On cpu in the order of the rows; elsewhere colour by colour, since rows
-   of one colour are independent and run in parallel. */
+/* Gauss-Seidel: solve every row for its own unknown, using the new values of earlier rows; and successive
+   over-relaxation, which applies omega times the change. On cpu the rows are processed in order; on a GPU colour by
+   colour, since the rows of one colour are independent and run in parallel. */
 #include "matrix/colour.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
@@ -11,10 +11,10 @@
 #include "solve_state.h"
 #include "solver.h"
 
-/* Q = A x; the rows by level, two allocations: integers and values. */
+/* Q = A x; ROWS and VALUES: the two allocations of the level schedule. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 
-/* Rows sorted by colour; on cpu unchanged. */
+/* Sort the rows by colour; on cpu keep their order. */
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 {
     int n = 0, *colour;
@@ -67,14 +67,14 @@ static bool step(struct solve *v, struct err *e)
     return record(v, e);
 }
 
-/* A for the sweep and for the residual; b and x for each, and x is written once. */
+/* A, b and x are read twice, for the sweep and for the residual; x is written once. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;
     return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
 }
 
-/* The rows by level are a second matrix. */
+/* The level schedule is a second copy of the matrix. */
 static int64_t held(const struct solve *v)
 {
     const struct level_schedule *rows = v->solver_data;

@@ -8,7 +8,7 @@
 #include "solver.h"
 #include "machine/vec_ops.h"
 
-/* R to T are those of bicgstab; RESIDUAL is the smoothed residual, of the x that is shown. */
+/* R to T are as in bicgstab; RESIDUAL is the smoothed residual, which belongs to VEC_X. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
 
 static bool init(struct solve *v, struct err *e)
@@ -35,7 +35,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* 28 vectors in the passes and SpMVs as they are; three fewer if the SpMVs computed the sums. */
+/* The passes read or write 28 vectors; an SpMV that also computed the inner products would save three. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;

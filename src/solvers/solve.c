@@ -1,4 +1,4 @@
-/* A solve as a state on a device: begun, then advanced slice by slice. */
+/* A solve from its beginning, slice by slice: iterations are queued on the device and their records read. */
 #include "solve.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
@@ -16,9 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROWTH = 8 }; /* a slice queues at most so many times what the one before did */
+enum { GROWTH = 8 }; /* a slice queues at most this many times as many iterations as the slice before */
 
-static const double most_growth = 1e5; /* of the residual: beyond it the solve has diverged */
+static const double most_growth = 1e5; /* growth of the residual beyond which the solve has diverged */
 
 double csr_bytes(const struct csr *A, size_t real)
 {
@@ -73,7 +73,7 @@ bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
-    v->iterations--; /* the solver may have replaced its residual */
+    v->iterations--; /* take the last record again: the solver may have replaced its residual */
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
     return ok;
@@ -85,7 +85,7 @@ static int64_t last_queued(const struct solve *v)
     return v->base + v->schedule.queued - v->schedule.lost;
 }
 
-/* b = 0 (and an empty system): x = 0 is the solution, and a residual relative to ||b|| does not exist. */
+/* b = 0, or an empty system: the solution is x = 0, and a residual relative to ||b|| is not defined. */
 static bool solve_trivially(struct solve *v, struct err *e)
 {
     v->result.x = mem_zero(v->n, sizeof *v->result.x, "the solution", e);
@@ -121,7 +121,7 @@ static bool put_x(struct solve *v, const double *x0, struct err *e)
     return ok;
 }
 
-/* From A x = b to A M^-1 u = b - A x0, u = 0. */
+/* Turn A x = b into A M^-1 u = b - A x0 with u = 0. */
 static bool shift_right(struct solve *v, struct err *e)
 {
     if (!right_sided(v)) return true;
@@ -221,7 +221,7 @@ static bool queue_each(struct solve *v, int64_t n, struct err *e)
 
 enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
 
-/* The launches repeat after so many iterations. */
+/* The number of iterations after which the launches repeat. */
 static int64_t period(const struct solve *v)
 {
     return v->solver->restarts ? v->set.m : v->solver->alternates ? 2 : 1;
@@ -238,8 +238,8 @@ static bool aligned(const struct solve *v)
     return (v->schedule.queued - v->schedule.cycle_from) % period(v) == 0;
 }
 
-/* Record a graph once all launches of a period have run one by one. */
-static void want_graph(struct solve *v)
+/* Record a graph after all launches of one period have run one by one. */
+static void record_graph_if_due(struct solve *v)
 {
     const struct device_ops *ops = v->dev->ops;
     if (v->schedule.graph || v->schedule.no_graph || v->schedule.queued - v->schedule.cycle_from < period(v) ||
@@ -266,7 +266,10 @@ static bool queue(struct solve *v, int64_t n, struct err *e)
 
 /* ---- a slice ---- */
 
-enum { SAMPLE_FIRST = 8, SAMPLE_EVERY = 16 }; /* slices with an iteration whose phases are timed */
+enum {
+    SAMPLE_FIRST = 8,
+    SAMPLE_EVERY = 16
+}; /* the first slices, and every 16th, have one iteration whose phases are timed */
 
 static bool queue_sampled(struct solve *v, struct err *e)
 {
@@ -284,17 +287,17 @@ bool solve_drain(struct solve *v, struct err *e)
     return live_read(v, e) && solve_settle(v, e);
 }
 
-/* May the next batch be queued before the previous one is done? Then neither host nor device waits. */
+/* Whether the next batch may be queued before the previous one is done, so that neither host nor device waits. */
 static bool may_run_ahead(const struct solve *v)
 {
     return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;
 }
 
-/* Queue a batch; return when the previous one is done, or this one where the host must not run ahead. */
+/* Queue a batch. Return when the previous batch is done or, if the host must not run ahead, when this one is. */
 static bool advance(struct solve *v, double us, bool sample, struct err *e)
 {
     int64_t before = last_queued(v), n = batch_of(v, us);
-    if (sample) want_graph(v);
+    if (sample) record_graph_if_due(v);
     if (sample && !queue_sampled(v, e)) return false;
     if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;
     v->schedule.batch = n;

@@ -19,9 +19,8 @@ const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: x, b, then the solver's own from VEC_OWN on, and the last three. With a
-   preconditioner applied from the right the system is A M^-1 u = b - A x0: VEC_X holds u, VEC_B the residual b - A x0.
- */
+/* The vectors of a solve on its device: x and b, the solver's own from VEC_OWN on, and three more at the end. With a
+   preconditioner applied from the right the system is A M^-1 u = b - A x0: VEC_X holds u, VEC_B holds b - A x0. */
 enum solve_vector {
     VEC_X,
     VEC_B,
@@ -31,7 +30,7 @@ enum solve_vector {
     VEC_X0                         /* the starting guess, where VEC_X holds u */
 };
 
-/* Whether the values of A are symmetric, where somebody has looked. */
+/* Whether the values of A are symmetric; unknown until the statistics were computed. */
 enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 
 /* The matrix as its owner hands it over; all of it must outlive the solve. */
@@ -41,7 +40,7 @@ struct solve_matrix {
     struct mat *mat;             /* in the format of the kernel, on the device of the solve; NULL only where b = 0 */
     const struct kernel *kernel; /* multiplies by mat */
     enum known_symmetry symmetry;
-    struct watch *watch; /* long work on the host asks it whether to go on; may be NULL */
+    struct watch *watch; /* long work on the host asks it whether to continue; may be NULL */
 };
 
 /* What an iteration consists of; each solver has some of these. */
@@ -64,98 +63,99 @@ enum solve_phase {
 };
 const char *phase_name(enum solve_phase phase); /* "spmv", "dot", ... */
 
-/* Where the time goes: measured in one iteration of each slice, by waiting for the device before and after each
-   phase. On a GPU that adds the cost of a wait to each, some microseconds; all other iterations run without waits. */
+/* The time of a phase, measured in one iteration of a slice by waiting for the device before and after each phase. On a
+   GPU each wait adds some microseconds; all other iterations run without waits. */
 struct phase {
     enum solve_phase id;
     double us; /* summed over n samples */
     int64_t n;
 };
 
-/* What it was asked for, with defaults filled in. */
+/* The settings of a solve, with defaults filled in. */
 struct solve_settings {
     double tol;   /* on ||r|| / ||b|| */
     double eps;   /* on max |x' - x|; 0: not a stop rule */
     double omega; /* relaxation, of a solver that has it */
     int64_t m;    /* iterations per cycle, of a solver that restarts */
     int64_t maxit;
-    int64_t window; /* iterations without a gain of 1% that make it stagnate */
+    int64_t window; /* it has stagnated after so many iterations without a gain of 1% */
     bool modified;  /* gmres: modified Gram-Schmidt instead of classical twice */
-    bool sums_host; /* gmres: sums of blocks are added up by the host, as in the thesis */
+    bool sums_host; /* gmres: the host adds up the block sums, as in the thesis */
     bool force;     /* accepts NaN and inf, goes on through divergence and stagnation */
 };
 
-/* Host arrays by iteration, v->iterations + 1 entries each. */
+/* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
 struct solve_history {
     double *residual;     /* ||r|| / ||b||, recursive */
-    double *alpha, *beta; /* cg: x += alpha p, p = r + beta p; 0 of solvers that have none, and of iteration 0 */
-    double *stamp;        /* when the record was written, in us since the first */
-    double stamp0;        /* the device's clock at the first */
-    int64_t room;         /* entries allocated of each */
-    /* The residual b - A x computed now and then from x, in the precision of the solve, relative to ||b||. */
+    double *alpha, *beta; /* cg: x += alpha p, p = r + beta p; 0 for other solvers and for iteration 0 */
+    double *stamp;        /* when the record was written, in us since the first record */
+    double stamp0;        /* the device's clock at the first record, us */
+    int64_t room;         /* entries allocated in each array */
+    /* True residuals: ||b - A x|| / ||b|| computed from x every few hundred iterations, in the precision of the solve.
+     */
     struct truth {
         int64_t iteration;
         double residual;
     } * truth;
     int64_t ntruth, truth_room;
-    int64_t separated_at; /* the first iteration where the true residual was far above the recursive one; v->base or
-                             less: they agree */
+    int64_t separated_at; /* the first iteration where the true residual was far above the recursive one; if it is
+                             v->base or less, the two agree */
 };
 
 /* Iterations that were queued on the device, and how many to queue next. */
 struct solve_schedule {
-    int64_t queued;     /* iterations since v->base */
-    int64_t lost;       /* of these, launches that found convergence which the true residual then refuted */
+    int64_t queued; /* iterations since v->base */
+    int64_t lost; /* of these, iterations that followed a convergence which the true residual refuted: without effect */
     int64_t cycle_from; /* `queued` where the first cycle of a solver that restarts began */
     int64_t probed_at;  /* `queued` when the true residual was last computed */
     int64_t batch;      /* iterations queued by the last slice */
     int64_t slices;
-    bool ahead;  /* launches may still run on the device */
-    void *graph; /* recorded launches of graph_n iterations, or NULL */
+    bool ahead;  /* launches may still be running on the device */
+    void *graph; /* recorded launches of graph_n iterations; NULL: none */
     int64_t graph_n;
-    bool no_graph; /* recording is of no use here */
+    bool no_graph; /* launches cannot be recorded, or recording does not pay */
 };
 
 struct solve_time {
-    double us, base_us;  /* spent iterating, in all and until v->base */
-    double us_iteration; /* of one iteration, queued without waiting where there were such */
-    double rate_us;      /* the same, of the last records: for the size of the next batch */
-    double free_us;      /* spent on free_n iterations that ran without waits */
+    double us, base_us;  /* spent iterating: in total, and until v->base */
+    double us_iteration; /* per iteration; only of iterations queued without waits, if there were any */
+    double rate_us;      /* per iteration, from the last records: for the size of the next batch */
+    double free_us;      /* time of the free_n iterations that ran without waits */
     int64_t free_n;
     double returned_at; /* now_us at the end of the last slice */
     struct phase phase[SOLVE_PHASES];
     int nphases;
-    struct phase *in_phase; /* of the iteration being sampled */
-    double phase_from;      /* now_us at its beginning */
+    struct phase *in_phase; /* current phase of the iteration being sampled */
+    double phase_from;      /* now_us when that phase began */
     bool sampling;
-    struct err error; /* the first met while sampling */
+    struct err error; /* the first error while sampling */
 };
 
 struct solve_precond {
     const struct precond *method; /* NULL: none */
-    int64_t block;                /* rows of a block, 0: the default */
+    int64_t block;                /* rows per block; 0: the default */
     void *part[PRE_PARTS];        /* on the device */
-    int64_t note[PRE_PARTS];      /* numbers that go with the parts: lengths, levels */
-    void *host;                   /* on the host; drop frees it */
-    double us, bytes;             /* time to make it; bytes that an application moves */
+    int64_t note[PRE_PARTS];      /* numbers about the parts: lengths, levels */
+    void *host;                   /* on the host; method->drop frees it */
+    double us, bytes;             /* time to make it; bytes moved per application */
     bool made;
 };
 
 struct solve_checkpoints {
-    bool wanted; /* make them, so that going back is quick */
+    bool wanted; /* make checkpoints, so that going back is quick */
     int n;
     struct checkpoint {
         int64_t iterations, queued, cycle_from;
         void *data;
     } at[CHECKPOINTS];
-    double us, made_at; /* what the last one took, and when it was made */
+    double us, made_at; /* time that the last one took; now_us when it was made */
 };
 
 struct solve_result {
     double *x;            /* on the host, after solve_end */
     double residual_true; /* b - A x in double, relative to ||b|| */
     bool known;           /* the solution is all ones (b = A * ones) */
-    double error_known;   /* the relative error against it; NaN: not known */
+    double error_known;   /* the relative error of x against it; NaN: unknown */
 };
 
 struct solve {
@@ -167,16 +167,16 @@ struct solve {
     double *b, b_norm; /* the right side on the host, and its 2-norm */
     struct solve_settings set;
 
-    /* where it stands */
-    enum reason reason; /* RUNNING until it ended */
+    /* progress */
+    enum reason reason; /* RUNNING until the solve ends */
     char why[400];      /* after solve_end: the reason as a sentence, with its numbers and advice */
-    int why_detail;     /* where in it the part after the name of the reason begins; 0: it has none */
-    int64_t iterations; /* done and known to the host */
-    int64_t base;       /* the iteration at which the solver last started: 0, or where something was changed */
+    int why_detail;     /* index in `why` of the part after "converged: "; else 0 */
+    int64_t iterations; /* iterations done, as far as the host knows */
+    int64_t base;       /* the iteration at which the solver last started: 0, or where a setting was changed */
     double residual;    /* the recursive one, relative to ||b|| */
     double max_diff;    /* max |x' - x| of the last iteration */
     bool paused;
-    int64_t steps_left; /* pause after so many iterations; 0: run on */
+    int64_t steps_left; /* pause after so many iterations; 0: do not pause */
 
     /* on the device */
     void *vec[SOLVE_VECTORS]; /* by enum solve_vector, the solver's own by an enum in its file */
@@ -192,8 +192,8 @@ struct solve {
     struct {
         volatile double *record;
         void *on_device;
-    } live;            /* the live record: its addresses for host and launches */
-    void *solver_data; /* on the host: what the solver keeps there; freed with its vectors */
+    } live;            /* the live record: its addresses on the host and on the device */
+    void *solver_data; /* on the host, for the solver; freed with its vectors */
 
     struct solve_precond pre;
     struct solve_history history;
@@ -205,60 +205,62 @@ struct solve {
 
 struct solve_options {
     const struct solver *solver;
-    const struct format *format; /* for whoever chooses the kernel; NULL: csr */
+    const struct format *format; /* used to choose the kernel; NULL: csr */
     const struct kernel *kernel; /* NULL: the default one of the format */
     struct device *dev;
     enum type real;
     double tol, eps;
     double omega; /* 0: the solver's default */
-    int64_t m;    /* 0: as the solver estimates */
+    int64_t m;    /* 0: the solver estimates it */
     int64_t maxit;
     const struct precond *pre; /* NULL: none */
-    int64_t pre_block;         /* rows of a block, of a preconditioner that has blocks; 0: the default */
+    int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
     bool modified, sums_host;  /* gmres: see struct solve_settings */
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* host, n values; x0 NULL = 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
     bool force;                /* accept NaN and inf, go on through divergence and stagnation */
 };
-/* What no solver accepts, reported before anything is allocated or packed: solve_check.c. */
+/* Check the matrix, the options and the numbers before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
-/* Begin on a matrix that lies on o->dev (unless b = 0). Checks it first. */
+/* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
-/* One slice, about `us` of work: queue iterations, read the record. RUNNING in v->reason means more to do. */
+/* One slice, about `us` of work: queue iterations and read their records. Call again while v->reason is RUNNING. */
 bool solve_slice(struct solve *v, double us, struct err *e);
-/* Wait for the launches that still run on the device, and read their records. */
+/* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);
-/* True residual, x to the host, v->why; a solve still running is STOPPED. Gives the device's memory back. */
+/* Stop the solve if it is running; copy x to the host, compute the true residual, fill in v->why. Frees the memory on
+   the device. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
-/* Back by n iterations, to v->base at most: restore the nearest checkpoint before, and iterate from there; the same
-   bits where the kernel is deterministic. The solve is RUNNING and paused then. */
+/* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
+   there; the numbers are bit-identical if the kernel is deterministic. Afterwards the solve is RUNNING and paused. */
 bool solve_back(struct solve *v, int64_t n, struct err *e);
-/* Change settings and continue from the current x: tol and maxit in place, the others by restarting from this x, with
-   the iteration count continued. Earlier checkpoints are dropped. */
+/* Change settings and continue from the current x: tol and maxit change in place, all other settings restart the solver
+   from this x. The iteration count continues. A restart drops the earlier checkpoints. */
 struct solve_change {
     double tol, omega;         /* NaN: unchanged */
     int64_t m, maxit;          /* -1: unchanged */
-    const struct precond *pre; /* where change_pre is set; NULL: none from now on */
+    const struct precond *pre; /* if change_pre is set; NULL: remove the preconditioner */
     bool change_pre;
     int64_t pre_block;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
-/* The same, of a solve that may have ended: it goes on from its x, paused. A failure leaves it ended as it was. */
+/* As solve_change, but also for a solve that has ended: it continues from its x, paused. After a failure it is still
+   ended. */
 bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
-/* Bytes that no iteration can do without, on average over a cycle, applications of the preconditioner included. NaN:
-   its preconditioner has not been made yet. */
+/* The minimum of bytes moved per iteration, preconditioner included, on average over a cycle. NaN: the preconditioner
+   has not been made yet. */
 double solve_bytes(const struct solve *v);
-/* The time of an iteration since the solver last started: of iterations queued without waits, where there were such. Of
-   one that restarts it is the mean, since iterations of a cycle differ. NaN: there was none. */
+/* The time per iteration since the solver last started, in us: of iterations queued without waits, if there were any.
+   For a solver that restarts it is the mean, since the iterations of a cycle differ. NaN: no iteration was done. */
 double solve_each_us(const struct solve *v);
-/* Bytes that the solve holds on its device: vectors, matrix, preconditioner, work space. */
+/* Bytes allocated on the device: vectors, matrix, preconditioner, work space. */
 int64_t solve_memory(const struct solve *v);
-/* gmres: H, m + 1 rows per column, k = *columns columns, of the current cycle (or of the last one); to[(m + 1) * m].
-   false: this solver has none. Waits for the device. */
+/* gmres: the Hessenberg matrix of the current cycle, or at a restart of the last one, in to[(m + 1) * m]: *columns
+   columns of m + 1 rows. false: this solver has none. Waits for the device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
-/* Give back what it holds on its device; the history and x stay. */
+/* Free all memory on the device; the history and x stay. */
 void solve_release(struct solve *v);
 
 /* ||x||_2 without overflow. */

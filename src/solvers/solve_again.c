@@ -1,4 +1,4 @@
-/* Continue a solve that ended from its x, with a changed setting: the tolerance it met, the limit it reached. */
+/* Continue a solve that has ended from its x, with a changed setting such as tol or maxit. */
 #include "base/mem.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The state at the end, to restore where the solve cannot continue. */
+/* The state at the end, restored if the solve cannot continue. */
 struct end {
     double tol, eps, residual;
     int64_t maxit, base, iterations;
@@ -20,7 +20,7 @@ static struct end end_of(const struct solve *v)
                         v->base,    v->iterations, v->reason,   v->result.x};
 }
 
-static void end_as(struct solve *v, const struct end *was)
+static void restore_end(struct solve *v, const struct end *was)
 {
     solve_release(v);
     if (v->result.x != was->x) mem_free(v->result.x);
@@ -33,7 +33,7 @@ static void end_as(struct solve *v, const struct end *was)
     v->set.maxit = was->maxit;
 }
 
-/* Start from x with the stop rules off, so that none ends it at once; the change sets them again. */
+/* Start from x with the stop rules off, so that none ends the solve at once; solve_change sets them again. */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
     v->set.tol = v->set.eps = 0;
@@ -44,7 +44,8 @@ static bool start(struct solve *v, const struct end *was, struct err *e)
     v->set.eps = was->eps;
     v->set.maxit = was->maxit;
     if (!ok) return false;
-    if (v->reason != RUNNING) return fail(e, E_USAGE, "it cannot go on from its x: %s", reason_text(v->reason));
+    if (v->reason != RUNNING)
+        return fail(e, E_USAGE, "the solve cannot continue from its x: %s", reason_text(v->reason));
     return solve_set(v, S_EPS, v->set.eps, e);
 }
 
@@ -53,14 +54,15 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     struct solve_change c = *given;
     struct end was = end_of(v);
     if (v->reason == RUNNING) return solve_change(v, given, e);
-    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve left nothing to go on from");
+    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x to continue from");
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
-        return fail(e, E_USAGE, "it ended at its limit of %lld iterations; give a larger one: `change maxit %lld`",
+        return fail(e, E_USAGE,
+                    "the solve reached its limit of %lld iterations; give a larger one: `change maxit %lld`",
                     (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
     if (isnan(c.tol)) c.tol = v->set.tol;
     v->result.x = NULL;
     if (!start(v, &was, e) || !solve_change(v, &c, e)) {
-        end_as(v, &was);
+        restore_end(v, &was);
         return false;
     }
     mem_free(was.x);

@@ -26,7 +26,7 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
     return true;
 }
 
-static bool forward(struct solve *v, int64_t n, struct err *e)
+static bool iterate(struct solve *v, int64_t n, struct err *e)
 {
     for (; n > 0 && v->reason == RUNNING; n = v->steps_left) {
         v->steps_left = n;
@@ -45,7 +45,7 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
     if (!v->checkpoints.n)
         return fail(e, E_USAGE, "this solve made no checkpoint to go back to; begin it with `step` or from the screen");
     const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
-    if (!restore(v, c, e) || !forward(v, target - c->iterations, e)) return false;
+    if (!restore(v, c, e) || !iterate(v, target - c->iterations, e)) return false;
     v->paused = true;
     return true;
 }
@@ -55,18 +55,18 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
 static bool check_change(const struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct solver *s = v->solver;
-    if (!isnan(c->tol) && !(c->tol >= 0)) return fail(e, E_USAGE, "expected a tol of 0 or more, found %g", c->tol);
+    if (!isnan(c->tol) && !(c->tol >= 0)) return fail(e, E_USAGE, "tol is %g: give 0 or more", c->tol);
     if (c->maxit >= 0 && c->maxit <= v->iterations)
-        return fail(e, E_USAGE, "expected a maxit above the %lld iterations that are done, found %lld",
-                    (long long)v->iterations, (long long)c->maxit);
+        return fail(e, E_USAGE, "maxit is %lld, but %lld iterations are already done: give more", (long long)c->maxit,
+                    (long long)v->iterations);
     struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
-    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "expected an omega above 0, found %g", c->omega);
+    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g: give a number above 0", c->omega);
     return solve_check_numbers(&o, e);
 }
 
-static void set(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
+static void set_method(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
 {
     v->pre.method = pre;
     v->pre.block = block;
@@ -91,9 +91,9 @@ static bool restart(struct solve *v, const double *x, struct err *e)
     return solve_start(v, x, e);
 }
 
-/* Restart from the current x. If that fails, restart with the old settings; if that fails too, the solve has ended with
-   this x. */
-static bool change(struct solve *v, const struct solve_change *c, struct err *e)
+/* Restart from the current x with new settings. If that fails, restart with the old settings; if that fails too, the
+   solve ends with this x. */
+static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct precond *pre = v->pre.method;
     int64_t block = v->pre.block, m = v->set.m;
@@ -103,16 +103,17 @@ static bool change(struct solve *v, const struct solve_change *c, struct err *e)
         return false;
     }
     if (c->change_pre) precond_drop(v);
-    set(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block, isnan(c->omega) ? omega : c->omega,
-        c->m < 0      ? m
-        : c->m < v->n ? c->m
-                      : v->n);
+    set_method(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block,
+               isnan(c->omega) ? omega : c->omega,
+               c->m < 0      ? m
+               : c->m < v->n ? c->m
+                             : v->n);
     if (restart(v, x, e)) {
         mem_free(x);
         return true;
     }
     precond_drop(v);
-    set(v, pre, block, omega, m);
+    set_method(v, pre, block, omega, m);
     v->iterations = v->base; /* the failed restart left it before its first record */
     if (restart(v, x, NULL)) {
         mem_free(x);
@@ -133,5 +134,5 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
         if (!solve_set(v, S_TOL2, pow(v->set.tol * v->b_norm, 2), e)) return false;
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
-    return change(v, c, e);
+    return change_method(v, c, e);
 }

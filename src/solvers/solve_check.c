@@ -18,12 +18,11 @@ double norm2(int64_t n, const double *x)
     return most * sqrt(sum);
 }
 
-static bool check_shape(const struct csr *A, const struct solver *solver, struct err *e)
+static bool check_shape(const struct csr *A, struct err *e)
 {
-    if (A->imag)
-        return fail(e, E_UNSUPPORTED, "%s: the matrix is complex; the solvers take real matrices only", solver->name);
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; the solvers take real matrices only");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "%s: a solve needs a square matrix, this one has %s and %s", solver->name,
+        return fail(e, E_UNSUPPORTED, "a solve needs a square matrix, this one has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     return true;
 }
@@ -32,16 +31,19 @@ static bool check_vector(const char *name, int64_t n, const double *x, struct er
 {
     int64_t i = x ? first_not_finite(n, x) : n;
     if (i == n) return true;
-    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves all the same", name, x[i],
+    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves anyway", name, x[i],
                 (long long)i);
 }
 
-/* The device squares norms: outside these bounds the square overflows or underflows. */
+/* The device computes with squared norms: outside these bounds a square overflows or underflows. */
 static bool check_norm(double norm, double tol, struct err *e)
 {
     if (norm == 0 || !isfinite(norm)) return true;
     if (norm < 1e150 && (tol == 0 || norm * tol > 1e-150)) return true;
-    return fail(e, E_NUMERIC, "||b|| = %.3g (tol %.3g): its square is not a double; scale the system", norm, tol);
+    return fail(
+        e, E_NUMERIC,
+        "||b|| = %.3g and tol %.3g: the square of ||b|| or of tol ||b|| overflows or underflows; scale the system",
+        norm, tol);
 }
 
 static bool check_omega(const struct solve_options *o, struct err *e)
@@ -50,7 +52,7 @@ static bool check_omega(const struct solve_options *o, struct err *e)
     if (o->solver->omega == 0)
         return fail(e, E_USAGE, "%s has no omega; `help solve` lists those that do", o->solver->name);
     if (o->omega > 0 && o->omega < 2) return true;
-    return fail(e, E_USAGE, "%s: expected an omega above 0 and below 2, found %g", o->solver->name, o->omega);
+    return fail(e, E_USAGE, "omega is %g: %s needs a number above 0 and below 2", o->omega, o->solver->name);
 }
 
 static bool check_m(const struct solve_options *o, struct err *e)
@@ -58,7 +60,7 @@ static bool check_m(const struct solve_options *o, struct err *e)
     if (o->m == 0) return true;
     if (!o->solver->restarts) return fail(e, E_USAGE, "%s does not restart, so it has no m", o->solver->name);
     if (o->m > 0 && o->m <= GM_MOST) return true;
-    return fail(e, E_USAGE, "%s: expected an m from 1 to %d, found %lld", o->solver->name, GM_MOST, (long long)o->m);
+    return fail(e, E_USAGE, "m is %lld: %s takes 1 to %d", (long long)o->m, o->solver->name, GM_MOST);
 }
 
 /* `block` needs a preconditioner that has blocks. */
@@ -66,7 +68,8 @@ static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
     if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so it takes no `block`; bjacobi does", o->pre->name);
-    return fail(e, E_USAGE, "`block` is the size of a preconditioner's blocks, and there is none: `precond bjacobi`");
+    return fail(e, E_USAGE,
+                "`block` sets the block size of a preconditioner, and there is none: add `precond bjacobi`");
 }
 
 static bool check_precond(const struct solve_options *o, struct err *e)
@@ -76,7 +79,8 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
     if (o->solver->own_precond && !o->pre->symmetric)
-        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, and %s is none", o->solver->name, o->pre->name);
+        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, and %s is not symmetric", o->solver->name,
+                    o->pre->name);
     return true;
 }
 
@@ -93,16 +97,16 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e)
 
 static bool check_rules(const struct solve_options *o, struct err *e)
 {
-    if (!(o->tol >= 0)) return fail(e, E_USAGE, "tol must not be negative, found %g", o->tol);
-    if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps must not be negative, found %g", o->eps);
-    if (o->maxit < 0) return fail(e, E_USAGE, "maxit must not be negative, found %lld", (long long)o->maxit);
+    if (!(o->tol >= 0)) return fail(e, E_USAGE, "tol is %g; it must not be negative", o->tol);
+    if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps is %g; it must not be negative", o->eps);
+    if (o->maxit < 0) return fail(e, E_USAGE, "maxit is %lld; it must not be negative", (long long)o->maxit);
     if (o->eps == 0 || o->solver->diff) return true;
     return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
 }
 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
-    if (!check_shape(A, o->solver, e)) return false;
+    if (!check_shape(A, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
            (csr_finite(A, "solves", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double every_us = 1e6; /* between two checkpoints of a running solve; or 100 times the time to make one */
+static const double every_us = 1e6; /* between two checkpoints, unless making one takes more than 1% of it */
 
 int64_t solve_vectors_bytes(const struct solve *v)
 {
@@ -49,7 +49,8 @@ void checkpoints_free(struct solve *v)
     while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
 }
 
-/* Drop the checkpoint whose neighbours are closest to each other, the oldest of equals; never the first or the last. */
+/* Drop the checkpoint whose neighbours are closest to each other, but never the first or the last; the oldest if
+   several are equal. */
 static void thin_out(struct solve *v)
 {
     int best = 1;

@@ -1,4 +1,4 @@
-/* The live record of a solve: launches write it while they run, the host reads it into the history. */
+/* The live record of a solve: kernels write it while they run, and the host copies it to the history. */
 #include "machine/device.h"
 #include "base/mem.h"
 #include "solve.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <time.h>
 
-/* Beyond this factor the true residual has separated from the recursive one. */
+/* The true residual has separated from the recursive one if it is this many times larger. */
 static const double separation = 10;
 
 enum {
@@ -33,7 +33,7 @@ static bool resize(double **list, int64_t room, struct err *e)
     return more != NULL;
 }
 
-/* Room for `need` records. */
+/* Make room for `need` records. */
 static bool grow_history(struct solve *v, int64_t need, struct err *e)
 {
     if (need <= v->history.room) return true;
@@ -78,7 +78,7 @@ static bool take_truth(struct solve *v, struct err *e)
     return true;
 }
 
-/* Records that were taken together are of iterations that ran without a wait between them. */
+/* Add the time of records taken together: their iterations ran without waits. */
 static void take_time(struct solve *v, int64_t from, int64_t known)
 {
     if (known <= from) return;

@@ -1,4 +1,4 @@
-/* Solving with two sparse triangles: the host finds the levels, the device passes over them. */
+/* Solving with two sparse triangles: the host computes the levels, the device solves level by level. */
 #include "triangles.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
@@ -14,7 +14,7 @@ struct triangles {
     struct level_schedule *lower, *upper;
 };
 
-enum { LOWER = 0, UPPER = 2 }; /* two pieces of memory each */
+enum { LOWER = 0, UPPER = 2 }; /* in v->pre.part: two allocations for each triangle */
 
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
 {
@@ -26,8 +26,7 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
     if (!missing) return true;
     return fail(e, E_NUMERIC,
                 "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %s; gmres and "
-                "bicgstab "
-                "without a preconditioner need none",
+                "bicgstab without a preconditioner need none",
                 who, (long long)first, how_many(missing, "such row").text);
 }
 
@@ -53,7 +52,7 @@ static struct entries upper_of(const struct factors *f)
     return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
 }
 
-/* By levels; on cpu, which goes row by row, as they come. */
+/* Sort the rows by level; on cpu, which solves row by row, keep their order. */
 static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {

@@ -1,5 +1,5 @@
-/* LU a column at a time: L and U fill in from the upper left, what is still to be eliminated is framed in the lower
- * right. */
+/* LU, one column at a time: L and U fill in from the upper left; a frame at the lower right shows what is still to be
+   eliminated. */
 #include "ui/draw.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -16,14 +16,14 @@
 
 enum { TOP = 4, LABEL = 6, NUMBER = 9, FOOT = 3 };
 
-/* How elements lie on the canvas: numbers, or shades, of one element or of `each` x `each`. */
+/* The layout on the canvas: a cell is a number or a shade, for one element or for `each` x `each` elements. */
 struct lu_plan {
     const struct lu_steps *v;
     int64_t each, cells;
     int width;   /* columns of a cell */
-    int64_t cut; /* cells that are done, up and left */
+    int64_t cut; /* rows and columns of cells that are done */
     bool numbers;
-    double most; /* the largest size, for shades */
+    double most; /* the largest absolute value, for shades */
 };
 
 static int64_t cells_at(int64_t n, int64_t each)
@@ -46,7 +46,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     return p;
 }
 
-/* A frame separates the rest, if there is a rest and something is done. */
+/* Whether there is a frame: some columns are done, and some are left. */
 static bool is_cut(const struct lu_plan *p)
 {
     return p->cut > 0 && p->cut < p->cells;
@@ -62,7 +62,7 @@ static int y_of(const struct lu_plan *p, int64_t cell)
     return TOP + (int)cell + (is_cut(p) && cell >= p->cut);
 }
 
-/* The pivot, the multipliers it left, L, U, and the rest. */
+/* Styles of the pivot, the newest multipliers, L, U, and what is still to be eliminated. */
 static enum style style_of(const struct lu_steps *v, int64_t i, int64_t j)
 {
     if (i == v->k - 1 && j == v->k - 1) return ST_CURSOR;
@@ -101,7 +101,7 @@ static void draw_cell(struct canvas *c, const struct lu_plan *p, int64_t y, int6
         draw_fill(c, x_of(p, x), y_of(p, y), p->width, st, glyph_of(p, y, x, c->ascii));
 }
 
-/* The row's own number, and a mark where it changed places last. */
+/* The row's number in A, and a mark if the last step exchanged it. */
 static void draw_label(struct canvas *c, const struct lu_plan *p, int64_t y)
 {
     const struct lu_steps *v = p->v;
@@ -168,14 +168,14 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_foot(c, &p, st->full);
 }
 
-/* Start again if the current matrix is another one. */
+/* Start again if the current matrix has changed. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     (void)st;
     if (!s->current || (s->lu && s->lu->of == &s->current->csr)) return true;
     struct err why = {0};
     if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
-        return true; /* draw says what does not suit */
+        return true; /* draw explains why this matrix is not stepped through */
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
@@ -193,7 +193,7 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
-/* The matrix as far as it is factored: L below the diagonal, U on it and above. */
+/* The partly factored matrix: L below the diagonal, U on it and above. */
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct lu_steps *v = s->lu;
@@ -228,7 +228,7 @@ static bool exists(const struct session *s)
 
 const struct view view_lu = {
     .name = "lu",
-    .about = "LU of a small matrix a column at a time: pivots, multipliers, what is left",
+    .about = "LU of a small matrix, one column at a time: pivots, multipliers, what is left",
     .keys = "? help  q leave  n next column  b back  g start  G end",
     .exists = exists,
     .prepare = prepare,

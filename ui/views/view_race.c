@@ -13,11 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of a name, of a bar's figures; columns between the letters along a curve. */
-enum { NAME = 18, FIGURES = 34, APART = 18, LEAST_PLOT = 3 };
+/* Columns for a name and for the figures beside a bar; columns between letters on a curve; fewest lines of a plot. */
+enum { NAME = 18, FIGURES = 34, LETTER_GAP = 18, LEAST_PLOT = 3 };
 
 struct race_state {
-    bool by_iteration; /* the plot; else by time */
+    bool by_iteration; /* x axis of the plot: iterations, not time */
 };
 
 static enum style colour_of(int i)
@@ -40,14 +40,14 @@ static char *show_span(double us, char *out, size_t size)
 
 /* ---- the plot ---- */
 
-/* The plot, and how far it reaches, in us or iterations. */
+/* The plot, and the end of its x axis, in us or iterations. */
 struct reach {
     struct plot frame;
     double far;
     bool by_time;
 };
 
-/* Of residuals above 1 no more than six decades are shown. */
+/* At most six decades above 1 are shown. */
 static struct reach plot_of(const struct canvas *c, const struct race *r, bool by_time, int y, int h)
 {
     struct reach p = {.by_time = by_time};
@@ -66,7 +66,7 @@ static struct reach plot_of(const struct canvas *c, const struct race *r, bool b
     return p;
 }
 
-/* Where a curve lies at dot column k of n, in iterations; -1: it ended before. */
+/* The iteration that a curve has reached at dot column k of n; -1: it ended before. */
 static double iteration_of(const struct reach *p, const struct racer *x, int k, int n)
 {
     double at = p->far * k / (n - 1);
@@ -89,17 +89,17 @@ static bool column_range(const struct solve *v, double from, double to, double *
     return true;
 }
 
-/* A letter here and there where there are no colours, and one at the end. */
+/* Put a letter at the end of a curve and, without colours, along it. */
 static void put_letters(struct canvas *c, const struct reach *p, const struct race *r, int i)
 {
     const struct racer *x = &r->racer[i];
     const struct plot *f = &p->frame;
-    int last = -1, shift = 2 + i * APART / r->n;
+    int last = -1, shift = 2 + i * LETTER_GAP / r->n;
     for (int k = 0; k < f->w; k++) {
         double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, at);
         if (!can_plot(residual)) continue;
         last = k;
-        if (c->colours == COLOURS_NONE && !c->ascii && k % APART == shift)
+        if (c->colours == COLOURS_NONE && !c->ascii && k % LETTER_GAP == shift)
             canvas_put(c, f->x + k, f->y + plot_level(f, residual, f->h), colour_of(i), (uint32_t)letter_of(i));
     }
     double end = last < 0 ? NAN : plot_between(x->v, iteration_of(p, x, 2 * last, 2 * f->w));
@@ -107,8 +107,7 @@ static void put_letters(struct canvas *c, const struct reach *p, const struct ra
         canvas_put(c, f->x + last, f->y + plot_level(f, end, f->h), colour_of(i), (uint32_t)letter_of(i));
 }
 
-/* Each dot column goes from where the curve is there to where the next one begins. In ASCII it is drawn with its
-   letter. */
+/* Each dot column covers the curve up to the next column. In ASCII a curve is drawn with its letter. */
 static void draw_curve(struct canvas *c, const struct reach *p, const struct racer *x, int i)
 {
     const struct plot *f = &p->frame;
@@ -174,7 +173,7 @@ static void draw_heading(struct canvas *c, int y)
     canvas_text(c, 62, y, ST_DIM, "state");
 }
 
-/* What there is room for: the legend always, then the plot, then what explains them. */
+/* Draw what fits: always the legend, then the plot, then headings. */
 static void draw_solvers(struct canvas *c, const struct race *r, const struct view_state *st)
 {
     const struct race_state *own = st->own;
@@ -196,7 +195,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 
 /* ---- kernels ---- */
 
-/* Products that the kernel does in the time that each has had. */
+/* SpMVs of the kernel in the least time that any kernel has used. */
 static double in_equal_time(const struct race *r, const struct racer *x)
 {
     double least = INFINITY;
@@ -229,12 +228,12 @@ static void draw_kernels(struct canvas *c, const struct race *r)
     int lines = c->h >= 4 * r->n ? 2 : 1;
     for (int i = 0; i < r->n; i++) most = fmax(most, in_equal_time(r, &r->racer[i]));
     canvas_text(c, 1, 2, ST_DIM, "kernel");
-    draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "products in equal time" : "products");
+    draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "SpMVs in equal time" : "SpMVs");
     draw_right(c, c->w - 1, 2, ST_DIM, "mean");
     for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
     if (r->dev->kind == DEV_EMU)
         draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM,
-                     "The emulator has no time: products are checked, no kernel wins.");
+                     "The emulator does not model time: results are checked, no kernel wins.");
 }
 
 /* ---- the view ---- */
@@ -306,7 +305,7 @@ static void state_copy(void *to, const void *from)
 
 const struct view view_race = {
     .name = "race",
-    .about = "solvers or kernels side by side in equal time: residuals, or products done",
+    .about = "solvers or kernels side by side in equal time: residuals, or SpMVs done",
     .keys = all_keys,
     .any = true,
     .state_size = sizeof(struct race_state),

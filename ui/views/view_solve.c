@@ -21,11 +21,11 @@
    small screen title, axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
 
-/* One bar cut by the share of each phase, with the names under it. */
+/* One bar, divided by the share of each phase, with the names below it. */
 static void draw_phases(struct canvas *c, const struct solve *v, int y)
 {
     if (v->dev->kind == DEV_EMU) {
-        canvas_text(c, 1, y, ST_DIM, "the emulator has no times");
+        canvas_text(c, 1, y, ST_DIM, "the emulator does not model time");
         return;
     }
     double all = 0, sum = 0;
@@ -35,7 +35,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
         enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
         sum += v->time.phase[i].us;
         int to = 1 + (int)lround(sum / all * width);
-        /* Without colours a letter tells the phases apart. */
+        /* Without colours letters distinguish the phases. */
         draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)phase_name(v->time.phase[i].id)[0]);
         from = to;
         if (x + text_width(phase_name(v->time.phase[i].id)) + 5 > c->w) continue;
@@ -44,7 +44,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     }
 }
 
-/* The line below it. */
+/* Returns the line below it. */
 static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!residuals_separated(v)) return y;
@@ -84,10 +84,10 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct solve *v = s->solve;
     draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
     if (!v || !v->history.residual) {
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: `solve cg` or `solve jacobi` does");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: try `solve cg` or `solve jacobi`");
         return;
     }
-    int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* outside, only to count them */
+    int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* drawn below the canvas, to count the lines */
     int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0);
     bool small = room - lines < AROUND + 3;
     if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;

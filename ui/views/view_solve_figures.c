@@ -33,7 +33,7 @@ static void item_time(struct canvas *c, struct solve_pen *at, const char *name, 
     solve_view_item(c, at, name, isfinite(us) ? show_time(us, text, sizeof text) : text);
 }
 
-/* A predicted time has few digits. */
+/* A predicted time, with few digits. */
 static char *show_left(double us, char *out, size_t size)
 {
     static const struct {
@@ -51,7 +51,7 @@ static char *show_left(double us, char *out, size_t size)
     return out;
 }
 
-/* How long until tol at the rate of late; "-" where the residual does not fall, or the true one no longer does. */
+/* The time left until tol at the recent rate; "-" if the residual, or the true residual, no longer falls. */
 static void item_left(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[32];
@@ -64,7 +64,7 @@ static void item_left(struct canvas *c, struct solve_pen *at, const struct solve
             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->time.us / (double)v->iterations, text, sizeof text));
 }
 
-/* ||b - A x|| as computed last, or measured at the end. */
+/* ||b - A x||, computed during the solve or at its end. */
 static void item_true(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[64];
@@ -89,7 +89,7 @@ static void figures_progress(struct canvas *c, struct solve_pen *at, const struc
     if (v->reason == RUNNING) item_left(c, at, v);
 }
 
-/* The least bytes an iteration moves, over its time, as a share of the measured read bandwidth. */
+/* The minimum of bytes per iteration divided by its time, as a percentage of the measured read bandwidth. */
 static void item_bound(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[64] = "not measured, run `ceilings`";
@@ -124,7 +124,7 @@ static void figures_cost(struct canvas *c, struct solve_pen *at, const struct so
     item_precond(c, at, v);
 }
 
-/* The line below them. */
+/* Returns the line below them. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small)
 {
     struct solve_pen at = {1, y};

@@ -1,4 +1,4 @@
-/* The keys of the solve view, for a solve that is running; the caller of front->live steps it. */
+/* The keys of the solve view. They act on a running solve by setting its fields; solve_drive does the steps. */
 #include "ui/term.h"
 #include "view_solve.h"
 #include "view_state.h"
@@ -13,7 +13,7 @@
 
 enum { COUNT_MOST = 100000000 };
 
-/* Digits before a key: how many times. */
+/* Digits typed before a key are its count. */
 static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
@@ -92,11 +92,11 @@ static bool change_of(const struct view_state *st, struct solve_change *c, struc
         c->change_pre = true;
         return precond_typed(text, &c->pre) || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
     }
-    if (!is_real(text, &number)) return fail(e, E_USAGE, "expected a number, found `%s`", text);
+    if (!is_real(text, &number)) return fail(e, E_USAGE, "`%s` is not a number", text);
     if (st->asks_for == 't') c->tol = number;
     if (st->asks_for == 'o') c->omega = number;
     if (st->asks_for == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
-        return fail(e, E_USAGE, "expected a number of iterations, found `%s`", text);
+        return fail(e, E_USAGE, "`%s` is not a number of iterations", text);
     if (st->asks_for == 'm') c->m = (int64_t)number;
     return true;
 }

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Columns between the marks of true residuals that lie on the curve. */
+/* Columns between two marks of true residuals, where they are on the curve. */
 enum { MARK_EVERY = 8 };
 
 static const enum style ST_TRUE = ST_ROW + 3;
@@ -26,7 +26,7 @@ static struct plot plot_of(const struct canvas *c, const struct solve *v, int y,
     return plot_new(c, y, h, least, most);
 }
 
-/* The range of residuals in dot column k of n: of all its iterations, when there are more of them than columns. */
+/* The range of residuals in dot column k of n, which covers several iterations if there are more than n. */
 static bool column_range(const struct solve *v, int k, int n, double *low, double *high)
 {
     int64_t all = v->iterations + 1;
@@ -44,7 +44,7 @@ static bool column_range(const struct solve *v, int k, int n, double *low, doubl
     return *high > 0;
 }
 
-/* A line: each dot column from where the last one ended. */
+/* Draw the curve; each dot column starts where the previous one ended. */
 static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     int before = -1, columns = p->w * 2;
@@ -59,14 +59,14 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
-/* The column of an iteration, as column_range has it. */
+/* The column of an iteration, consistent with column_range. */
 static int column_of(const struct plot *p, const struct solve *v, int64_t i)
 {
     int64_t all = v->iterations + 1, n = 2 * p->w;
     return (int)(all < n ? i * (n - 1) / (all > 1 ? all - 1 : 1) : i * n / all) / 2;
 }
 
-/* Marks where b - A x was computed: all that lie off the curve, some of those on it, and the last. */
+/* Mark true residuals: all that are off the curve, some that are on it, and the last one. */
 static void draw_truth(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     if (v->history.ntruth && can_plot(v->result.residual_true))
@@ -84,7 +84,7 @@ static void draw_truth(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
-/* Beside the axis, where it fits: what is drawn. */
+/* The legend, beside the axis if it fits. */
 static void draw_legend(struct canvas *c, const struct plot *p, const struct solve *v, int room)
 {
     int x = p->x + 3, y = p->y + p->h + 1;
@@ -94,7 +94,7 @@ static void draw_legend(struct canvas *c, const struct plot *p, const struct sol
     canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
 }
 
-/* The line below it. */
+/* Returns the line below the plot. */
 int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h)
 {
     char last[32];

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The rate is that of the last RECENT iterations; what is left is predicted from the last quarter, within limits. */
+/* Iterations that determine the rate; bounds of the iterations from which the rest is predicted. */
 enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 
 double solve_rate(const struct solve *v)
@@ -27,7 +27,7 @@ static double least_of(const double *r, int64_t n)
     return least;
 }
 
-/* The best of each half of the past is compared, since residuals may swing. */
+/* Compare the best residuals of two halves, since residuals may oscillate. */
 double solve_left(const struct solve *v)
 {
     int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;

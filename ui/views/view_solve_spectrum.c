@@ -10,9 +10,12 @@
 
 #include <math.h>
 
-enum { GLANCE = 100000, GLANCE_COLUMNS = 200 }; /* rows of cg's T, columns of gmres's H: what a frame has time for */
+enum {
+    GLANCE = 100000,
+    GLANCE_COLUMNS = 200
+}; /* rows of cg's T and columns of gmres's H that fit into the time of a frame */
 
-/* The eigenvalues of H of the least and the largest modulus. */
+/* The eigenvalues of H with the smallest and the largest modulus, and the condition. */
 static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
 {
     double *re = mem_new(k, sizeof *re, "Ritz values", NULL), *im = mem_new(k, sizeof *im, "Ritz values", NULL);
@@ -33,8 +36,8 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Ask the device for H, which waits for it: when paused, else once a second. The last values stay if that fails, or
-   if a cycle has only begun. */
+/* Read H from the device, which waits for it: once a second, or at any time while paused. Keep the last values if that
+   fails or the cycle has only begun. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;
@@ -69,7 +72,7 @@ static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *n
     solve_view_item(c, at, "condition", text);
 }
 
-/* Ritz values are within the spectrum: the condition is at least their ratio. */
+/* Ritz values are within the spectrum, so the condition number is at least their ratio. */
 void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v, struct view_state *st)
 {
     struct solve_state *own = st->own;
