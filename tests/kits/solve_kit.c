@@ -492,7 +492,7 @@ const struct known_end known_ends[] = {
      .solver = "gmres",
      .precond = "bjacobi",
      .block = 33,
-     .error = "1 to 32 rows, found 33",
+     .error = "block is 33: blocks have 1 to 32 rows",
      GRID(3, 3)},
     {.name = "gs with a preconditioner",
      .solver = "gs",
