@@ -247,7 +247,7 @@ static void test_limit(void **state)
     steps(v, 10);
     c.maxit = 10;
     assert_false(solve_change(v, &c, &e));
-    assert_non_null(strstr(e.text, "above the 10 iterations"));
+    assert_non_null(strstr(e.text, "10 iterations are already done"));
     c.maxit = 17;
     change(v, c);
     to_the_end(v);

@@ -328,7 +328,7 @@ static void test_command_refuses(void **state)
     } refused[] = {
         {"lu lu-serial on emu", "lu-serial does not run on emu; it is for cpu"},
         {"lu lu-cusolver on cpu", "it is for cuda"},
-        {"lu on emu b 3", "a power of two from 1 to 128, found 3"},
+        {"lu on emu b 3", "b is 3, but it must be a power of two from 1 to 128"},
         {"lu on emu b 0", "b is 0: give a power of two"},
         {"lu on cpu b 8", "lu-openmp has no b"},
         {"lu reps 1001", "0 to 1000 after `reps`, found 1001"},
