@@ -258,7 +258,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_SITES]
         if (k == n) line[n++] = (struct line_counts){.site = place};
         add(&line[k].t, t);
     }
-    qsort(line, (size_t)n, sizeof *line, worse);
+    if (n > 1) qsort(line, (size_t)n, sizeof *line, worse);
     return n;
 }
 
