@@ -292,7 +292,7 @@ const struct known_end known_ends[] = {
      .solver = "qmrcgstab",
      .reason = BROKE_DOWN,
      .iterations = 0,
-     .why = "r0.Ap = 0.00e+00 is 0 but for rounding",
+     .why = "r0.Ap = 0.00e+00 is 0 up to rounding",
      DENSE(2, 0, 1, -1, 0),
      B(1, 1)},
     {.name = "qmrcgstab, inconsistent",
