@@ -22,22 +22,27 @@ static int cell_of_dot(const struct axis *a, int dot)
     return a->repeat == 1 ? dot : dot / a->repeat;
 }
 
-/* How many elements character k of an axis covers. */
-static double elements_of(const struct axis *a, int dots, int k)
+static double elements_of_cell(const struct axis *a, int cell)
+{
+    return (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell)) / a->repeat;
+}
+
+/* The elements that character (x, y) covers. Summed dot by dot: the level of density must not depend on the order. */
+static double elements_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     double n = 0;
-    for (int dot = k * dots; dot < (k + 1) * dots; dot++) {
-        int cell = cell_of_dot(a, dot);
-        if (cell < a->cells) n += (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell));
-    }
-    return n / a->repeat;
+    for (int i = y * p->dy; i < (y + 1) * p->dy; i++)
+        for (int j = x * p->dx; j < (x + 1) * p->dx; j++) {
+            int row = cell_of_dot(&p->down, i), col = cell_of_dot(&p->across, j);
+            if (row < g->h && col < g->w) n += elements_of_cell(&p->down, row) * elements_of_cell(&p->across, col);
+        }
+    return n;
 }
 
 static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     struct spot s = {0};
-    int64_t nonzeros = 0;
     for (int i = 0; i < p->dy; i++) {
         int row = cell_of_dot(&p->down, y * p->dy + i);
         if (row >= g->h) break;
@@ -45,12 +50,10 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
             int col = cell_of_dot(&p->across, x * p->dx + j);
             uint32_t n = col < g->w ? g->n[row * g->w + col] : 0;
             if (n) s.dots |= bit[i][j];
-            nonzeros += n;
+            if (n) s.nonzeros += (double)n / (p->down.repeat * p->across.repeat);
         }
     }
-    if (!nonzeros) return s;
-    s.nonzeros = (double)nonzeros / (p->down.repeat * p->across.repeat);
-    s.elements = elements_of(&p->down, p->dy, y) * elements_of(&p->across, p->dx, x);
+    if (s.dots) s.elements = elements_at(p, g, x, y);
     return s;
 }
 
