@@ -2,7 +2,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/kinds.h"
 #include "session/manual.h"
 #include "session/options.h"

@@ -8,7 +8,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/session.h"
 #include "base/text.h"
 

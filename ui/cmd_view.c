@@ -6,7 +6,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/matrix.h"
 #include "session/session.h"
 

@@ -7,7 +7,7 @@
 #include "ui/views/view_state.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "base/mem.h"
 #include "session/session.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "explorer.h"
 #include "screen.h"
 #include "term.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/options.h"
 #include "session/session.h"
 

@@ -9,7 +9,7 @@
 #include "explorer.h"
 #include "view.h"
 #include "ui/views/view_state.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/session.h"
 
 /* s->front points to its first member. */

@@ -3,7 +3,7 @@
 #include "card/card.h"
 #include "session/command.h"
 #include "machine/device_sorts.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "lu/lu.h"

@@ -4,7 +4,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/holding.h"
 #include "lu/lu.h"
 #include "session/matrix.h"

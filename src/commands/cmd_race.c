@@ -5,7 +5,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "formats/format.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "base/mem.h"

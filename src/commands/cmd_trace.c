@@ -2,7 +2,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "formats/format.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/holding.h"
 #include "machine/kernel.h"
 #include "session/predicted.h"

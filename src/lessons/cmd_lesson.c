@@ -27,7 +27,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "lesson.h"
 #include "session/matrix.h"
 #include "base/mem.h"

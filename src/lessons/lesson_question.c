@@ -1,6 +1,6 @@
 /* A question of a lesson: ask it at a terminal, find its answer, judge what was typed, and keep the score. */
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "lesson.h"
 #include "base/mem.h"
 #include "session/session.h"

@@ -2,7 +2,7 @@
 #include "command.h"
 #include "base/clock.h"
 #include "machine/device.h"
-#include "machine/front_ops.h"
+#include "front.h"
 #include "grammar.h"
 #include "record.h"
 #include "session.h"

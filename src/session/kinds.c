@@ -5,7 +5,7 @@
 #include "command.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
-#include "machine/front_ops.h"
+#include "front.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "lu/lu.h"

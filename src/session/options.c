@@ -1,7 +1,7 @@
 /* The options that `set` keeps, in a file of lines such as "colours 256" that can also be edited by hand. */
 #include "options.h"
 #include "machine/device.h"
-#include "machine/front_ops.h"
+#include "front.h"
 #include "kinds.h"
 #include "base/newfile.h"
 #include "session.h"

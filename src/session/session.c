@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
-#include "machine/front_ops.h"
+#include "front.h"
 #include "holding.h"
 #include "matrix.h"
 #include "base/mem.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
 #include "session/session.h"

@@ -4,7 +4,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "matrix/random.h"
 #include "session/session.h"
 #include "ui/screen.h"

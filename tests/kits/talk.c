@@ -1,7 +1,7 @@
 /* Sessions whose output is kept in memory. */
 #include "talk.h"
 #include "session/command.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "ui/run.h"
 
 void talk_open(struct talk *t, enum out_mode mode)

@@ -4,7 +4,7 @@
 #include "kits/golden_kit.h"
 #include "session/command.h"
 #include "machine/device.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "ui/explorer.h"

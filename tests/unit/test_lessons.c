@@ -3,7 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "machine/bench.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
 #include "session/output_run.h"

@@ -6,7 +6,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "ui/screen.h"

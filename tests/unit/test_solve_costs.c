@@ -3,7 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "solvers/precond.h"
 #include "commands/race.h"
 #include "session/session_solve.h"

@@ -2,7 +2,7 @@
    nonzero of a matrix is under some dot of its picture. */
 #include "session/command.h"
 #include "matrix/csr.h"
-#include "machine/front_ops.h"
+#include "session/front.h"
 #include "files/load_info.h"
 #include "base/mem.h"
 #include "matrix/random.h"

@@ -1,6 +1,6 @@
 /* What the terminal (ui/) provides to commands. main fills in the table. */
-#ifndef FRONT_OPS_H
-#define FRONT_OPS_H
+#ifndef FRONT_H
+#define FRONT_H
 
 #include <stdbool.h>
 
