@@ -1,6 +1,8 @@
 /* The emulator's findings: the first one ends the launch and stays in the runner until the device's sync reports it. */
 #include "simt_runner.h"
 
+#include <cstdio>
+
 namespace simt
 {
 
