@@ -11,15 +11,22 @@ namespace
 
 enum { N = 64, ROWS = 5 };
 
+/* Placed on the lines before and after a kernel, these record its first and last line. */
+#define FIRST_LINE(kernel) constexpr int kernel##_first = __LINE__ + 1
+#define LAST_LINE(kernel) constexpr int kernel##_last = __LINE__ - 1
+
 /* ---- a barrier between a write and another thread's read ---- */
 
+FIRST_LINE(reverse_wrong);
 void reverse_wrong(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, N);
     s[threadIdx.x] = in[threadIdx.x];
     out[threadIdx.x] = s[N - 1 - threadIdx.x];
 }
+LAST_LINE(reverse_wrong);
 
+FIRST_LINE(reverse_right);
 void reverse_right(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, N);
@@ -27,9 +34,11 @@ void reverse_right(GPTR(const int) in, GPTR(int) out)
     __syncthreads();
     out[threadIdx.x] = s[N - 1 - threadIdx.x];
 }
+LAST_LINE(reverse_right);
 
 /* ---- a barrier between a read and another thread's next write ---- */
 
+FIRST_LINE(shift_wrong);
 void shift_wrong(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, N);
@@ -39,7 +48,9 @@ void shift_wrong(GPTR(const int) in, GPTR(int) out)
         out[round * N + threadIdx.x] = s[(threadIdx.x + 1) % N];
     }
 }
+LAST_LINE(shift_wrong);
 
+FIRST_LINE(shift_right);
 void shift_right(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, N);
@@ -50,9 +61,11 @@ void shift_right(GPTR(const int) in, GPTR(int) out)
         __syncthreads();
     }
 }
+LAST_LINE(shift_right);
 
 /* ---- all threads of the block reach each barrier ---- */
 
+FIRST_LINE(scale_wrong);
 void scale_wrong(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, factor, 1);
@@ -61,7 +74,9 @@ void scale_wrong(GPTR(const int) in, GPTR(int) out)
     __syncthreads();
     out[threadIdx.x] = factor[0] * in[threadIdx.x];
 }
+LAST_LINE(scale_wrong);
 
+FIRST_LINE(scale_right);
 void scale_right(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, factor, 1);
@@ -69,9 +84,11 @@ void scale_right(GPTR(const int) in, GPTR(int) out)
     __syncthreads();
     if (threadIdx.x < ROWS) out[threadIdx.x] = factor[0] * in[threadIdx.x];
 }
+LAST_LINE(scale_right);
 
 /* ---- a mask names exactly the lanes that take part ---- */
 
+FIRST_LINE(sum_wrong);
 void sum_wrong(GPTR(const int) in, GPTR(int) out)
 {
     if (threadIdx.x >= 20) return;
@@ -79,7 +96,9 @@ void sum_wrong(GPTR(const int) in, GPTR(int) out)
     for (int d = WARP / 2; d > 0; d /= 2) v += __shfl_down_sync(FULL_MASK, v, d);
     if (threadIdx.x == 0) out[0] = v;
 }
+LAST_LINE(sum_wrong);
 
+FIRST_LINE(sum_right);
 void sum_right(GPTR(const int) in, GPTR(int) out)
 {
     if (threadIdx.x >= WARP) return;
@@ -87,21 +106,27 @@ void sum_right(GPTR(const int) in, GPTR(int) out)
     for (int d = WARP / 2; d > 0; d /= 2) v += __shfl_down_sync(FULL_MASK, v, d);
     if (threadIdx.x == 0) out[0] = v;
 }
+LAST_LINE(sum_right);
 
 /* ---- an index stays inside its array ---- */
 
+FIRST_LINE(differences_wrong);
 void differences_wrong(GPTR(const int) in, GPTR(int) out)
 {
     out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];
 }
+LAST_LINE(differences_wrong);
 
+FIRST_LINE(differences_right);
 void differences_right(GPTR(const int) in, GPTR(int) out)
 {
     if (threadIdx.x + 1 < N) out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];
 }
+LAST_LINE(differences_right);
 
 /* ---- the lanes of a warp do not run in lockstep ---- */
 
+FIRST_LINE(tree_wrong);
 void tree_wrong(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, WARP);
@@ -112,7 +137,9 @@ void tree_wrong(GPTR(const int) in, GPTR(int) out)
         if (lane < d) s[lane] += s[lane + d];
     if (lane == 0) out[0] = s[0];
 }
+LAST_LINE(tree_wrong);
 
+FIRST_LINE(tree_right);
 void tree_right(GPTR(const int) in, GPTR(int) out)
 {
     SHARED(int, s, WARP);
@@ -126,33 +153,42 @@ void tree_right(GPTR(const int) in, GPTR(int) out)
     }
     if (lane == 0) out[0] = s[0];
 }
+LAST_LINE(tree_right);
 
 /* ---- several threads add to one variable only atomically ---- */
 
+FIRST_LINE(total_wrong);
 void total_wrong(GPTR(const int) in, GPTR(int) out)
 {
     out[0] += in[threadIdx.x];
 }
+LAST_LINE(total_wrong);
 
+FIRST_LINE(total_right);
 void total_right(GPTR(const int) in, GPTR(int) out)
 {
     atomicAdd(out + 0, in[threadIdx.x]);
 }
+LAST_LINE(total_right);
 
 /* ---- global memory needs barriers as shared memory does ---- */
 
+FIRST_LINE(prefix_wrong);
 void prefix_wrong(GPTR(const int) in, GPTR(int) out)
 {
     out[threadIdx.x] = 2 * in[threadIdx.x];
     if (threadIdx.x > 0) out[N + threadIdx.x] = out[threadIdx.x - 1];
 }
+LAST_LINE(prefix_wrong);
 
+FIRST_LINE(prefix_right);
 void prefix_right(GPTR(const int) in, GPTR(int) out)
 {
     out[threadIdx.x] = 2 * in[threadIdx.x];
     __syncthreads();
     if (threadIdx.x > 0) out[N + threadIdx.x] = out[threadIdx.x - 1];
 }
+LAST_LINE(prefix_right);
 
 /* ---- the expected results for in[i] = i + 1 ---- */
 
@@ -206,17 +242,27 @@ bool doubled(const int *out)
     return true;
 }
 
-typedef void kernel_of_ints(GPTR(const int), GPTR(int));
+struct kernel_of_ints {
+    void (*run)(GPTR(const int), GPTR(int));
+    int first, last; /* its lines in this file, from 1 */
+};
+
+#define KERNEL(name)                    \
+    {                                   \
+        name, name##_first, name##_last \
+    }
+#define PAIR(task, is_right)                                 \
+    {                                                        \
+        KERNEL(task##_wrong), KERNEL(task##_right), is_right \
+    }
 
 /* In the order of wrong_rules. */
 const struct {
-    kernel_of_ints *wrong, *right;
+    kernel_of_ints wrong, right;
     bool (*is_right)(const int *out);
 } pairs[] = {
-    {reverse_wrong, reverse_right, reversed},     {shift_wrong, shift_right, shifted},
-    {scale_wrong, scale_right, scaled},           {sum_wrong, sum_right, sum_of_20},
-    {differences_wrong, differences_right, ones}, {tree_wrong, tree_right, sum_of_warp},
-    {total_wrong, total_right, sum_of_all},       {prefix_wrong, prefix_right, doubled},
+    PAIR(reverse, reversed), PAIR(shift, shifted),    PAIR(scale, scaled),     PAIR(sum, sum_of_20),
+    PAIR(differences, ones), PAIR(tree, sum_of_warp), PAIR(total, sum_of_all), PAIR(prefix, doubled),
 };
 
 } // namespace
@@ -269,12 +315,12 @@ const struct wrong_rule *wrong_find(const char *name)
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e)
 {
     static int in[N], out[2 * N];
-    static struct device none; /* LAUNCH wants one; the emulator ignores it */
+    static struct device none; /* LAUNCH takes a device; the emulator ignores it */
     const auto &p = pairs[rule - wrong_rules];
     for (int i = 0; i < N; i++) in[i] = i + 1, out[i] = out[N + i] = 0;
     emu_name(wrong ? rule->wrong : rule->right);
     emu_races(true);
-    LAUNCH(&none, 1, N, wrong ? p.wrong : p.right)
+    LAUNCH(&none, 1, N, (wrong ? p.wrong : p.right).run)
     (VECTOR("in", ROLE_WORK, in, N, const int), VECTOR("out", ROLE_WORK, out, 2 * N, int));
     emu_races(false);
     emu_name(nullptr);
@@ -283,21 +329,16 @@ bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct e
     return emu_sync(e);
 }
 
-static bool begins(const char *line, int length, const char *kernel)
-{
-    int n = static_cast<int>(strlen(kernel));
-    return length > 5 + n && !strncmp(line, "void ", 5) && !strncmp(line + 5, kernel, strlen(kernel)) &&
-           line[5 + n] == '(';
-}
-
 bool wrong_lines(const char *kernel, int *first, int *last)
 {
-    int n = 1, length;
-    const char *line;
-    while ((line = kernel_source_line("k_wrong.cu", n, &length)) && !begins(line, length, kernel)) n++;
-    *first = n;
-    while (line && *line != '}') line = kernel_source_line("k_wrong.cu", ++n, &length);
-    *last = n;
-    return line != nullptr;
+    for (int i = 0; wrong_rules[i].name; i++) {
+        bool wrong = !strcmp(kernel, wrong_rules[i].wrong);
+        if (!wrong && strcmp(kernel, wrong_rules[i].right) != 0) continue;
+        const kernel_of_ints &k = wrong ? pairs[i].wrong : pairs[i].right;
+        *first = k.first;
+        *last = k.last;
+        return true;
+    }
+    return false;
 }
 #endif

@@ -78,8 +78,11 @@ const char *next_line(const char *eol, const char *end); /* after CR, LF or CRLF
 bool same_word(const char *a, size_t n,
                const char *word); /* ignores the case of ASCII letters; word is in lower case */
 
-/* Read [s, s+n) as an integer; a sign and leading zeros are allowed. Returns NULL, or the reason why it is none. */
-const char *read_integer(const char *s, size_t n, int64_t *value);
+/* Why a text is not an integer of 64 bits. */
+enum integer_fault { FAULT_NONE, FAULT_EMPTY, FAULT_CONTROL, FAULT_FRACTION, FAULT_TEXT, FAULT_TOO_LARGE };
+extern const char *const integer_fault_text[]; /* ends the sentence "the index is ..." */
+/* Read [s, s+n) as an integer; a sign and leading zeros are allowed. */
+enum integer_fault read_integer(const char *s, size_t n, int64_t *value);
 /* "PATH:LINE", safe to print. */
 enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);

@@ -192,12 +192,12 @@ static bool size_numbers(const char *s, int64_t *size, int *found, const char *w
     char quote[QUOTE];
     *found = split(s, w, SIZES);
     for (int i = 0; i < SIZES && i < *found; i++) {
-        const char *why = read_integer(w[i].s, w[i].n, &size[i]);
-        bool wide = why && strstr(why, "64 bits");
-        if (!why && size[i] < 0) why = "a negative number";
-        if (why)
-            return fail_at(e, wide ? E_LIMIT : E_INPUT, where, "the number of %s on the size line is %s: \"%s\"",
-                           names[i], why, quoted(w[i].s, w[i].s + w[i].n, quote));
+        enum integer_fault fault = read_integer(w[i].s, w[i].n, &size[i]);
+        if (fault || size[i] < 0)
+            return fail_at(e, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, where,
+                           "the number of %s on the size line is %s: \"%s\"", names[i],
+                           fault ? integer_fault_text[fault] : "a negative number",
+                           quoted(w[i].s, w[i].s + w[i].n, quote));
     }
     return true;
 }

@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The work of one thread on one block. */
 struct parser {
@@ -29,11 +28,11 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
     const char *end = skip_token(s->p);
     int64_t v = 0;
     if (end == s->p) return fail(&s->why, E_INPUT, "the line ends before its %s index", what);
-    const char *why = read_integer(s->p, (size_t)(end - s->p), &v);
+    enum integer_fault fault = read_integer(s->p, (size_t)(end - s->p), &v);
     quoted(s->p, end, quote);
-    if (why)
-        return fail(&s->why, strstr(why, "64 bits") ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"", what, why,
-                    quote);
+    if (fault)
+        return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"", what,
+                    integer_fault_text[fault], quote);
     return fail(&s->why, E_INPUT, "%s %lld is outside 1 .. %lld%s", what, (long long)v, (long long)most,
                 v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
 }

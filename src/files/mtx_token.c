@@ -24,15 +24,24 @@ bool same_word(const char *a, size_t n, const char *word)
     return true;
 }
 
-/* Describe text that is found in place of digits. */
-static const char *not_integer(const char *s, const char *end)
+const char *const integer_fault_text[] = {
+    [FAULT_NONE] = "an integer",
+    [FAULT_EMPTY] = "nothing",
+    [FAULT_CONTROL] = "a control byte",
+    [FAULT_FRACTION] = "a number that is not an integer",
+    [FAULT_TEXT] = "text that is not an integer",
+    [FAULT_TOO_LARGE] = "an integer beyond 64 bits",
+};
+
+/* The fault of a text that continues at s, where a digit is missing. */
+static enum integer_fault fault_at(const char *s, const char *end)
 {
-    if (s == end) return "nothing";
-    if (*s < ' ' && *s >= 0) return "a control byte";
-    return *s == '.' || *s == 'e' || *s == 'E' ? "a number that is not an integer" : "text that is not an integer";
+    if (s == end) return FAULT_EMPTY;
+    if (*s < ' ' && *s >= 0) return FAULT_CONTROL;
+    return *s == '.' || *s == 'e' || *s == 'E' ? FAULT_FRACTION : FAULT_TEXT;
 }
 
-const char *read_integer(const char *s, size_t n, int64_t *value)
+enum integer_fault read_integer(const char *s, size_t n, int64_t *value)
 {
     const char *end = s + n, *p = s;
     bool negative = p < end && *p == '-', overflow = false;
@@ -41,10 +50,10 @@ const char *read_integer(const char *s, size_t n, int64_t *value)
     const char *digits = p;
     for (; p < end && *p >= '0' && *p <= '9'; p++)
         overflow |= __builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, *p - '0', value);
-    if (p < end || p == digits) return not_integer(p, end);
-    if (overflow) return "an integer beyond 64 bits";
+    if (p < end || p == digits) return fault_at(p, end);
+    if (overflow) return FAULT_TOO_LARGE;
     if (negative) *value = -*value;
-    return NULL;
+    return FAULT_NONE;
 }
 
 const char *place_of(const char *path, int64_t line, char *out)
