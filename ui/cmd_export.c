@@ -1,4 +1,4 @@
-/* export: any view as a file: its text, a picture, or the numbers behind it. */
+/* export: write any view to a file, as text, as a picture, or as its numbers. */
 #include "cmd_view.h"
 #include "export.h"
 #include "screen.h"
@@ -31,16 +31,17 @@ static bool find_kind(const char *name, enum export_kind *out)
     return false;
 }
 
-/* The kind of file: the word after `as`, else the ending of the file's name. */
+/* The kind of file: the word after `as`, or else the ending of the file's name. */
 static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
 {
     const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');
     char safe[256];
     if (find_kind(as ? as : dot && !strchr(dot, '/') ? dot + 1 : "", out)) return true;
     print_safe(as ? as : file, strlen(as ? as : file), 60, safe, sizeof safe);
-    return as ? fail(e, E_USAGE, "expected txt, svg, png, json or csv after `as`, found `%s`", safe)
+    return as ? fail(e, E_USAGE, "`%s` is no kind of file; write txt, svg, png, json or csv after `as`", safe)
               : fail(e, E_USAGE,
-                     "expected a file that ends in .txt, .svg, .png, .json or .csv, or `as KIND`, found `%s`", safe);
+                     "the name `%s` shows no kind of file; end it in .txt, .svg, .png, .json or .csv, or add `as KIND`",
+                     safe);
 }
 
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e)
@@ -51,8 +52,8 @@ bool size_read(const char *text, int w_least, int h_least, int most, int *w, int
     bool read = sscanf(text, "%dx%d%c", &columns, &rows, &end) == 2;
     if (read && columns >= w_least && rows >= h_least && columns <= most && rows <= most)
         return *w = columns, *h = rows, true;
-    return fail(e, E_USAGE, "expected after `size` columns x rows, %dx%d to %dx%d, such as 120x40, found `%s`", w_least,
-                h_least, most, most, print_safe(text, strlen(text), 30, safe, sizeof safe));
+    return fail(e, E_USAGE, "`%s` is no size from %dx%d to %dx%d; write columns x rows, such as 120x40",
+                print_safe(text, strlen(text), 30, safe, sizeof safe), w_least, h_least, most, most);
 }
 
 static bool size_of(const struct args *a, struct export *x, struct err *e)
@@ -220,7 +221,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
     size_t n = 0;
     struct out *was = s->out;
     struct view_state st;
-    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* which starts lu */
+    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* this starts lu */
     view_state_free(&st);
     FILE *lines = ok ? open_memstream(&text, &n) : NULL;
     struct out *o = lines ? out_new(lines, stderr, json ? OUT_JSON : OUT_CSV, e) : NULL;
@@ -287,11 +288,11 @@ const struct command command_export = {
     .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
-            "show the part of the view that was shown last; size is in characters, 120x40 by default. The picture of\n"
-            "spy is as fine as pixels are, coloured by density. light: on white. JSON is an\n"
-            "array of what the command's --json would print: spy, rows and layout as those commands; bench its last\n"
-            "runs, solve its iterations, race its table, lu the factors. A file that exists is replaced by `force`.\n"
-            "PNG needs cairo (libcairo2), SVG nothing.\n"
+            "show the part of the view that was shown last; the size is in characters, 120x40 by default. In the\n"
+            "picture of spy each pixel is coloured by density. `light` draws on white. JSON files hold an array of\n"
+            "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
+            "the last runs, solve the iterations, race the table, lu the factors. `force` replaces an existing file.\n"
+            "PNG needs cairo (libcairo2); SVG needs no library.\n"
             "    export spy a.png\n"
             "    export rows rows.csv\n"
             "    export solve residual.svg size 100x30 light",

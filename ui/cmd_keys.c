@@ -27,21 +27,21 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
     char safe[128];
     if (!size_read(arg(a, "size"), 1, 1, STAGE_MOST, &g->w, &g->h, e)) return false;
     if (!colours || colours_find(colours, &g->colours)) return true;
-    return fail(e, E_USAGE, "expected none, 8, 16, 256 or true after `colours`, found `%s`",
+    return fail(e, E_USAGE, "`%s` is no number of colours; write none, 8, 16, 256 or true after `colours`",
                 print_safe(colours, strlen(colours), 30, safe, sizeof safe));
 }
 
-/* Start in the named pane, or in the one that was left last. */
+/* Start in the named pane, or in the one that was shown last. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
     const struct view *pane = screen_explorer(s)->pane;
     const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : views[0]->name;
-    bool was_ascii = s->front->ascii;
+    bool old_ascii = s->front->ascii;
     if (arg_flag(a, "ascii")) s->front->ascii = true;
     stage_begin(g);
     bool ok = explore(s, view, e);
     stage_end();
-    s->front->ascii = was_ascii;
+    s->front->ascii = old_ascii;
     return ok;
 }
 
@@ -62,12 +62,12 @@ const struct command command_keys = {
     .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii]",
     .about = "press keys of the full screen, without a terminal: for scripts",
     .help =
-        "The explorer opens on 80x24 cells, or those of `size`, in 256 colours, in the pane that was left last, takes\n"
-        "the keys and is left; `screendump` then shows what it was when they ended. A key is a letter, or Up Down\n"
-        "Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
-        "WheelDown:X,Y (a cell, from 0), Size:120x40 (the window becomes that), and Wait: the next key comes only\n"
-        "when no solve or race runs. Other words are typed, and '...' with blanks. What is at work in the background\n"
-        "is waited for; a line that is typed here is not kept in the history.\n"
+        "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It handles\n"
+        "the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up Down Left\n"
+        "Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
+        "WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), and Wait, which delays the next\n"
+        "key until no solve or race runs. Any other word is typed; quote '...' if it has blanks. Each key waits for\n"
+        "background work to end. Lines typed here are not kept in the history.\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,

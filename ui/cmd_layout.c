@@ -7,6 +7,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -73,7 +74,7 @@ static bool layout_data(struct session *s, const struct stored *S, struct err *e
 static bool run_layout(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    const struct format *f = format_find(arg(a, "format") ? arg(a, "format") : "csr");
+    const struct format *f = arg(a, "format") ? format_find(arg(a, "format")) : &format_csr;
     int64_t param[PARAMS_MAX];
     if (!m || !arg_params(a, f->params, param, e)) return false;
     struct product *p = session_product(s, m, f, param, arg_precision(a), false, e);
@@ -95,8 +96,8 @@ const struct command command_layout = {
     .name = "layout",
     .grammar = "[FORMAT] [PARAMS] [of MATRIX] [f32|f64] [view]",
     .about = "draw the arrays of a storage format slot by slot",
-    .help = "Slots that belong to one row have one colour; * is padding. With `view`, full screen: arrows choose a\n"
-            "slot, f goes to the next format.\n"
+    .help = "Slots that belong to one row have one colour; * is padding. With `view` it is shown full screen:\n"
+            "arrows choose a slot, f shows the next format.\n"
             "    layout ell\n"
             "    layout bsr block 2",
     .run = run_layout,

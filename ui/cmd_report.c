@@ -1,4 +1,4 @@
-/* report: one HTML page of a matrix that needs nothing beside itself: facts, plots, tables, and the commands that made
+/* report: one HTML page of a matrix, which needs no other file: facts, plots, tables, and the commands that made
  * them. */
 #include "export.h"
 #include "paint.h"
@@ -187,9 +187,9 @@ const struct command command_report = {
     .grammar = "FILE [MATRIX] [force]",
     .about = "write one HTML page of a matrix: facts, plots, tables, and the commands so far",
     .help =
-        "The page needs no other file and no network. It has the output of stats and check, pictures of spy and rows,\n"
-        "and of the last bench, solve and race where they were of this matrix, with their tables; the version,\n"
-        "device and date; and the commands that were run. A file that exists is replaced by `force`.\n"
+        "The page needs no other file and no network. It holds the output of stats and check, and pictures of spy\n"
+        "and rows. If the last bench, solve or race was of this matrix, its picture and table follow. The page also\n"
+        "names the version, device and date, and lists the commands that were run. `force` replaces an existing file.\n"
         "    report thesis4.html\n"
         "    bench; solve cg; report A.html A",
     .run = run_report,

@@ -1,4 +1,4 @@
-/* rows: how long the rows are, as a picture or as numbers. */
+/* rows: the lengths of the rows, as a picture or as numbers. */
 #include "cmd_view.h"
 #include "view.h"
 #include "session/args.h"
@@ -83,9 +83,10 @@ const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
     .about = "draw how long the rows are",
-    .help = "A histogram of row lengths, their quantiles, the longest rows by number, and what a warp costs: 32\n"
-            "neighbouring rows, a thread each, against the same entries shared out evenly. `view rows` names the rows\n"
-            "of each length; its key t turns to the cumulative histogram, to the rows by length, and to the warps.\n"
+    .help = "A histogram of row lengths, their quantiles, the longest rows by number, and the cost of a warp: 32\n"
+            "neighbouring rows with one thread each, relative to the same entries spread evenly over the threads.\n"
+            "`view rows` lists the rows of each length; its key t switches to the cumulative histogram, the rows\n"
+            "sorted by length, and the warps.\n"
             "    rows",
     .run = run_rows,
 };

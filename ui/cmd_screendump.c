@@ -1,4 +1,4 @@
-/* screendump: write the screen to a file. last: draw the last view again at another size. */
+/* screendump: write the screen to a file. last: draw the last view again, at another size. */
 #include "export.h"
 #include "screen.h"
 #include "paint.h"
@@ -57,7 +57,7 @@ static const struct dump *dump_of(const char *file, struct err *e)
     char safe[256];
     for (int i = 0; i < COUNT(dumps); i++)
         if (dot && !strcmp(dot + 1, dumps[i].name)) return &dumps[i];
-    fail(e, E_USAGE, "expected a file that ends in .txt, .ansi, .svg or .png, found `%s`",
+    fail(e, E_USAGE, "the name `%s` shows no kind of file; end it in .txt, .ansi, .svg or .png",
          print_safe(file, strlen(file), 60, safe, sizeof safe));
     return NULL;
 }
@@ -88,7 +88,8 @@ static void say_dump(struct session *s, const struct canvas *c, const struct dum
 static bool print_dump(struct session *s, const struct canvas *c, struct err *e)
 {
     if (out_mode(s->out) != OUT_TEXT)
-        return fail(e, E_UNSUPPORTED, "a screen is no data; name a file that ends in .txt, .ansi, .svg or .png");
+        return fail(e, E_UNSUPPORTED,
+                    "a screen has no data to print; name a file that ends in .txt, .ansi, .svg or .png");
     out_progress_clear(s->out);
     canvas_print(c, out_file(s->out), s->terminal && !s->plain ? c->colours : COLOURS_NONE);
     return true;
@@ -112,9 +113,10 @@ const struct command command_screendump = {
     .grammar = "[FILE] [light] [force]",
     .about = "write what is on the screen to a file",
     .help =
-        "The explorer as it is, or what was drawn last, cell by cell, in its size and colours. The file's name ends\n"
-        "in .txt, .ansi (text with colours, for `cat`), .svg or .png; without one it is printed. light: pictures on\n"
-        "white. A file that exists is replaced by `force`. `export` writes a view in another size and its numbers.\n"
+        "Writes the screen of the explorer, or else the last picture, cell by cell in its size and colours. The\n"
+        "file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png; without a file the screen is\n"
+        "printed. `light` draws pictures on white, `force` replaces an existing file. `export` writes a view in\n"
+        "another size, or its numbers.\n"
         "    spy; screendump spy.ansi\n"
         "    keys \"Tab ?\"; screendump help.png",
     .run = run_screendump,
@@ -135,8 +137,8 @@ const struct command command_last = {
     .grammar = "[size WORD]",
     .about = "draw again what was drawn last, at another size",
     .help =
-        "The view that spy, rows, layout or the full screen showed last, where it was looked at, with what is known\n"
-        "by now, in that many columns and rows of text; with --json or --csv its numbers.\n"
+        "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
+        "results, in the given columns and rows of text. With --json or --csv it prints the view's numbers.\n"
         "    spy; last size 120x40",
     .run = run_last,
 };

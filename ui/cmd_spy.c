@@ -1,4 +1,4 @@
-/* spy: where the nonzeros are, as a picture or as counts. */
+/* spy: the positions of the nonzeros, as a picture or as counts. */
 #include "cmd_view.h"
 #include "screen.h"
 #include "view.h"
@@ -111,9 +111,10 @@ const struct command command_spy = {
     .name = "spy",
     .grammar = "[MATRIX] [width N] [height N]",
     .about = "draw where the nonzeros are",
-    .help = "Each dot of the braille letters is a block of elements with a nonzero in it; colours show density.\n"
-            "`view spy` is the same full screen, to move about and zoom in to single elements; it shows a sample of a\n"
-            "large matrix at once and counts all of it while no key comes. Its place is that of rows and layout too.\n"
+    .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density.\n"
+            "`view spy` shows the picture full screen, where you can move and zoom in to single elements. Of a large\n"
+            "matrix it shows a sample first and counts all entries while no key is pressed. The views rows and\n"
+            "layout share its cursor.\n"
             "    spy\n"
             "    spy A width 120 height 40",
     .run = run_spy,

@@ -226,11 +226,11 @@ static void output_key(struct explorer *x, int key)
              : key == UI_HOME || key == 'g' ? -x->output_first
              : key == UI_END || key == 'G'  ? last
                                             : 0;
-    bool stays = key < 0 || key == UI_RESIZE || (last > 0 && (by || key == UI_HOME || key == 'g'));
+    bool keep_open = key < 0 || key == UI_RESIZE || (last > 0 && (by || key == UI_HOME || key == 'g'));
     x->output_first += by;
     if (x->output_first > last) x->output_first = last;
     if (x->output_first < 0) x->output_first = 0;
-    if (stays) return;
+    if (keep_open) return;
     free(x->output);
     x->output = NULL;
 }

@@ -16,10 +16,10 @@ struct explorer {
     bool typing; /* a command is being typed */
     bool mouse_off;
     char *output;          /* output of the last command, drawn over the pane; owned; NULL: none */
-    int output_first;      /* the first line of it that is shown */
+    int output_first;      /* the first line of the output that is shown */
     char output_title[80]; /* the command */
     char status[240];      /* one line at the bottom; empty: none */
-    bool status_bad;       /* it is an error */
+    bool status_bad;       /* the status is an error message */
     char *last_output;     /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
     int cursor_y; /* line of the pane's cursor when it was last drawn; -1: none */

@@ -1,4 +1,4 @@
-/* The guardian: a small process that restores the terminal if this process is killed and cannot do so itself. */
+/* The guardian: a small process that restores the terminal if the program is killed and cannot do so itself. */
 #include "term.h"
 
 #include <fcntl.h>

@@ -54,9 +54,9 @@ static bool live_key(struct session *s, const struct view *v, int key)
     bool claimed = v->claims && v->claims(s, key);
     if (key == 'm' && x->on && !explore_takes(s, key) && !screen_view_state(s, v)->asks && !claimed)
         return explore_key(s, key);
-    bool stays = !explore_takes(s, key) && view_key(s, v, key);
-    if (!stays && x->on) x->pending = key;
-    return stays;
+    bool handled = !explore_takes(s, key) && view_key(s, v, key);
+    if (!handled && x->on) x->pending = key;
+    return handled;
 }
 
 /* Draw a solve that is on the screen, and handle its keys. */

@@ -149,19 +149,19 @@ bool screen_draw_again(struct session *s, int w, int h, struct err *e)
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
     if (!v->any && !matrix_is_loaded(s, m))
         return fail(e, E_USAGE, "the matrix of the %s drawn last is not loaded any more", v->name);
-    int was_w = st->w, was_h = st->h;
+    int old_w = st->w, old_h = st->h;
     if (w) st->w = w, st->h = h;
     s->current = m;
     bool ok = again(s, v, st, e);
     s->current = current;
-    st->w = was_w;
-    st->h = was_h;
+    st->w = old_w;
+    st->h = old_h;
     return ok;
 }
 
 static void echo(struct session *s, bool on)
 {
-    static bool was_quiet;
+    static bool old_quiet;
     if (!screen_explorer(s)->on) {
         if (s->interactive) term_quiet(!on);
         return;
@@ -169,14 +169,14 @@ static void echo(struct session *s, bool on)
     if (stage_now()) return;
     if (on) {
         term_close();
-        was_quiet = term_quiet(false);
+        old_quiet = term_quiet(false);
         return;
     }
     fputs("\nEnter returns to the panes ", stdout);
     fflush(stdout);
     while (term_wait(-1) == H_RESIZE) continue;
     tcflush(STDIN_FILENO, TCIFLUSH);
-    term_quiet(was_quiet);
+    term_quiet(old_quiet);
     if (!term_open(NULL)) s->quit = true; /* the terminal is gone */
 }
 

@@ -1,4 +1,4 @@
-/* --help, the manual page and the completions for shells, made from the tables that the program runs by. */
+/* --help, the manual page and the completions for shells, made from the tables that the program uses. */
 #include "view.h"
 #include "session/command.h"
 #include "session/manual.h"
@@ -18,15 +18,15 @@ static const struct flag {
 } flags[] = {
     {"-c", "COMMANDS", "run commands, separated by `;`, and exit", COMMANDS, NULL},
     {"-f", "SCRIPT", "run the commands of a file and exit", FILES, NULL},
-    {"-v", "FILE", "explore a file full screen and exit; or -v VIEW FILE, from a view such as rows on", VIEWS, NULL},
+    {"-v", "FILE", "explore a file full screen and exit; -v VIEW FILE begins with a view such as rows", VIEWS, NULL},
     {"--json", NULL, "one JSON object per line", NOTHING, NULL},
     {"--csv", NULL, "tables as CSV, each with a header", NOTHING, NULL},
     {"--plain", NULL, "no colours, ASCII only", NOTHING, NULL},
     {"--device", "D", "use cpu, emu or cuda:N", WORDS, "cpu emu cuda:0"},
     {"--man", NULL, "print the manual page, for `man -l -`", NOTHING, NULL},
     {"--completion", "SHELL", "print the completion for bash or zsh", WORDS, "bash zsh"},
-    {"--version", NULL, "say which version this is", NOTHING, NULL},
-    {"--help", NULL, "say this", NOTHING, NULL},
+    {"--version", NULL, "print the version", NOTHING, NULL},
+    {"--help", NULL, "print this text", NOTHING, NULL},
 };
 
 static const char summary[] = "Load Matrix Market files and explore them at a prompt, or by commands from a pipe.";
@@ -88,14 +88,14 @@ static void roff_prose(FILE *f, const char *text)
 }
 
 /* Write a tagged paragraph: the name in bold, its arguments in italics. */
-static void roff_item(FILE *f, const char *name, const char *rest, const char *about)
+static void roff_item(FILE *f, const char *name, const char *arguments, const char *about)
 {
     fputs(".TP\n\\fB", f);
     roff(f, name, strlen(name));
     fputs("\\fR", f);
-    if (rest && *rest) {
+    if (arguments && *arguments) {
         fputs(" \\fI", f);
-        roff(f, rest, strlen(rest));
+        roff(f, arguments, strlen(arguments));
         fputs("\\fR", f);
     }
     fputc('\n', f);
@@ -145,16 +145,16 @@ static void page_options(FILE *f)
 static const struct {
     const char *section, *name, *about;
 } notes[] = {
-    {"ENVIRONMENT", "NO_COLOR", "Not empty: no colours, unless `set colours` chose some."},
-    {NULL, "TERM, COLORTERM", "What the terminal can do; COLORTERM=truecolor: all colours."},
+    {"ENVIRONMENT", "NO_COLOR", "If not empty: no colours, unless `set colours` chose some."},
+    {NULL, "TERM, COLORTERM", "The type of the terminal; COLORTERM=truecolor: it shows all colours."},
     {NULL, "LC_ALL, LC_CTYPE, LANG", "Braille and boxes need a UTF-8 locale."},
-    {NULL, "INPUTRC", "The keys of the prompt, as for every program with readline, under the name warpspy."},
-    {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "Where the files below are, if set."},
-    {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs there are for the program."},
+    {NULL, "INPUTRC", "The key bindings of the prompt, as for every program with readline; its name there is warpspy."},
+    {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
+    {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs that the program can use."},
     {"FILES", "~/.config/warpspy/config", "The kept options: lines such as `colours 256`, # for comments."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
     {"EXIT STATUS", "0", "All commands succeeded."},
-    {NULL, "1", "A command failed, or what it said could not be written."},
+    {NULL, "1", "A command failed, or its output could not be written."},
     {NULL, "2", "The options are wrong."},
 };
 

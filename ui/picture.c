@@ -348,7 +348,7 @@ bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int
     int top = 5 * p->ch / 2, left = p->cw, room_w = w - 2 * left, room_h = h - top - 2 * p->ch;
     struct pixels x = {.win = win};
     if (room_w < 8 || room_h < 8)
-        return fail(e, E_USAGE, "expected a `size` with room for the picture, found %d x %d pixels", w, h);
+        return fail(e, E_USAGE, "%d x %d pixels are too few for the picture; give a larger `size`", w, h);
     if (win.row1 > win.row0 && win.col1 > win.col0) fit_pixels(&x, room_w, room_h);
     int64_t n = (int64_t)x.w * x.h;
     x.n = mem_zero(n, sizeof *x.n, "the picture", e);

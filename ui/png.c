@@ -147,8 +147,8 @@ bool png_begin(struct png *g, int w, int h, bool light, struct err *e)
     *g = (struct png){{CELL_W, CELL_H, png_fill, png_rect, png_done, png_text}, NULL, NULL};
     if (!open_library(e)) return false;
     if (w < 1 || h < 1 || w > SIDE_LIMIT || h > SIDE_LIMIT)
-        return fail(e, E_LIMIT, "expected a picture of at most %d x %d pixels, found %d x %d", +SIDE_LIMIT, +SIDE_LIMIT,
-                    w, h);
+        return fail(e, E_LIMIT, "a picture of %d x %d pixels is too large; the limit is %d x %d", w, h, +SIDE_LIMIT,
+                    +SIDE_LIMIT);
     g->surface = cairo.image_surface_create(CAIRO_RGB24, w, h);
     g->context = cairo.create(g->surface);
     if (cairo.surface_status(g->surface) || cairo.status(g->context))

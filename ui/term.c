@@ -14,7 +14,7 @@
 
 static struct {
     bool open;             /* the full screen is on */
-    bool quiet;            /* what is typed is not shown */
+    bool quiet;            /* typed characters are not echoed */
     struct termios before; /* modes at start */
     bool has_modes;
     char leave[256]; /* the bytes that leave the full screen, ready for a signal handler */

@@ -74,9 +74,9 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
-/* The first of "key what  key what  ...", separated by two blanks, and the rest. */
+/* The first pair of "key what  key what  ...", which two blanks separate, and the text that follows it. */
 struct key_words {
-    const char *key, *what, *rest;
+    const char *key, *what, *following;
     int nkey, nwhat;
 };
 
@@ -97,7 +97,7 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
         if (y == c->h - 1) return;
         x = canvas_text(c, x, y, ST_BOLD, "%.*s", w.nkey, w.key);
         x = canvas_text(c, x, y, ST_PLAIN, "%.*s", w.nwhat, w.what) + 3;
-        keys = w.rest;
+        keys = w.following;
     }
 }
 
@@ -110,7 +110,7 @@ static void draw_help(struct canvas *c, const struct view *v, bool pane, bool co
     char keys[1024];
     int lines = 0, y = 0;
     snprintf(keys, sizeof keys, "%s%s", v->keys, !pane ? "" : counts ? counting_keys : pane_keys);
-    for (const char *k = keys; *k; lines++) k = key_words(k).rest;
+    for (const char *k = keys; *k; lines++) k = key_words(k).following;
     if (lines > c->h - 1) {
         draw_help_flowing(c, keys);
         return;
@@ -124,7 +124,7 @@ static void draw_help(struct canvas *c, const struct view *v, bool pane, bool co
         struct key_words w = key_words(k);
         canvas_text(c, 2, y, ST_BOLD, "%.*s", w.nkey, w.key);
         canvas_text(c, 13, y, ST_PLAIN, "%.*s", w.nwhat, w.what);
-        k = w.rest;
+        k = w.following;
     }
 }
 
@@ -133,7 +133,7 @@ static const char *asks_keys(const struct view_state *st)
     return st->question[0] ? "Enter accept  Esc cancel" : "Enter go there  Esc cancel";
 }
 
-/* On screens too low for the list of panes, the keys that change the pane come before the view's own keys. */
+/* On screens too low for the list of panes, the keys that change the pane are listed before the view's own keys. */
 static void draw_view_keys(struct canvas *c, const char *keys, const struct view_state *st)
 {
     static const char common[] = "? help  q leave";
@@ -209,7 +209,7 @@ void draw_keys(struct canvas *c, const char *keys)
         if (x + w.nkey + w.nwhat > c->w) break;
         x = canvas_text(c, x, c->h - 1, ST_BOLD, "%.*s", w.nkey, w.key);
         x = canvas_text(c, x, c->h - 1, ST_DIM, "%.*s", w.nwhat, w.what) + 2;
-        k = w.rest;
+        k = w.following;
     }
 }
 

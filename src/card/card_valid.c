@@ -59,7 +59,7 @@ static void say_valid(const struct card *c, const struct card_values *v, struct 
 {
     int64_t duplicates = c->info ? c->info->duplicates : 0;
     if (!c->A->rows || !c->A->cols)
-        card_say(r, "no rows or no columns: nothing to say");
+        card_say(r, "no rows or no columns: nothing to check");
     else
         say_worst(c->A, v, v->zeros || duplicates, r);
     if (v->zeros) say_zeros(v, v->bad || v->empty || duplicates, r);

@@ -77,7 +77,7 @@ static bool bench_one(struct session *s, const struct solve_options *o, const ch
 }
 
 /* A preconditioner that cannot be made is reported and skipped. */
-static bool bench_told(struct session *s, const struct solve_options *o, const char *how)
+static bool bench_or_skip(struct session *s, const struct solve_options *o, const char *how)
 {
     struct err e = {0};
     if (bench_one(s, o, how, &e)) return true;
@@ -99,13 +99,13 @@ static bool bench_matrix(struct session *s, struct device *d)
         struct solve_options o = {.dev = d, .b = b, .solver = solver_find(names[k / 2]), .real = reals[k % 2]};
         o.tol = o.real == T_F64 ? 1e-8 : 1e-4;
         o.maxit = 10000;
-        ok = bench_told(s, &o, "");
+        ok = bench_or_skip(s, &o, "");
         for (int i = 0; ok && preconds[i]; i++) {
             o.pre = preconds[i];
-            ok = bench_told(s, &o, "");
+            ok = bench_or_skip(s, &o, "");
             if (!ok || preconds[i]->name[0] != 'i' || d->kind == DEV_CPU) continue;
             level_schedule_hook(0);
-            ok = bench_told(s, &o, ", apart");
+            ok = bench_or_skip(s, &o, ", apart");
             level_schedule_hook(-1);
         }
     }

@@ -20,7 +20,7 @@ extern void __sanitizer_set_death_callback(void (*tell)(void)) __attribute__((we
 
 static void on_death(int sig)
 {
-    random_keys_tell();
+    random_keys_print();
     signal(sig, SIG_DFL);
     raise(sig);
 }
@@ -39,7 +39,7 @@ static void on_alarm(int sig)
 
 static void one(uint64_t seed, int64_t keys)
 {
-    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(random_keys_tell);
+    if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(random_keys_print);
     signal(SIGABRT, on_death);
     signal(SIGALRM, on_alarm);
     if (!__sanitizer_set_death_callback) signal(SIGSEGV, on_death);
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     random_keys_begin();
     if (seed >= 0) {
         one((uint64_t)seed, keys);
-        random_keys_tell();
+        random_keys_print();
         return random_keys_end(), 0;
     }
     int64_t *pressed = mmap(NULL, sizeof *pressed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

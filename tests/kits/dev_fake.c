@@ -18,7 +18,7 @@ static bool passes(struct device *d, enum fake_call call, struct err *e)
     if (d->lost) return fail(e, E_DEVICE, "%s is lost", d->name);
     if (!f->fail_in[call] || --f->fail_in[call]) return true;
     d->lost = f->sticky;
-    return fail(e, E_DEVICE, "%s: %s fails, as it was told to", d->name, name[call]);
+    return fail(e, E_DEVICE, "%s: %s fails, as the test requested", d->name, name[call]);
 }
 
 static void *fake_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)

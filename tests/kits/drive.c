@@ -98,8 +98,9 @@ double drive_cpu_us(const struct driven *d)
     if (!f) return -1;
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
-    const char *rest = n ? strrchr(text, ')') : NULL; /* the program's name may contain anything */
-    if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
+    const char *name_end = n ? strrchr(text, ')') : NULL; /* the program's name may contain anything */
+    if (!name_end ||
+        sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
         return -1;
     return (double)(user + system) * 1e6 / (double)sysconf(_SC_CLK_TCK);
 }

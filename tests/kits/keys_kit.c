@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TOLD = 16384, TYPED = 256 };
+enum { NAMES = 16384, TYPED = 256 };
 
 int64_t keys_pressed;
 static struct {
@@ -30,8 +30,8 @@ static struct {
     struct stage stage;
     char typed[TYPED]; /* the text being typed; the part from `next` on is still to come */
     size_t next;
-    char told[TOLD]; /* the most recent keys */
-    size_t ntold;
+    char names[NAMES]; /* names of the most recent keys, each with a blank after it */
+    size_t nnames;     /* bytes used */
 } run;
 
 static uint64_t below(uint64_t n)
@@ -193,21 +193,21 @@ static struct press random_press(void)
     return (struct press){key == '!' ? ' ' : key, 0, 0};
 }
 
-/* ---- telling ---- */
+/* ---- the keys pressed so far ---- */
 
-static void tell(struct press p)
+static void note_key(struct press p)
 {
     char name[48];
     if (p.key == '\n' || p.key == '\r') p.key = UI_ENTER;
     press_name(p, name, sizeof name);
     size_t n = strlen(name);
-    if (run.ntold + n + 2 > TOLD) {
-        memmove(run.told, run.told + TOLD / 2, run.ntold - TOLD / 2);
-        run.ntold -= TOLD / 2;
+    if (run.nnames + n + 2 > NAMES) {
+        memmove(run.names, run.names + NAMES / 2, run.nnames - NAMES / 2);
+        run.nnames -= NAMES / 2;
     }
-    memcpy(run.told + run.ntold, name, n);
-    run.told[run.ntold + n] = ' ';
-    run.ntold += n + 1;
+    memcpy(run.names + run.nnames, name, n);
+    run.names[run.nnames + n] = ' ';
+    run.nnames += n + 1;
 }
 
 static void put(const char *text, size_t n)
@@ -215,13 +215,13 @@ static void put(const char *text, size_t n)
     if (write(STDERR_FILENO, text, n) < 0) return;
 }
 
-void random_keys_tell(void)
+void random_keys_print(void)
 {
     char head[160];
     int n = snprintf(head, sizeof head, "\nseed %llu, after %lld keys; fuzz_keys seed %llu plays it again:\n",
                      (unsigned long long)run.seed, (long long)keys_pressed, (unsigned long long)run.seed);
     put(head, (size_t)n);
-    put(run.told, run.ntold);
+    put(run.names, run.nnames);
     put("\n", 1);
 }
 
@@ -254,7 +254,7 @@ static bool next(void *user, struct press *p)
         *p = random_press();
     if (p->key == 22) p->key = 1; /* readline leaks 12 bytes when Escape follows C-v */
     keys_pressed++;
-    tell(*p);
+    note_key(*p);
     if (p->key == '\n' || p->key == '\r') p->key = UI_ENTER;
     if (p->key == '\t') p->key = UI_TAB;
     if (p->key == 3) p->key = UI_INTERRUPT;

@@ -12,7 +12,7 @@ void random_keys(uint64_t seed, int64_t keys);
 void random_keys_begin(void);
 void random_keys_end(void);
 /* Print the seed of this run and its last keys to stderr, in the syntax of `keys`. Safe in a signal handler. */
-void random_keys_tell(void);
+void random_keys_print(void);
 extern int64_t keys_pressed; /* in this run so far */
 
 #endif

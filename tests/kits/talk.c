@@ -39,12 +39,12 @@ void talk_close_screen(struct talk *t)
 
 void talk_forget(struct talk *t)
 {
-    talk_heard(t);
+    talk_refresh(t);
     t->old_out = t->nout;
     t->old_err = t->nerr;
 }
 
-void talk_heard(struct talk *t)
+void talk_refresh(struct talk *t)
 {
     fflush(t->data);
     fflush(t->messages);
@@ -56,7 +56,7 @@ bool talk_line(struct talk *t, const char *line)
 {
     talk_forget(t);
     bool ok = run_line(&t->s, line);
-    talk_heard(t);
+    talk_refresh(t);
     return ok;
 }
 

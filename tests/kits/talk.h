@@ -39,6 +39,6 @@ void talk_refuses(struct talk *t, const char *line, const char *part);
 /* Forget the output so far. */
 void talk_forget(struct talk *t);
 /* Bring t->out and t->err up to date. */
-void talk_heard(struct talk *t);
+void talk_refresh(struct talk *t);
 
 #endif

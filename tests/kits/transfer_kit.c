@@ -15,7 +15,7 @@ void transfer_kit_reset(void)
 static bool passes(const char *what, struct err *e)
 {
     if (!transfer_kit.fail_in || --transfer_kit.fail_in) return true;
-    return fail(e, E_DEVICE, "%s fails, as it was told to", what);
+    return fail(e, E_DEVICE, "%s fails, as the test requested", what);
 }
 
 static void *pin(struct device *d, int64_t bytes, struct err *e)

@@ -480,7 +480,7 @@ def test_go_to_a_row():
     s.keys("\x7f", "1", " ", "1", "\r")
     s.wait("row 1, column 1: 2")
     s.keys("/", "7", "\r")
-    s.wait("expected a row of 0 to 3")
+    s.wait("rows are 0 to 3")
     s.keys("q")
     quits(s)
 

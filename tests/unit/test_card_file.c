@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* The text of the card's line `file`, or why there is none. */
-static const char *said_of(const char *path, bool only)
+static const char *file_line(const char *path, bool only)
 {
     static struct talk t;
     static bool open;
@@ -57,7 +57,7 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 4\n2 2 1\n2 1 7\n1 1 5\n1 1 6\n",
      "duplicates: lines 3 and 6, 3 and 7"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e999\n2 2 -inf\n", "NaN, inf: lines 3, 4"},
-    /* A duplicate's sum is reported at the first line of its place; values that are wild in the file come first. */
+    /* A duplicate's sum is reported at the first line of its place; NaN and inf that are in the file come first. */
     {"%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 5\n1 1 -3\n2 2 inf\n",
      "NaN, inf: line 6; zeros: line 3; duplicates: lines 3 and 5, 4 and 6"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 2\n1 2\n", "duplicates: lines 3 and 5"},
@@ -99,11 +99,11 @@ static void test_kinds(void **state)
     for (int i = 0; i < COUNT(samples); i++)
         for (int k = 0; k < COUNT(ends); k++) {
             size_t n = with_ends(samples[i].text, ends[k], out);
-            const char *said = said_of(write_file("k.mtx", out, n), false);
-            if (!samples[i].says != !said || (said && strcmp(said, samples[i].says)))
-                fail_msg("%sexpected %s, found %s", samples[i].text, samples[i].says, said ? said : "nothing");
+            const char *line = file_line(write_file("k.mtx", out, n), false);
+            if (!samples[i].says != !line || (line && strcmp(line, samples[i].says)))
+                fail_msg("%sexpected %s, found %s", samples[i].text, samples[i].says, line ? line : "nothing");
         }
-    said_of(NULL, false);
+    file_line(NULL, false);
 }
 
 static void test_packed(void **state)
@@ -111,11 +111,12 @@ static void test_packed(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct member m = {"A.mtx", samples[i].text, strlen(samples[i].text)};
-        assert_string_equal(said_of(pack_file("A.mtx.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), false), samples[i].says);
-        assert_string_equal(said_of(pack_file("A.tar.gz", ARCHIVE_FILTER_GZIP, true, &m, 1), false), samples[i].says);
-        assert_string_equal(said_of(pack_file("A.mtx.xz", ARCHIVE_FILTER_XZ, false, &m, 1), false), samples[i].says);
+        assert_string_equal(file_line(pack_file("A.mtx.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), false),
+                            samples[i].says);
+        assert_string_equal(file_line(pack_file("A.tar.gz", ARCHIVE_FILTER_GZIP, true, &m, 1), false), samples[i].says);
+        assert_string_equal(file_line(pack_file("A.mtx.xz", ARCHIVE_FILTER_XZ, false, &m, 1), false), samples[i].says);
     }
-    said_of(NULL, false);
+    file_line(NULL, false);
 }
 
 /* If `check` names the line, it also reports that nothing was found. */
@@ -124,8 +125,8 @@ static void test_nothing(void **state)
     (void)state;
     const struct sample *last = &samples[COUNT(samples) - 1];
     const char *path = write_file("n.mtx", last->text, strlen(last->text));
-    assert_string_equal(said_of(path, true), "no NaN, inf, stored zero or duplicate to name");
-    said_of(NULL, false);
+    assert_string_equal(file_line(path, true), "no NaN, inf, stored zero or duplicate to name");
+    file_line(NULL, false);
     struct talk t;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 3; check only file", "not from a Matrix Market file");

@@ -172,7 +172,7 @@ static void words_become_arguments(void **state)
 }
 
 static const struct {
-    const char *line, *said;
+    const char *line, *message;
 } errors[] = {
     {"stat", "stat: there is no such command; did you mean `stats`?\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists them\n"},
@@ -228,7 +228,7 @@ static void errors_name_fault_and_cure(void **state)
     with_matrices(&t);
     for (int i = 0; i < COUNT(errors); i++) {
         assert_false(talk_line(&t, errors[i].line));
-        assert_string_equal(t.err, errors[i].said);
+        assert_string_equal(t.err, errors[i].message);
         assert_string_equal(t.out, "");
     }
     talk_close(&t);
@@ -273,7 +273,7 @@ static bool script(struct talk *t, const char *text, size_t n, bool stop)
     rewind(f);
     talk_forget(t);
     bool ok = run_stream(&t->s, f, "s.ws", stop);
-    talk_heard(t);
+    talk_refresh(t);
     fclose(f);
     return ok;
 }
@@ -464,7 +464,7 @@ static const char *filled(struct talk *t, enum out_mode mode)
     fill_row(t->s.out, "\xe8\xa1\x8c", 1234567, 0.5); /* one character, two columns wide */
     fill_row(t->s.out, "a,\"b\"\033", 0, 0.0 / 0.0);
     assert_true(out_end(t->s.out, &e));
-    talk_heard(t);
+    talk_refresh(t);
     return t->out;
 }
 
@@ -533,7 +533,8 @@ static void the_main_column_is_kept(void **state)
                               "hidden (terminal too narrow): each\n");
     free(text);
     text = printed(&t, table_text, 12);
-    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum ...\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
+    assert_string_equal(text,
+                        "line    source\nk.cu:1  y[row] = sum ...\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
     free(text);
     table_clear(&t);
 }
@@ -556,7 +557,7 @@ static void times_have_units(void **state)
 {
     static const struct {
         double us;
-        const char *said;
+        const char *line;
     } cases[] = {{0.5, "time  0.50 us\n"},
                  {9999, "time  9999.00 us\n"},
                  {12345, "time  12.35 ms\n"},
@@ -570,8 +571,8 @@ static void times_have_units(void **state)
         out_record(t.s.out);
         out_time(t.s.out, "us", "time", cases[i].us);
         assert_true(out_end(t.s.out, NULL));
-        talk_heard(&t);
-        assert_string_equal(t.out, cases[i].said);
+        talk_refresh(&t);
+        assert_string_equal(t.out, cases[i].line);
     }
     talk_close(&t);
 }

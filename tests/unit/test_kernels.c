@@ -53,7 +53,7 @@ static void test_files(void **state)
     check_files(open_or_fail("emu"), FILE_NNZ, EMU_FILE_SLOTS);
 }
 
-static bool said(const char *text)
+static bool not_empty(const char *text)
 {
     return text && *text;
 }
@@ -75,7 +75,7 @@ static void test_lessons(void **state)
     (void)state;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (!said(k->lesson)) fail_msg("%s has no lesson", k->name);
+        if (!not_empty(k->lesson)) fail_msg("%s has no lesson", k->name);
         int lines = lesson_lines(k);
         if (!k->host && !k->vendor && (lines < 5 || lines > 14))
             fail_msg("%s: a lesson of %d lines, 5 to 14 are right", k->name, lines);
@@ -89,7 +89,7 @@ static void test_registry(void **state)
         const struct kernel *k = kernels[i];
         assert_ptr_equal(kernel_find(k->name), k);
         assert_ptr_equal(format_find(k->format->name), k->format);
-        assert_true(said(k->about) && said(k->source) && said(k->work));
+        assert_true(not_empty(k->about) && not_empty(k->source) && not_empty(k->work));
         assert_true(k->f32 && k->f64);
     }
     assert_null(kernel_find("no-such-kernel"));

@@ -117,7 +117,7 @@ static void screens_become_files(void **state)
     talk_open_screen(&t);
     talk_refuses(&t, "screendump", "nothing was drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
-    talk_refuses(&t, "screendump a.pdf", "expected a file that ends in .txt, .ansi, .svg or .png");
+    talk_refuses(&t, "screendump a.pdf", "the name `a.pdf` shows no kind of file; end it in .txt, .ansi, .svg or .png");
     talk_refuses(&t, "screendump nowhere/a.txt", "nowhere");
     talk_says(&t, "screendump a.txt", "a.txt");
     assert_non_null(strstr(content("a.txt"), "rows counted from 0"));
@@ -172,7 +172,7 @@ static void a_view_is_drawn_again(void **state)
     talk_line(&t, "load samples/thesis4.mtx; keys j view rows");
     talk_says(&t, "last", "\"kind\":\"bin\"");
     assert_false(talk_line(&t, "screendump"));
-    assert_non_null(strstr(t.out, "a screen is no data"));
+    assert_non_null(strstr(t.out, "a screen has no data to print"));
     talk_close_screen(&t);
 }
 
@@ -248,7 +248,7 @@ static void a_storm_of_sizes(void **state)
 
 static void on_death(int sig)
 {
-    random_keys_tell();
+    random_keys_print();
     signal(sig, SIG_DFL);
     raise(sig);
 }

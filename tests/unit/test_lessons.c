@@ -741,7 +741,7 @@ static void totals_include_the_preparation(void **state)
     talk_forget(&t);
     out_prepared(t.s.out, r, 2);
     assert_true(out_end(t.s.out, NULL));
-    talk_heard(&t);
+    talk_refresh(&t);
     assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
     assert_null(strstr(t.out, "csr-cusp"));
     shut(&t);

@@ -605,7 +605,7 @@ static void test_command_without_memory(void **state)
         mem_fail_at(n);
         bool ok = talk_line(&t, "count csr-stream lines");
         mem_fail_at(0);
-        talk_heard(&t);
+        talk_refresh(&t);
         if (ok) {
             assert_true(failed > 20);
             break;

@@ -397,7 +397,7 @@ static void test_out_of_memory(void **state)
         mem_fail_at(n);
         ok = talk_line(&t, "explain csr-stream; why not sell");
         mem_fail_at(0);
-        talk_heard(&t);
+        talk_refresh(&t);
         if (!ok) assert_true(*t.err);
         if (!ok && n > 40) n += 13;
     }

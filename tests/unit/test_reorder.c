@@ -688,7 +688,7 @@ static void test_cut(void **state)
 
 /* ---- diff ---- */
 
-static double said(const struct talk *t, const char *key)
+static double number_under(const struct talk *t, const char *key)
 {
     char quoted[40];
     snprintf(quoted, sizeof quoted, "\"%s\":", key);
@@ -721,7 +721,7 @@ static void check_diff(struct talk *t, const char *name)
     if (session_matrix(&t->s, "D", NULL)) session_drop(&t->s, session_matrix(&t->s, "D", NULL));
     talk_says(t, "diff A B as D", "\"only_a\"");
     const struct csr *D = &t->s.current->csr;
-    double row = said(t, "row"), col = said(t, "col");
+    double row = number_under(t, "row"), col = number_under(t, "col");
     assert_true(csr_check(D, NULL) && D->rows == rows && D->cols == cols);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++) {
@@ -739,15 +739,15 @@ static void check_diff(struct talk *t, const char *name)
             assert_true(at(D, i, j, false, &in_d) == ar - br && at(D, i, j, true, &in_d) == ai - bi);
             assert_int_equal(in_d, in_a != in_b || (in_a && !eq));
             if ((double)i == row && (double)j == col)
-                assert_true(fabs(d - said(t, "largest")) <= 1e-14 * d && said(t, "a_value") == ar &&
-                            said(t, "b_value") == br && said(t, "b_imag") == bi);
+                assert_true(fabs(d - number_under(t, "largest")) <= 1e-14 * d && number_under(t, "a_value") == ar &&
+                            number_under(t, "b_value") == br && number_under(t, "b_imag") == bi);
         }
-    if (said(t, "only_a") != (double)only_a || said(t, "only_b") != (double)only_b ||
-        said(t, "equal") != (double)equal || said(t, "different") != (double)other)
+    if (number_under(t, "only_a") != (double)only_a || number_under(t, "only_b") != (double)only_b ||
+        number_under(t, "equal") != (double)equal || number_under(t, "different") != (double)other)
         fail_msg("%s: %s", name, t->out);
-    assert_true(fabs(said(t, "largest") - largest) <= 1e-14 * largest);
-    assert_true(isnan(said(t, "row")) == (largest == 0));
-    if (norm > 0) assert_true(fabs(said(t, "relative") - sqrt(sum / norm)) <= 1e-12 * sqrt(sum / norm));
+    assert_true(fabs(number_under(t, "largest") - largest) <= 1e-14 * largest);
+    assert_true(isnan(number_under(t, "row")) == (largest == 0));
+    if (norm > 0) assert_true(fabs(number_under(t, "relative") - sqrt(sum / norm)) <= 1e-12 * sqrt(sum / norm));
 }
 
 static void test_diff(void **state)
@@ -794,7 +794,7 @@ static void test_diff_values(void **state)
     give(&t, "A", two_values(1e300, -1e300));
     give(&t, "B", two_values(1e300, 1e300));
     talk_says(&t, "diff A B", "\"row\":1,\"col\":1");
-    assert_true(fabs(said(&t, "relative") - sqrt(2)) < 1e-14 && said(&t, "largest") == 2e300);
+    assert_true(fabs(number_under(&t, "relative") - sqrt(2)) < 1e-14 && number_under(&t, "largest") == 2e300);
     give(&t, "A", two_values(0, -0.0));
     give(&t, "B", two_values(0, 0));
     talk_says(&t, "diff A B", "\"differs\":\"nothing\"");

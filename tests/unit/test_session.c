@@ -278,7 +278,7 @@ static void a_lost_device_is_reset_or_left(void **state)
     f->resets = false;
     talk_forget(&t);
     assert_string_equal(session_device(&t.s, NULL, &e)->name, "cpu");
-    talk_heard(&t);
+    talk_refresh(&t);
     assert_non_null(strstr(t.err, "fake1 was lost and cannot be reset (the driver does not answer)"));
     assert_false(talk_line(&t, "spmv on fake1"));
     assert_non_null(strstr(t.err, "fake1 is lost"));
@@ -351,7 +351,7 @@ static void control_bytes_are_escaped(void **state)
             snprintf(line, sizeof line, lines[i], evil);
             run_line(&t.s, line);
         }
-        talk_heard(&t);
+        talk_refresh(&t);
         for (const char *p = t.all_out; *p; p++) assert_true(*p == '\n' || (*p >= ' ' && *p < 0x7f));
         for (const char *p = t.all_err; *p; p++) assert_true(*p == '\n' || (*p >= ' ' && *p < 0x7f));
         talk_close(&t);

@@ -212,7 +212,7 @@ static void test_estimates_of_gmres_are_checked(void **state)
 
 /* ---- the commands ---- */
 
-static char said[1 << 16];
+static char printed[1 << 16];
 
 /* Run a line; returns all that it printed. */
 static const char *say(struct bed *bed, const char *line, bool ok)
@@ -224,15 +224,15 @@ static const char *say(struct bed *bed, const char *line, bool ok)
     if (run_line(&bed->s, line) != ok) fail_msg("%s: ended %s", line, ok ? "badly" : "well");
     rewind(bed->data);
     rewind(bed->messages);
-    size_t n = fread(said, 1, sizeof said - 1, bed->data);
-    n += fread(said + n, 1, sizeof said - 1 - n, bed->messages);
-    said[n] = 0;
-    return said;
+    size_t n = fread(printed, 1, sizeof printed - 1, bed->data);
+    n += fread(printed + n, 1, sizeof printed - 1 - n, bed->messages);
+    printed[n] = 0;
+    return printed;
 }
 
 static void expect(struct bed *bed, const char *line, bool ok, const char *part)
 {
-    if (!strstr(say(bed, line, ok), part)) fail_msg("%s: expected '%s' in:\n%s", line, part, said);
+    if (!strstr(say(bed, line, ok), part)) fail_msg("%s: expected '%s' in:\n%s", line, part, printed);
 }
 
 static void test_commands(void **state)
@@ -329,8 +329,8 @@ static void test_cancel(void **state)
     say(&bed, "stats", true);
     bed.s.watch = (struct watch){twice, &left};
     say(&bed, "solve jacobi on cpu tol 0", false);
-    assert_non_null(strstr(said, "stopped by the user"));
-    assert_non_null(strstr(said, "cancelled at iteration"));
+    assert_non_null(strstr(printed, "stopped by the user"));
+    assert_non_null(strstr(printed, "cancelled at iteration"));
     assert_int_equal(bed.s.solve->reason, STOPPED);
     assert_non_null(bed.s.solve->result.x);
     bed_free(&bed);
@@ -349,7 +349,7 @@ static void test_save(void **state)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
     say(&bed, line, true);
-    assert_non_null(strstr(said, "x was written to /tmp/warpspy-x-"));
+    assert_non_null(strstr(printed, "x was written to /tmp/warpspy-x-"));
     assert_true(mtx_load_vector(file, 56, x, &e));
     for (int i = 0; i < 56; i++) assert_true(fabs(x[i] - 1) < 1e-9);
     remove(file);

@@ -36,7 +36,7 @@ static const struct tally {
 };
 
 /* As reported in JSON after the end, when the preconditioner has been freed. */
-static double bytes_said(struct talk *t, const char *solver, const char *precond, const char *more)
+static double bytes_reported(struct talk *t, const char *solver, const char *precond, const char *more)
 {
     char line[200];
     snprintf(line, sizeof line, "solve %s on cpu %s %s%s %s", solver, strcmp(precond, "none") ? "precond" : "",
@@ -53,9 +53,9 @@ static void test_bytes(void **state)
     assert_true(talk_line(&t, "gen poisson2d 4 3"));
     for (int i = 0; i < COUNT(counted); i++) {
         const struct tally *c = &counted[i];
-        double said = bytes_said(&t, c->solver, c->precond, strcmp(c->precond, "bjacobi") ? "" : "block 4");
-        if (fabs(said - c->bytes) > 0.5)
-            fail_msg("%s with %s: expected %.1f bytes, found %.1f", c->solver, c->precond, c->bytes, said);
+        double reported = bytes_reported(&t, c->solver, c->precond, strcmp(c->precond, "bjacobi") ? "" : "block 4");
+        if (fabs(reported - c->bytes) > 0.5)
+            fail_msg("%s with %s: expected %.1f bytes, found %.1f", c->solver, c->precond, c->bytes, reported);
     }
     talk_close(&t);
 }
@@ -84,10 +84,10 @@ static void test_bytes_of_triangles(void **state)
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 60 50"));
     for (int i = 0; i < COUNT(cases); i++) {
-        double said = bytes_said(&t, cases[i].solver, cases[i].precond, "");
-        if (said < cases[i].least - 0.5 || said > cases[i].least + cases[i].applications * padding)
+        double reported = bytes_reported(&t, cases[i].solver, cases[i].precond, "");
+        if (reported < cases[i].least - 0.5 || reported > cases[i].least + cases[i].applications * padding)
             fail_msg("%s with %s: expected %.0f bytes, found %.0f", cases[i].solver, cases[i].precond, cases[i].least,
-                     said);
+                     reported);
     }
     talk_close(&t);
 }

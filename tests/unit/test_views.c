@@ -266,7 +266,7 @@ static void unknown_view(void **state)
 }
 
 /* The output of a command in a session with one matrix; the caller frees it. */
-static char *said(const char *line)
+static char *output_of(const char *line)
 {
     char *text = NULL;
     size_t size = 0;
@@ -288,15 +288,15 @@ static void sizes_of_spy(void **state)
         const char *line, *expected;
     } table[] = {
         {"spy width -3", "width -3: a picture has 25 to 4096 columns"},
-        {"spy width 0", "found 0"},
-        {"spy width 24", "found 24"},
+        {"spy width 0", "width 0: a picture"},
+        {"spy width 24", "width 24: a picture"},
         {"spy width 25", "1 dot = "},
-        {"spy width 4097", "found 4097"},
+        {"spy width 4097", "width 4097: a picture"},
         {"spy height 3", "height 3: a picture has 7 to 4096 rows"},
         {"spy height 7", "elements"},
     };
     for (int i = 0; i < COUNT(table); i++) {
-        char *text = said(table[i].line);
+        char *text = output_of(table[i].line);
         if (!strstr(text, table[i].expected))
             fail_msg("%s: expected `%s`, found:\n%s", table[i].line, table[i].expected, text);
         free(text);

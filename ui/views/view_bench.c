@@ -105,7 +105,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 static const char *nothing(const struct session *s)
 {
-    return s->nruns ? NULL : "nothing was measured yet; `bench` does";
+    return s->nruns ? NULL : "nothing was measured yet; run `bench`";
 }
 
 /* One row per measurement. */
@@ -122,7 +122,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 
 const struct view view_bench = {
     .name = "bench",
-    .about = "the kernels measured last, fastest first: time, spread, bandwidth in per cent of the ceiling",
+    .about = "the kernels measured last, fastest first: time, spread, bandwidth as a percentage of the ceiling",
     .keys = "? help  q leave  up/down choose a kernel  g first",
     .any = true,
     .is_list = true,

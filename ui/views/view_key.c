@@ -37,9 +37,10 @@ static void go_there(struct session *s, const struct view *v, struct view_state 
     int n = sscanf(st->typed, "%lld %lld %c", &row, &col, &end);
     st->message[0] = 0;
     if (n < 1 || n > 2)
-        snprintf(st->message, sizeof st->message, "expected a row and perhaps a column, such as 12 7");
+        snprintf(st->message, sizeof st->message,
+                 "this is no row number; type a row and perhaps a column, such as 12 7");
     else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
-        snprintf(st->message, sizeof st->message, "expected a row of 0 to %lld and a column of 0 to %lld",
+        snprintf(st->message, sizeof st->message, "outside the matrix: rows are 0 to %lld, columns 0 to %lld",
                  (long long)st->rows - 1, (long long)st->cols - 1);
     else if (!v->go(s, st, row, n == 2 ? col : -1) && !st->message[0])
         snprintf(st->message, sizeof st->message, "nothing is stored there");

@@ -7,6 +7,7 @@
 #include "ui/view.h"
 #include "view_state.h"
 #include "base/err.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -140,7 +141,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct layout_state *own = st->own;
-    if (!own->format) own->format = format_find("csr");
+    if (!own->format) own->format = &format_csr;
     enum type real = own->real == T_F32 ? T_F32 : T_F64;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
     if (own->product && own->array >= own->product->S.narrays) own->array = 0, st->item = 0;

@@ -1,5 +1,5 @@
-/* LU, one column at a time: L and U fill in from the upper left; a frame at the lower right shows what is still to be
-   eliminated. */
+/* LU, one column at a time: L and U fill in from the upper left; a frame at the lower right encloses the part that is
+   still to be eliminated. */
 #include "ui/draw.h"
 #include "ui/term.h"
 #include "ui/view.h"
@@ -46,7 +46,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     return p;
 }
 
-/* Whether there is a frame: some columns are done, and some are left. */
+/* Is there a frame? Some columns are done, and some are not. */
 static bool is_cut(const struct lu_plan *p)
 {
     return p->cut > 0 && p->cut < p->cells;
@@ -62,7 +62,7 @@ static int y_of(const struct lu_plan *p, int64_t cell)
     return TOP + (int)cell + (is_cut(p) && cell >= p->cut);
 }
 
-/* Styles of the pivot, the newest multipliers, L, U, and what is still to be eliminated. */
+/* Styles of the pivot, the newest multipliers, L, U, and the part still to be eliminated. */
 static enum style style_of(const struct lu_steps *v, int64_t i, int64_t j)
 {
     if (i == v->k - 1 && j == v->k - 1) return ST_CURSOR;
@@ -127,7 +127,7 @@ static void draw_step(struct canvas *c, const struct lu_steps *v)
     if (!v->k)
         snprintf(text, sizeof text, "before the first column: the matrix itself");
     else if (pivot == 0)
-        snprintf(text, sizeof text, "column %lld: only zeros are left below: the matrix is singular", k);
+        snprintf(text, sizeof text, "column %lld: all entries from the diagonal down are 0: the matrix is singular", k);
     else if (v->pivot == k)
         snprintf(text, sizeof text, "column %lld: pivot %.4g, already in place", k, pivot);
     else
@@ -198,7 +198,8 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 {
     const struct lu_steps *v = s->lu;
     (void)st, (void)w, (void)h;
-    if (!v) return fail(e, E_USAGE, "nothing is factored; LU takes real square matrices of up to 512 rows");
+    if (!v)
+        return fail(e, E_USAGE, "nothing is factored yet; the view lu accepts real square matrices of up to 512 rows");
     double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
     for (int64_t i = 0; line && i < v->n; i++) {
         for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];
@@ -228,7 +229,7 @@ static bool exists(const struct session *s)
 
 const struct view view_lu = {
     .name = "lu",
-    .about = "LU of a small matrix, one column at a time: pivots, multipliers, what is left",
+    .about = "LU of a small matrix, one column at a time: pivots, multipliers, and the part still to be eliminated",
     .keys = "? help  q leave  n next column  b back  g start  G end",
     .exists = exists,
     .prepare = prepare,

@@ -1,5 +1,5 @@
-/* How long the rows are: histogram, cumulative histogram, rows sorted by length, and the cost of warps; and which rows
-   are in each bin. */
+/* The lengths of the rows: histogram, cumulative histogram, rows sorted by length, and the cost of warps; and the rows
+   in each bin. */
 #include "view_rows.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
@@ -242,8 +242,9 @@ static void state_copy(void *to, const void *from)
 
 const struct view view_rows = {
     .name = "rows",
-    .about = "how long the rows are, and what 32 neighbours cost a kernel with a thread for each row, against the same "
-             "entries shared out evenly; rows are counted from 0",
+    .about = "the lengths of the rows, and the cost of 32 neighbouring rows in a kernel with one thread per row, "
+             "relative to "
+             "the same entries spread evenly; rows are counted from 0",
     .keys = "? help  q leave  t next picture  up/down choose a bin  left/right its rows  / go to a row  g first  "
             "Home/End first or last bin",
     .state_size = sizeof(struct rows_state),

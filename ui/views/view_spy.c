@@ -198,7 +198,7 @@ static void state_free(void *own)
 
 const struct view view_spy = {
     .name = "spy",
-    .about = "where the nonzeros are: a dot where there is one; a cell's colour is the share of nonzeros among its "
+    .about = "the positions of the nonzeros, one dot each; a cell's colour is the share of nonzeros among its "
              "elements. Rows and columns are counted from 0.",
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
             "or down  Home whole matrix  End last element",

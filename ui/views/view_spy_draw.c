@@ -169,9 +169,9 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
     int first = shade(r, r->low, SIGNS);
     show_percent(r->low, low, sizeof low);
     show_percent(r->high, high, sizeof high);
-    int rest = x + text_width(low) + text_width(high) + SIGNS - first + 9;
-    if (rest + text_width(what) > c->w) what = "; density";
-    if (rest + text_width(what) > c->w) return;
+    int scale_end = x + text_width(low) + text_width(high) + SIGNS - first + 9;
+    if (scale_end + text_width(what) > c->w) what = "; density";
+    if (scale_end + text_width(what) > c->w) return;
     x = canvas_text(c, x, y, ST_DIM, "%s %s", what, low);
     if (!strcmp(low, high)) return;
     if (!c->colours && p->dy > 1) {
@@ -233,7 +233,8 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-/* Mark the elements that the lanes of the traced warp process: before the digits of a value, else the whole cell. */
+/* Mark the elements that the lanes of the traced warp process: in front of the digits of a value, or else the whole
+ * cell. */
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];
