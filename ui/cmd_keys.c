@@ -49,9 +49,9 @@ static bool run_keys(struct session *s, const struct args *a, struct err *e)
 {
     struct presses all = {0};
     struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = presses_next, .user = &all};
-    if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen whose keys could be pressed");
+    if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen that could handle keys");
     if (stage_now() || term_is_open())
-        return fail(e, E_USAGE, "a full screen is open already, and takes its keys itself");
+        return fail(e, E_USAGE, "a full screen is already open; press its keys there");
     bool ok = read_keys(a, &all, e) && stage_of(a, &g, e) && play(s, a, &g, e);
     presses_free(&all);
     return ok;
@@ -60,7 +60,7 @@ static bool run_keys(struct session *s, const struct args *a, struct err *e)
 const struct command command_keys = {
     .name = "keys",
     .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii]",
-    .about = "press keys of the full screen, without a terminal: for scripts",
+    .about = "press keys in the full screen without a terminal, for scripts",
     .help =
         "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It handles\n"
         "the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up Down Left\n"

@@ -82,7 +82,7 @@ static bool run_rows(struct session *s, const struct args *a, struct err *e)
 const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
-    .about = "draw how long the rows are",
+    .about = "draw the lengths of the rows",
     .help = "A histogram of row lengths, their quantiles, the longest rows by number, and the cost of a warp: 32\n"
             "neighbouring rows with one thread each, relative to the same entries spread evenly over the threads.\n"
             "`view rows` lists the rows of each length; its key t switches to the cumulative histogram, the rows\n"

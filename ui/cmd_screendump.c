@@ -101,7 +101,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
     const struct dump *d = file ? dump_of(file, e) : NULL;
     if (file && (!d || !export_free(file, arg_flag(a, "force"), e))) return false;
     const struct canvas *c = s->front ? screen_canvas(s) : NULL;
-    if (!c) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout, view and keys draw");
+    if (!c) return fail(e, E_USAGE, "nothing was drawn yet; run spy, rows, layout, view or keys");
     if (!file) return print_dump(s, c, e);
     if (!dump_file(c, d, a, e)) return false;
     say_dump(s, c, d, file);
@@ -111,7 +111,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
 const struct command command_screendump = {
     .name = "screendump",
     .grammar = "[FILE] [light] [force]",
-    .about = "write what is on the screen to a file",
+    .about = "write the screen to a file",
     .help =
         "Writes the screen of the explorer, or else the last picture, cell by cell in its size and colours. The\n"
         "file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png; without a file the screen is\n"
@@ -135,7 +135,7 @@ static bool run_last(struct session *s, const struct args *a, struct err *e)
 const struct command command_last = {
     .name = "last",
     .grammar = "[size WORD]",
-    .about = "draw again what was drawn last, at another size",
+    .about = "draw the last view again, at another size",
     .help =
         "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
         "results, in the given columns and rows of text. With --json or --csv it prints the view's numbers.\n"

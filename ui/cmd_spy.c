@@ -110,7 +110,7 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
 const struct command command_spy = {
     .name = "spy",
     .grammar = "[MATRIX] [width N] [height N]",
-    .about = "draw where the nonzeros are",
+    .about = "draw the positions of the nonzeros",
     .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density.\n"
             "`view spy` shows the picture full screen, where you can move and zoom in to single elements. Of a large\n"
             "matrix it shows a sample first and counts all entries while no key is pressed. The views rows and\n"

@@ -144,11 +144,11 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
 bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 {
     const struct view *v = screen_of(s)->drawn_view;
-    if (!v) return fail(e, E_USAGE, "nothing was drawn yet; spy, rows, layout and view draw");
+    if (!v) return fail(e, E_USAGE, "nothing was drawn yet; run spy, rows, layout or view");
     struct view_state *st = screen_view_state(s, v);
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
     if (!v->any && !matrix_is_loaded(s, m))
-        return fail(e, E_USAGE, "the matrix of the %s drawn last is not loaded any more", v->name);
+        return fail(e, E_USAGE, "the matrix that %s last drew is no longer loaded", v->name);
     int old_w = st->w, old_h = st->h;
     if (w) st->w = w, st->h = h;
     s->current = m;
