@@ -56,7 +56,7 @@ bool same_line(source a, source b)
 }
 
 /* The index of the meeting that l joins: the one under way for the same call, or a new one. At least one lane waits in
-   each, and a lane waits in one at most, so there is always a free entry. */
+   each, and a lane waits in at most one, so there is always a free entry. */
 static int meeting_of(const lane *l)
 {
     auto &w = m->warps[l->number / WARP];
@@ -70,7 +70,7 @@ static int meeting_of(const lane *l)
     return k;
 }
 
-/* All lanes of l's mask have arrived: hand each its result and let it run. */
+/* All lanes of l's mask have arrived: give each lane its result and let it run. */
 static void complete(const lane *l)
 {
     unsigned start = warp_start(l), ballot = 0;

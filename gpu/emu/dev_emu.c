@@ -12,7 +12,7 @@ static bool sync_emu(struct device *d, struct err *e)
     return emu_sync(e);
 }
 
-/* The host time of each call of go: how long the emulation took, which says nothing about a GPU. */
+/* Times each call of go on the host: the time of the emulation, which says nothing about a GPU. */
 static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                      struct err *e)
 {
@@ -37,7 +37,7 @@ static bool make(struct device *d, int n, struct err *e)
     d->ops = &ops;
     d->units = 1;
     snprintf(d->about, sizeof d->about,
-             "SIMT emulator: the GPU's kernels, lane by lane, every access checked; no time");
+             "SIMT emulator: the GPU's kernels, lane by lane; checks every access, models no time");
     return true;
 }
 

@@ -14,12 +14,12 @@ extern "C" {
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
-/* The same finding in parts (machine/wrong.h), before emu_sync is called; all zero: there is none. */
+/* The same finding in parts (machine/wrong.h); to be called before emu_sync. All zero: there is none. */
 void emu_last_finding(struct emu_finding *out);
 /* The seed that shuffles the order in which lanes run; a result that changes with it has a race. 0: in the order of
    their numbers. */
 void emu_order(uint64_t seed);
-/* The kernel name that findings give; NULL: the name as LAUNCH writes it. */
+/* The kernel name in findings; NULL: the name in the LAUNCH statement. */
 void emu_name(const char *kernel);
 /* Whether blocks may run at the same time, on all threads of the host. */
 void emu_side_by_side(bool on);

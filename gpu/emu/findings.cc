@@ -6,7 +6,7 @@
 namespace simt
 {
 
-/* missing: what would have prevented it, as the end of a sentence; NULL: nothing to add. */
+/* missing: what would have prevented the fault, as the end of a sentence; NULL: nothing to add. */
 static void record(source at, const char *missing, const char *fmt, va_list ap)
 {
     if (m->err.code) return;

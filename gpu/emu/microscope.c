@@ -84,7 +84,7 @@ static bool survey(const struct kernel *k, const struct mat *M, struct trace *t,
     return ok;
 }
 
-/* The launch with most threads. */
+/* The launch with the most threads. */
 static int largest_launch(const struct scope *s)
 {
     int best = 0;

@@ -9,7 +9,7 @@ namespace simt
    within a warp, since a __syncwarp would appear to fix the latter. */
 struct pending_race {
     bool found, across_warps;
-    bool update; /* both threads read the element and then write it on one source line */
+    bool update; /* both threads read the element and then write it, on the same source line */
     race_access earlier;
     enum race_kind kind; /* of the later access, as the members below */
     uint64_t address;

@@ -1,13 +1,14 @@
 /* Races between the threads of a block. Two accesses to an element by different threads, not both reads and not both
    atomics, are a race unless the first happens before the second: because of a __syncthreads in between, or, within a
    warp, because a chain of __syncwarp leads from one lane to the other. A shuffle or a vote passes values, but does not
-   order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part need not see
-   what the other lanes wrote. A value that a lane passes was read before, though, so a read before a shuffle or vote
+   order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part may not see
+   what the other lanes wrote. But a lane has read a value before it passes it on, so a read before a shuffle or vote
    and a write after it count as ordered. Lockstep execution orders nothing.
 
-   These are vector clocks within each warp: a lane's clock advances at each warp collective, and each lane keeps the
-   latest clock that it knows of every other lane. Per element the last write is kept, and some of the later reads and
-   atomics, preferably of different warps. A race with a forgotten access is almost always a race with one of these too.
+   The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
+   stores the latest clock that it knows of every other lane. For each element the last write is stored, and some of the
+   later reads and atomics, preferably by different warps. An access that races with one that is no longer stored almost
+   always races with a stored one too.
    */
 #include "races.h"
 #include "base/mem.h"
@@ -28,9 +29,9 @@ static struct {
     struct element *element; /* a hash table of `room` entries, a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    /* The clocks of its warp's lanes that thread t knows: through __syncwarp (known), through any collective (heard).
-     */
-    uint32_t known[BLOCK_MOST][LANES], heard[BLOCK_MOST][LANES];
+    /* Per thread, the clock of each lane of its warp as far as the thread knows it: learned through __syncwarp only
+       (known), or through any warp collective (met). */
+    uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 
 void races_block(unsigned threads)
@@ -39,8 +40,8 @@ void races_block(unsigned threads)
     r.epoch = 0;
     r.used = 0;
     memset(r.known, 0, threads * sizeof r.known[0]);
-    memset(r.heard, 0, threads * sizeof r.heard[0]);
-    for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = r.heard[t][t % LANES] = 1;
+    memset(r.met, 0, threads * sizeof r.met[0]);
+    for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = r.met[t][t % LANES] = 1;
 }
 
 void races_barrier(void)
@@ -60,12 +61,12 @@ static void share(uint32_t (*known)[LANES], uint32_t mask)
 
 void races_meet(unsigned warp, uint32_t mask, bool memory)
 {
-    uint32_t(*known)[LANES] = &r.known[warp * LANES], (*heard)[LANES] = &r.heard[warp * LANES];
+    uint32_t(*known)[LANES] = &r.known[warp * LANES], (*met)[LANES] = &r.met[warp * LANES];
     if (memory) share(known, mask);
-    share(heard, mask);
+    share(met, mask);
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
-        known[lane][lane] = ++heard[lane][lane];
+        known[lane][lane] = ++met[lane][lane];
     }
 }
 
@@ -78,7 +79,7 @@ static bool ordered(const struct race_access *a, const struct race_access *b)
 {
     if (a->epoch < b->epoch || a->thread == b->thread) return true;
     if (!same_warp(a, b)) return false;
-    const uint32_t *knows = a->kind == RACE_READ ? r.heard[b->thread] : r.known[b->thread];
+    const uint32_t *knows = a->kind == RACE_READ ? r.met[b->thread] : r.known[b->thread];
     return knows[a->thread % LANES] >= a->clock;
 }
 
@@ -124,7 +125,7 @@ static struct element *element_at(uint64_t address)
 
 /* ---- the accesses to one element ---- */
 
-/* Is there another access of that kind by the same warp? */
+/* Is another stored access of the same kind and by the same warp as access k? */
 static bool twice(const struct element *e, int k)
 {
     for (int j = 0; j < e->n; j++)
@@ -132,8 +133,9 @@ static bool twice(const struct element *e, int k)
     return false;
 }
 
-/* Add an access. It replaces the same thread's last access of the kind; or takes a free entry; or replaces the oldest
-   one that is not a write, of a warp that has another if possible. */
+/* Store an access. It replaces an access of the same kind by the same thread. If there is none, it takes a free entry.
+   If all entries are taken, it replaces the oldest access that is not a write; if possible, one by a warp that has
+   another access of that kind. */
 static void keep(struct element *e, const struct race_access *now)
 {
     int k = 0;

@@ -17,11 +17,11 @@ struct race_access {
     int line;
     unsigned thread;
     enum race_kind kind;
-    uint32_t clock; /* of the thread: the warp collectives it has passed */
-    uint32_t epoch; /* the barriers that the block has passed */
+    uint32_t clock; /* warp collectives that the thread has passed */
+    uint32_t epoch; /* barriers that the block has passed */
 };
 
-/* A block of that many threads begins; accesses of earlier blocks are forgotten. */
+/* A block of this many threads begins; the accesses of earlier blocks are deleted. */
 void races_block(unsigned threads);
 /* All threads of the block have passed a barrier. */
 void races_barrier(void);

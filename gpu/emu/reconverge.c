@@ -2,8 +2,8 @@
 
    On the emulator lanes run one after another between two warp collectives. On a GPU the lanes of a warp execute
    together until they diverge, and reconverge later. So a step of the warp consists of the lanes at one access site
-   that no other lane of the warp will still reach. If every site will still be reached by others, as in a loop, the
-   step is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes
+   that no other lane of the warp has yet to reach. If other lanes have yet to reach every site, as in a loop, the step
+   is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes
    that are still in the previous one. */
 #include "scope_run.h"
 
@@ -36,7 +36,7 @@ static void find_heads(const struct lane_log *lane, struct heads *h)
     }
 }
 
-/* The lanes of a group at a warp collective whose masks name only lanes of the group. */
+/* Those lanes of a group at a warp collective whose masks name only lanes of the group. */
 static uint32_t complete(const struct lane_log *lane, uint32_t group)
 {
     uint32_t ready = 0;
@@ -48,7 +48,7 @@ static uint32_t complete(const struct lane_log *lane, uint32_t group)
     return ready;
 }
 
-/* Order in the source; of two files, the one whose site was recorded first comes first. */
+/* Compares positions in the source. If the files differ, the file whose site was recorded first comes first. */
 static bool before(const struct access_site *a, const struct access_site *b)
 {
     if (a->file != b->file) return a < b;

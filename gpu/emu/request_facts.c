@@ -2,7 +2,7 @@
 #include "formats/format.h"
 #include "machine/microscope.h"
 
-/* The addresses that the active lanes access, by lane. Returns how many there are. */
+/* List the addresses that the active lanes access, in the order of the lanes. Returns their number. */
 static int addresses_of(const struct scope_array *a, const struct request *r, uint64_t *address)
 {
     int n = 0;
@@ -18,7 +18,7 @@ static void add_sector(struct request_facts *f, uint64_t sector)
     f->sector[f->nsectors++] = sector;
 }
 
-/* Does address[k] differ from all before it? */
+/* Does address[k] differ from all addresses before it? */
 static bool is_new(const uint64_t *address, int k, bool ascends)
 {
     if (k == 0) return true;
@@ -35,8 +35,8 @@ static bool ascending(const uint64_t *address, int n)
     return true;
 }
 
-/* Atomics of lanes at one address are serialized, and each one requests its sector again. List the sector that often,
-   as far as there is room. Returns the number of sectors listed. */
+/* Atomics of several lanes at one address are serialized, and each requests the sector again. List the sector once for
+   each of them, as far as there is room. Returns the number of sectors listed. */
 static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int distinct)
 {
     int turns[LANES], most[2 * LANES] = {0}, end = distinct;

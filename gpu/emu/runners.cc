@@ -1,4 +1,4 @@
-/* What a launch runs with: one runner per host thread, and the settings that all of them share. */
+/* The runners, one per host thread, and the launch settings that they share. */
 #include "simt_runner.h"
 
 namespace simt
@@ -12,7 +12,7 @@ static runner first_runner;
 constinit thread_local runner *m = &first_runner;
 std::atomic<bool> cancelled;
 
-/* The launching thread asks the user's watch whether to go on; the other threads read its answer. */
+/* The launching thread asks the user's watch whether to continue; the other threads read its answer. */
 void check_cancel()
 {
     int64_t blocks = static_cast<int64_t>(now.grid_dim.x) * now.grid_dim.y * now.grid_dim.z;

@@ -31,8 +31,8 @@ struct scope_run;
 /* The part of that state that one host thread uses. */
 struct scope_thread;
 
-/* Let `run` watch the launches of this host thread that follow; NULL: stop. emu_scope_kernel: whether the launches that
-   follow belong to the kernel itself, not to its set-up. */
+/* emu_scope: let `run` watch the later launches of this host thread; NULL: stop. emu_scope_kernel: whether these
+   launches belong to the kernel itself, not to its set-up. */
 void emu_scope(struct scope_run *run);
 void emu_scope_kernel(bool on);
 
@@ -44,13 +44,13 @@ enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
 bool scope_watches_warp(const struct scope_run *run, int warp);
 bool scope_alone(const struct scope_run *run); /* blocks must run one after another */
-/* Report progress: block `done` of `blocks` was begun last. Called by the launching thread now and then. false: the
+/* Report progress: block `done` of `blocks` began last. The launching thread calls this from time to time. false: the
    user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* The state of host thread t; NULL: no memory, and the error is in the run. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
-/* An access of a lane, and its line in the source. base is a host address, or an offset in shared memory. name is the
-   array's or the warp collective's. */
+/* An access of a lane, and its line in the source. base is a host address, or an offset in shared memory. name is that
+   of the array or the warp collective. */
 struct lane_access {
     enum access_kind kind;
     bool shared, integral;

@@ -15,11 +15,12 @@ struct cached {
 struct scope_thread {
     struct scope_run *run;
     struct cached cached[CACHED];
-    uint32_t remaining[SCOPE_SITES][LANES]; /* while merging: a lane's notes of a site still to be merged */
-    uint32_t pending[SCOPE_SITES];          /* the lanes that have such notes, a bit each */
+    /* While merging: how many notes of each lane at a site are still to be merged; the lanes that have any, one bit
+       each. */
+    uint32_t remaining[SCOPE_SITES][LANES], pending[SCOPE_SITES];
     /* A lane's visits to a site in this block; while merging, with all of its notes. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
-    /* In this block: 1 + the last site from which a lane went back to this one; 0: none did. */
+    /* In this block: 1 + the last site from which a lane went back to this site; 0: none did. */
     int iteration_end[SCOPE_SITES];
     uint64_t transitions[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of entry a: a lane went from site a to b */
     struct tally by_site[SCOPE_SITES];
@@ -36,10 +37,10 @@ struct scope_run {
         const char *file, *name;
     } origin[SCOPE_SITES]; /* as the kernel's object file has them */
     struct scope_thread *thread[THREADS_MOST];
-    uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, a bit each */
+    uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, one bit each */
     bool together;                     /* blocks depend on one another, so all must run, in order */
-    int64_t sample;                    /* about how many blocks of a launch to watch; 0: all */
-    int64_t every, from;               /* in this launch blocks from, from + every, ... are watched */
+    int64_t sample;                    /* approximate number of blocks to watch per launch; 0: all */
+    int64_t every, from;               /* of the running launch, blocks from, from + every, ... are watched */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* not NULL: keep the steps of one warp there */

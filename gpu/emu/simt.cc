@@ -11,7 +11,7 @@ namespace simt
 
 /* ---- the scheduler ---- */
 
-enum { RESUMES_PER_CHECK = 1024 }; /* lanes resumed between two looks at the cancel flag: well below 1 ms */
+enum { RESUMES_PER_CHECK = 1024 }; /* lanes resumed between two checks of the cancel flag: well below 1 ms */
 
 /* Run the lanes of order[from] .. order[upto - 1] that can run, each until it waits; false: none could. */
 static bool run_lanes(unsigned from)
@@ -67,7 +67,7 @@ static void never_complete(const lane *l)
             collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
-/* All lanes wait or have returned: open the barrier if all are at it, or report why none can ever go on. */
+/* All lanes wait or have returned: open the barrier if all are at it, or report why none can ever continue. */
 static void open_barrier()
 {
     const lane *b = first(AT_BARRIER), *x = first(AT_COLLECTIVE);
@@ -146,7 +146,7 @@ static bool begin(const char *kernel, dim3 grid, dim3 block)
     return true;
 }
 
-/* Run block number b of the grid. watch: NULL, or what decides whether the block runs and is watched. */
+/* Run block number b of the grid. watch decides whether the block runs and is watched; may be NULL. */
 static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
 {
     enum scope_block what = watch ? scope_block(watch, b) : SCOPE_RUN;

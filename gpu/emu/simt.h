@@ -61,9 +61,9 @@ struct collective_call {
     unsigned mask;
     source at;
     int from;             /* the lane that it reads; -1: a vote */
-    bool vote;            /* this lane's */
+    bool vote;            /* of this lane */
     uint64_t value;       /* this lane's value, then the value read */
-    unsigned ballot;      /* the votes of all lanes of the mask, a bit each */
+    unsigned ballot;      /* the votes of all lanes of the mask, one bit each */
     enum collective what; /* all lanes of a meeting must call the same one */
 };
 
@@ -113,8 +113,8 @@ struct index {
 
 template <typename T> struct cell;
 
-/* A bounds-checked array in global or shared memory. p[i] of a constant array is a value; p[i] of another is a cell,
-   which tells reads from writes. */
+/* A bounds-checked array in global or shared memory. p[i] of a constant array is a value; p[i] of any other array is
+   a cell, which distinguishes reads from writes. */
 template <typename T> struct array {
     T *base;
     int64_t n, offset;
@@ -179,7 +179,7 @@ template <typename T> array<T> shared(int64_t n, const char *name, source here)
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
 }
 
-/* While it lives, the lane notes `factor` as the unroll factor of its accesses. */
+/* While such an object exists, the lane notes `factor` as the unroll factor of its accesses. */
 struct unrolled {
     int outer;
     bool first = true;
@@ -199,7 +199,7 @@ template <typename F> named_kernel<F> named(const char *name, F *kernel)
     return {kernel, name};
 }
 
-/* LAUNCH(...)(arguments): keeps the kernel until it is called with the arguments. */
+/* LAUNCH(...)(arguments): holds the kernel until it is called with the arguments. */
 template <typename... P> struct launcher {
     const char *name, *function;
     dim3 grid, block;

@@ -43,18 +43,18 @@ struct fiber {
 /* One warp collective under way: the lanes that have reached it so far. A warp has at most one per lane. */
 struct meeting {
     collective_call call; /* mask, source line and kind, which all its lanes share */
-    unsigned arrived;     /* lanes, a bit each */
+    unsigned arrived;     /* lanes, one bit each */
 };
 struct warp {
-    unsigned gone; /* lanes that have returned or lie beyond the end of the block, a bit each */
-    unsigned used; /* the entries of `open` that are under way, a bit each */
+    unsigned gone; /* lanes that have returned or lie beyond the end of the block, one bit each */
+    unsigned used; /* entries of `open` that are in use, one bit each */
     meeting open[WARP];
 };
 
 /* Settings of the launches that follow; emu.h sets them. */
 struct launch_settings {
     uint64_t seed;     /* of the order in which lanes run; 0: in the order of their numbers */
-    const char *name;  /* of the launch, in findings; NULL: as LAUNCH writes it */
+    const char *name;  /* of the launch, in findings; NULL: the name in the LAUNCH statement */
     bool side_by_side; /* blocks may run on all threads of the host at the same time */
     bool races;        /* look for races within blocks */
     scope_run *scope;  /* watches the launches; NULL: none does */
@@ -66,13 +66,13 @@ extern launch_settings settings;
 struct runner {
     fiber *f; /* BLOCK_MOST of them, allocated at the first launch */
     char *stacks, *shared;
-    lane_note *notes; /* of all lanes, SCOPE_LOG per lane; allocated when first watched */
+    lane_note *notes; /* of all lanes, SCOPE_LOG per lane; allocated when a launch is first watched */
     lane_log log[BLOCK_MOST];
     context scheduler;
     unsigned threads;           /* of the running block */
     unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
     unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
-    unsigned resumes;           /* lanes resumed by the scheduler, to ask now and then whether the user cancelled */
+    unsigned resumes;           /* lanes resumed by the scheduler; the cancel flag is checked every RESUMES_PER_CHECK */
     const char *kernel;
     void (*body)(void *);
     void *ctx;
@@ -101,8 +101,8 @@ inline unsigned in_warp(const lane *l)
 
 /* runners.cc */
 void check_cancel();            /* stop the launch if the user has cancelled it */
-int make_runners(int threads);  /* allocate runners; returns for how many of these threads there is one */
-void use_runner(int thread);    /* this host thread runs blocks with that runner; 0: with its own */
+int make_runners(int threads);  /* allocate runners; returns how many of these threads have one */
+void use_runner(int thread);    /* this host thread runs blocks with that runner; 0: with first_runner */
 void discard_stacks(runner *r); /* after a launch was cut short: its kernels are still on the stacks */
 void gather_findings();         /* the launching thread takes over the finding of the lowest block */
 void runner_free(runner *r);    /* leaves r empty, ready to be used again */
@@ -125,7 +125,7 @@ bool make_notes();                                                              
 void note_meeting(enum access_kind what, const char *name, unsigned mask, source at); /* barrier, collective, ... */
 bool make_room();    /* merge the notes of full logs and let their lanes run; false: no log was full */
 bool let_atomics();  /* let the lanes that wait before an atomic run, in order; false: none waited */
-void end_of_notes(); /* of a block: merge what is left */
+void end_of_notes(); /* at the end of a block: merge the remaining notes */
 
 /* race_check.cc */
 void check_race(enum access_kind what, const void *base, int64_t k, unsigned size, const char *name, source at);

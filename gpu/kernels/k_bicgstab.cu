@@ -94,7 +94,7 @@ template <typename P> __device__ void bicg_next(P s, double rho)
     s[S_RHO] = rho;
 }
 
-/* Report a breakdown by rho or omega only if the solve has not converged. rr: the r.r that rho belongs to. */
+/* Report a breakdown by rho or omega only if the solve has not converged. rr: r.r of the same residual as rho. */
 template <typename P> __device__ void bicg_note(P s, double rr, double record)
 {
     vec_note(s, record, s[S_MAXDIFF]);
@@ -154,13 +154,13 @@ template <typename AT> struct pass_direction {
 template <typename AT> struct pass_qmr_begin {
     enum { SUMS = 1 };
     typename AT::in r;
-    typename AT::out rest, dir, adir;
+    typename AT::out residual, dir, adir;
 
     __device__ void begin(typename AT::scalars) {}
     __device__ vec_sums at(int64_t i) const
     {
         typename AT::real v = r[i];
-        rest[i] = v;
+        residual[i] = v;
         dir[i] = adir[i] = 0;
         return {(double)v * (double)v, 0, 0};
     }
@@ -171,8 +171,9 @@ template <typename AT> struct pass_qmr_begin {
     }
 };
 
-/* A quasi-minimisation after a step of length `step` that left a residual of square rr: with theta = ||r|| / tau and
-   c = 1 / sqrt(1 + theta^2), tau becomes tau theta c, and x moves by eta = c^2 step. Returns theta^2 eta. */
+/* A quasi-minimisation after a step of length `step` after which the squared norm of the residual is rr: with theta =
+   ||r|| / tau and c = 1 / sqrt(1 + theta^2), tau becomes tau theta c, and x moves by eta = c^2 step. Returns theta^2
+   eta. */
 template <typename P> __device__ double qmr_minimise(P s, double rr, double step, int eta)
 {
     double tau = s[S_TAU], theta2 = tau > 0 ? rr / (tau * tau) : 0, c2 = 1 / (1 + theta2);
@@ -181,7 +182,7 @@ template <typename P> __device__ double qmr_minimise(P s, double rr, double step
     return theta2 * c2 * step;
 }
 
-/* Two smoothing steps: after the half step, by alpha, along p mixed with d; after the full step, by omega. */
+/* Two quasi-minimisations: after the half step (length alpha), and after the full step (length omega). */
 template <typename P> __device__ void qmr_scalars(P s, double rr)
 {
     double alpha = s[S_ALPHA], omega = s[S_OMEGA];
@@ -212,12 +213,12 @@ template <typename AT> struct pass_qmr_residual {
     }
 };
 
-/* Reads three vectors and updates five. rest is the residual of x, updated by recursion, so that the record holds the
-   residual itself and not a bound of it. */
+/* Reads three vectors and updates five. `residual` belongs to x and is updated by recursion, so the record holds the
+   residual itself, not a bound of it. */
 template <typename AT> struct pass_qmr_update {
     enum { SUMS = 1 };
     typename AT::in r, v, t;
-    typename AT::out p, dir, adir, x, rest;
+    typename AT::out p, dir, adir, x, residual;
     typename AT::real beta, omega, first, second, eta1, eta2;
 
     __device__ void begin(typename AT::scalars s)
@@ -233,16 +234,16 @@ template <typename AT> struct pass_qmr_update {
     __device__ vec_sums at(int64_t i) const
     {
         typedef typename AT::real T;
-        T now = r[i], way = p[i], vi = v[i], ti = t[i];
-        T d1 = way + first * dir[i], ad1 = vi + first * adir[i];
-        T d2 = now + omega * ti + second * d1, ad2 = ti + second * ad1;
-        T left = rest[i] - (eta1 * ad1 + eta2 * ad2);
+        T ri = r[i], pi = p[i], vi = v[i], ti = t[i];
+        T d1 = pi + first * dir[i], ad1 = vi + first * adir[i];
+        T d2 = ri + omega * ti + second * d1, ad2 = ti + second * ad1;
+        T next = residual[i] - (eta1 * ad1 + eta2 * ad2);
         x[i] += eta1 * d1 + eta2 * d2;
-        rest[i] = left;
+        residual[i] = next;
         dir[i] = d2;
         adir[i] = ad2;
-        p[i] = now + beta * (way - omega * vi);
-        return {(double)left * (double)left, 0, 0};
+        p[i] = ri + beta * (pi - omega * vi);
+        return {(double)next * (double)next, 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_note(s, s[S_HALF], sum.a); }
 };
@@ -284,9 +285,9 @@ static void direction(struct device *d, int64_t n, double *s, const void *r, con
 }
 
 template <typename AT>
-static void qmr_begin(struct device *d, int64_t n, double *s, const void *r, void *rest, void *dir, void *adir)
+static void qmr_begin(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir)
 {
-    AT::run(d, n, s, pass_qmr_begin<AT>{PASS_IN(r), PASS_OUT(rest), PASS_OUT(dir), PASS_OUT(adir)});
+    AT::run(d, n, s, pass_qmr_begin<AT>{PASS_IN(r), PASS_OUT(residual), PASS_OUT(dir), PASS_OUT(adir)});
 }
 
 template <typename AT>
@@ -297,11 +298,11 @@ static void qmr_residual(struct device *d, int64_t n, double *s, const void *t, 
 
 template <typename AT>
 static void qmr_update(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
-                       void *dir, void *adir, void *x, void *rest)
+                       void *dir, void *adir, void *x, void *residual)
 {
     AT::run(d, n, s,
             pass_qmr_update<AT>{PASS_IN(r), PASS_IN(v), PASS_IN(t), PASS_OUT(p), PASS_OUT(dir), PASS_OUT(adir),
-                                PASS_OUT(x), PASS_OUT(rest), 0, 0, 0, 0, 0, 0});
+                                PASS_OUT(x), PASS_OUT(residual), 0, 0, 0, 0, 0, 0});
 }
 
 } // namespace KERNEL_SPACE

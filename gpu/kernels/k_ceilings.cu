@@ -115,7 +115,7 @@ extern "C" const struct ceiling_ops KERNEL_SYMBOL(ceilings) = {
 };
 
 #ifndef __CUDACC__
-/* The share from .. to-1 of n elements that host thread t of `lanes` threads takes. */
+/* The share of host thread t of `lanes` threads: elements from .. to-1 of n. */
 struct share {
     int64_t from, to;
 };

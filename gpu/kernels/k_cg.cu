@@ -42,7 +42,7 @@ template <typename AT> struct pass_cg_step {
     typedef typename AT::real T;
     typename AT::in q;
     typename AT::out r, p, x;
-    int64_t last; /* if not negative: walk backwards from this element */
+    int64_t last; /* if not negative: go backwards from this element */
     double alpha, beta, next;
     bool broken;
 
@@ -148,8 +148,8 @@ static void dots(struct device *d, int64_t n, double *s, const void *p, const vo
     AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
 }
 
-/* Vectors that do not fit the cache together are walked backwards, since the SpMV has left their ends in the cache. The
-   second-level cache of a large GPU of 2024 holds four vectors of 12 MB. */
+/* Vectors that do not fit the L2 cache together are read backwards, since the SpMV has left their ends in the cache.
+   The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. */
 template <typename AT> static int64_t beginning(int64_t n)
 {
     return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(BLOCK)
         if (t + j * BLOCK < z) product[t + j * BLOCK] = products[j];
     __syncthreads(); /* all threads: `product` is complete */
 
-    T run = 0, head = 0; /* the running sum; the sum of the first row that ends here, as far as this thread has it */
+    T run = 0, head = 0; /* the running sum; this thread's part of the sum of the first row that ends here */
     for (int i = from; i < to; i++) {
         bool ends = false;
         AHEAD(UNROLL_ALL) /* the cost model was calibrated with eight of these loads in flight together */

@@ -18,8 +18,8 @@ __device__ int64_t gm_parts(int m)
     return GMRES_PARTS(m);
 }
 
-/* Each block has a segment of q, which stays in its cache while it reads that segment of each column of V: V and q are
-   read once. The last block adds up the segments, one warp per column, unless the host does. */
+/* Each block takes a segment of q, which stays in its cache while the block reads the same segment of each column of V:
+   V and q are read once. The last block sums over the segments, one warp per column, unless the host does. */
 template <typename T>
 __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
                         int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
@@ -63,8 +63,9 @@ template <typename AT> struct pass_subtract {
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_PQ] = t.a; }
 };
 
-/* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of its remainder. If that is
-   0 the space contains the solution, unless R is singular. Below tiny times the column's norm it counts as 0. */
+/* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of its remainder. If the
+   remainder is 0, the space contains the solution, unless R is singular. It counts as 0 if its norm is below `tiny`
+   times the norm of the column. */
 template <typename S, typename G, typename C>
 __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
 {
@@ -76,7 +77,7 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
         col[j + 1] = cosine[j] * b - sine[j] * a;
     }
     if (left <= tiny * tiny * all) left = 0;
-    double a = col[k], r = sqrt(a * a + left), rest = g[g0 + k];
+    double a = col[k], r = sqrt(a * a + left), last = g[g0 + k];
     if (!(r > tiny * sqrt(all))) {
         s[S_DONE] = r != r ? NOT_A_NUMBER : BROKE_DOWN;
         return;
@@ -84,11 +85,11 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     col[k] = r;
     cosine[k] = a / r;
     sine[k] = sqrt(left) / r;
-    g[g0 + k] = cosine[k] * rest;
-    g[g0 + k + 1] = -sine[k] * rest;
+    g[g0 + k] = cosine[k] * last;
+    g[g0 + k + 1] = -sine[k] * last;
     s[S_COLUMNS] = k + 1;
     s[S_SCALE] = left > 0 ? 1 / sqrt(left) : 0;
-    vec_note(s, sine[k] * rest * (sine[k] * rest), s[S_MAXDIFF]);
+    vec_note(s, sine[k] * last * (sine[k] * last), s[S_MAXDIFF]);
 }
 
 /* One block: copies what the rotations need to shared memory, then one thread does them. H keeps the column unrotated.

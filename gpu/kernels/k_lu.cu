@@ -23,7 +23,7 @@ namespace host
 
 enum {
     ALONE = 1 << 14
-}; /* an update of at most so many elements is done by one thread: waking others would take longer */
+}; /* an update of at most this many elements is done by one thread: waking others would take longer */
 
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: at most, in the panel; in the update by one column */
+enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: in the panel, at most; in the update by one column */
 
 /* Most values that a thread of the panel holds: what fits in 255 registers per thread. */
 template <typename T> struct lu_registers {
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         lu_thread_argmax(own, k, best, at);
         int candidate = at;
         lu_block_argmax(best, at, high, where);
-        bool found = at < m; /* otherwise all are 0 or NaN */
+        bool found = at < m; /* otherwise all candidates are 0 or NaN */
         int p = found ? at : k;
         lu_swap_rows(own, k, p, found && candidate == p, rows);
         auto pivots = rows + (p == k ? +W : 0);

@@ -12,13 +12,13 @@ enum { BLOCK = 256 };
 /* The position of a segment in the arrays. */
 struct segment {
     int sc_row, sc_rows; /* its first SC-row, and the number of its SC-rows */
-    int place;           /* index of its first row in row_index */
+    int place;           /* index in row_index of its first row */
 };
 
-/* One SC-row per warp: lane l takes row l % C, and of its elements every (32/C)th, from l / C on. So the warp reads 32
-   neighbouring slots in each step. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1 write y at
-   row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows with index
-   -1 pad the last SC-row. */
+/* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. So the warp reads
+   32 neighbouring slots in each step. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1 write y
+   at row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows with
+   index -1 pad the last SC-row. */
 template <typename T, int C, bool SORTED>
 __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T) val, GPTR(const int) col_ind,
                       GPTR(const int) row_ptr, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -172,7 +172,7 @@ KERNEL_ENTRY(sccsr) = {
 };
 
 #ifndef __CUDACC__
-/* The c interleaved rows of SC-row s of a segment, all at once. */
+/* Multiplies the c interleaved rows of SC-row s of a segment, all at once. */
 template <typename T> static void host_sc_row(const struct launch *L, const struct segment &g, int c, int64_t s)
 {
     const int *index = (const int *)L->A->ptr[SCCSR_ROW_INDEX] + g.place + s * c;

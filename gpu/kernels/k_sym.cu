@@ -15,9 +15,8 @@ static __device__ uint64_t sym_add_warp(uint64_t v)
     return v;
 }
 
-/* One block per tile of entries of A, neighbouring threads on neighbouring entries; integer sums do not depend on
- * order.
- */
+/* One block per tile of entries of A; neighbouring threads read neighbouring entries. Integer sums do not depend on the
+   order. */
 __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                                 GPTR(const int) cut, GPTR(unsigned long long) sums)
 {
@@ -44,7 +43,7 @@ __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const i
 
 /* ---- keys ---- */
 
-/* One block per tile of entries: write key (q, p) of the transpose. BOTH: write (p, q) there and (q, p) nnz places
+/* One block per tile of entries: write key (q, p) of the transpose. BOTH: write (p, q), and (q, p) nnz places
    later, so that a stable sort keeps the stored entry before the mirrored one. */
 template <bool BOTH>
 __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
@@ -66,8 +65,9 @@ __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR
     }
 }
 
-/* Thread k: write the lower half of key k, and k as the start of all rows after the row of key k-1, up to the row of
-   key k. The thread writes a few row starts itself; the warp writes many together. Thread n ends the last rows. */
+/* Thread k writes the lower half of key k. It also writes k as the start of each row after the row of key k-1, up to
+   the row of key k: few row starts it writes itself, many the warp writes together. Thread n writes the ends of the
+   last rows. */
 __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
 {
     int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
@@ -150,8 +150,8 @@ __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S 
 static_assert(TILE < 1 << 12, "an entry of the tile fits its bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
-/* Returns the number of entries that `steps` steps from p give. FILL: also set from[slot ..] to the source of each, an
-   entry of A (or SYM_NO_A) and, shifted, one of the transpose (or SYM_NO_T), and the ends of rows.
+/* Returns the number of entries that `steps` steps from p give. FILL: also write the ends of rows, and in
+   from[slot ..] the source of each entry: an entry of A (or SYM_NO_A) and, shifted, one of the transpose (or SYM_NO_T).
    before: the last entry of A before the tile, if it is in the tile's first row, else -1. */
 template <bool FILL, typename S, typename O>
 __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Results kept in shared memory, a power of 2; entries of a row that are prefetched; levels of look-ahead. */
+/* Results kept in shared memory (a power of 2); entries prefetched per row; levels of look-ahead. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
 /* The operands of a launch. y holds the right sides before and the results afterwards; it is read and written through
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
 
 /* ---- a run of narrow levels in one block, one thread per row ----
    Such a level spends nearly all of its time waiting for the barrier and for memory. Entries of a row are therefore
-   loaded one level ahead, and their pointers two levels ahead; later levels are prefetched into the second-level
-   cache. Results of the last levels, which most rows need, stay in a ring in shared memory. */
+   loaded one level ahead, and their pointers two levels ahead; later levels are prefetched into the L2 cache. Results
+   of the latest levels, which most rows need, stay in a ring in shared memory. */
 
 /* The range of the entries of a row. */
 struct tri_lead {
@@ -138,7 +138,7 @@ template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ah
 #endif
 }
 
-/* Result number p: from `low` on results are in the ring; earlier ones were written to y. */
+/* Result number p: results from `low` on are in the ring, earlier results in y. */
 template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R ring, int low, int p)
 {
     return p >= low ? ring[p & (TRI_RING - 1)] : t.y[p];

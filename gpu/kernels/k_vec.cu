@@ -1,6 +1,6 @@
 /* Vector operations of the solvers: sums in a fixed order, fused updates, and the record that ends an iteration.
-   Neighbouring threads access neighbouring elements, with a grid stride. A sum gives one value per block; the last
-   block to arrive adds these up in the order of the blocks. */
+   Neighbouring threads access neighbouring elements, with a grid stride. Each block writes its part of a sum; the
+   last block to arrive adds the parts in the order of the blocks. */
 #include "vec.h"
 
 namespace KERNEL_SPACE

@@ -74,8 +74,7 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
 }
 
 /* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
-   a factor of 0.99^2 in its square. All reads come before the first write, so that the reads need not wait for one
-   another. */
+   a factor of 0.99^2 in its square. All reads come before the first write, so that they overlap. */
 template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
@@ -126,12 +125,18 @@ static __device__ int64_t vec_stride()
 
 /* ---- passes ----
    A pass goes once over its vectors. For each element it does its work and returns the terms of SUMS sums; after the
-   last element one thread computes scalars from the sums. A pass is a struct PASS<AT> of vectors, AT::in and AT::out,
-   with enum { SUMS = 0..3 }; enum { MOST = 1 };     if the third is a maximum, not a sum enum { GATHERS = 1 };  if its
-   reads are scattered: more blocks per multiprocessor then hide the latency enum { WIDE = 1 };     if one element takes
-   many reads: a thread then has one element at a time begin(s)   read the scalars that it needs at(i)      element i
-       end(s, t)  one thread, after all elements: t are the sums
-   and AT is on_gpu<T> or, for the cpu device, on_host<T>. */
+   last element one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT is on_gpu<T> or, for
+   the cpu device, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
+
+   - enum { SUMS = n }: the number of sums, 0 to 3.
+   - enum { MOST = 1 }: the third sum is a maximum instead.
+   - enum { GATHERS = 1 }: its reads are scattered, so more blocks per multiprocessor hide the latency.
+   - enum { WIDE = 1 }: an element takes many reads, so a thread processes one element at a time.
+   - begin(s): reads the scalars that the pass needs.
+   - at(i): processes element i.
+   - end(s, t): one thread computes scalars from the sums t, after all elements.
+
+   The last three are functions; GATHERS, MOST and WIDE may be absent. */
 
 struct vec_sums {
     double a, b, c;
@@ -220,7 +225,8 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
 
 /* ---- the launches ---- */
 
-/* As many blocks as the elements need, at most as many as run at once; at least one, since an empty sum is 0. */
+/* As many blocks as the elements need, but at most as many as run at once, and at least one: it writes the sum of an
+   empty vector, 0. */
 static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
 {
     unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;

@@ -265,7 +265,7 @@ bool lu_sample(struct lu *v, struct err *e)
 
 /* ---- solving ---- */
 
-/* to[n] = b in the new order of the rows, as v->real; order[n] is work space. */
+/* to[n] = b in the new order of the rows, converted to v->real; order[n] is work space. */
 static void fill_side(const struct lu *v, const double *b, double *order, void *to)
 {
     memcpy(order, b, (size_t)v->n * sizeof *order);

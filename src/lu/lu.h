@@ -34,7 +34,7 @@ struct lu {
     const struct lu_ops *ops;
     void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
     const struct csr *of;
-    struct watch *watch; /* asked per column or panel whether to continue; may be NULL */
+    struct watch *watch; /* asked after each column or panel whether to continue; may be NULL */
     bool sampling;       /* wait for the device after each part, and add up its time */
     double part_us[LU_PARTS];
     double part_from;
@@ -111,7 +111,7 @@ int64_t lu_bytes(int64_t n, enum type real);
 struct lu_steps {
     int64_t n, k; /* k columns are done */
     double
-        *a; /* n * n, column by column: L and U in the first k columns and rows, then what is still to be eliminated */
+        *a; /* n * n, column by column: L and U in the first k columns and rows, then the part still to be eliminated */
     double *given;
     int *row;             /* which row of A stands in row i now */
     int64_t pivot;        /* the row that the last step exchanged with row k-1; -1 before the first step */

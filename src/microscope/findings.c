@@ -122,7 +122,7 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* else the long row is the cause */
 }
 
-/* With all lanes active, the loads of the main loop take proportionally fewer steps. */
+/* If all lanes were active, the loads of the main loop would take proportionally fewer steps. */
 static void no_idle_lanes(const struct sums *s, struct workload *w)
 {
     double lanes = share((double)s->loads.lanes, (double)s->loads.requests), less = 1 - lanes / LANES;
@@ -134,8 +134,8 @@ static void no_idle_lanes(const struct sums *s, struct workload *w)
     }
 }
 
-/* The fraction of sectors that would be saved if neighbouring lanes loaded neighbouring elements; without loads of x.
- */
+/* The fraction of sectors that would be saved if neighbouring lanes loaded neighbouring elements. Loads of x are not
+   counted. */
 static double scattered_share(const struct sums *s)
 {
     double sectors = (double)(s->loads.sectors - s->x.sectors), bytes = (double)(s->loads.bytes - s->x.bytes);
@@ -156,7 +156,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
     }
 }
 
-/* x as if it were read once, in order. */
+/* As if x were read once, in order. */
 static void no_gather(const struct sums *s, struct workload *w)
 {
     double x = (double)s->A->cols * (double)type_size(s->k->real);
@@ -199,7 +199,7 @@ static void no_waits(const struct sums *s, struct workload *w)
         }
 }
 
-/* Bytes that need not move. */
+/* As if only the bytes moved that must move. */
 static void no_bytes(const struct sums *s, struct workload *w)
 {
     (void)s;
@@ -232,7 +232,7 @@ static const struct format *spilling_format(void)
     return *f;
 }
 
-/* Slots per nonzero that f would store A with, at its default width. */
+/* The slots per nonzero if A were stored in format f with its default width. */
 static double slots_per_nonzero(const struct csr *A, const struct format *f, int64_t *width)
 {
     struct plan p;
@@ -358,7 +358,7 @@ static void say_conflicts(const struct sums *s, struct finding *f)
     REMEDY(f, "pad the shared array so that the lanes of a warp use different banks");
 }
 
-/* Of a multiprocessor; see at_once in model.c. */
+/* Threads that a multiprocessor holds; see at_once in model.c. */
 enum { THREADS_AT_ONCE = 2048 };
 
 static void say_waits(const struct sums *s, struct finding *f)
@@ -410,7 +410,7 @@ static bool pads_much(const struct sums *s)
 
 static const struct rule {
     const char *cause;
-    void (*without)(const struct sums *s, struct workload *w); /* NULL: the launches themselves */
+    void (*without)(const struct sums *s, struct workload *w); /* remove the cause; NULL: the cause is the launches */
     void (*say)(const struct sums *s, struct finding *f);
     bool (*also)(const struct sums *s); /* report it even if it costs no time; may be NULL */
     const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
@@ -438,16 +438,16 @@ bool finding_names(const struct finding *f, const char *kernel)
 void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n)
 {
     char us[32];
-    int said = 0;
+    int named = 0;
     if (!f->instead[0]) return;
     for (int i = 0; i < n; i++) {
         size_t used = strlen(f->remedy);
         if (!finding_names(f, other[i].kernel->name) || other[i].kernel == k->kernel) continue;
         if (other[i].time.us > FASTER * k->time.us) continue;
-        snprintf(f->remedy + used, sizeof f->remedy - used, "%s %s %s", said++ ? "," : ":", other[i].kernel->name,
+        snprintf(f->remedy + used, sizeof f->remedy - used, "%s %s %s", named++ ? "," : ":", other[i].kernel->name,
                  show_us(other[i].time.us, us, sizeof us));
     }
-    if (!said) *f->remedy = 0;
+    if (!named) *f->remedy = 0;
 }
 
 static int costlier(const void *a, const void *b)
@@ -459,7 +459,7 @@ static int costlier(const void *a, const void *b)
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST])
 {
     struct sums s = sums_of(k, A);
-    struct workload *w = mem_new(1, sizeof *w, "a kernel without what costs it time", NULL);
+    struct workload *w = mem_new(1, sizeof *w, "a workload without one cause", NULL);
     int n = 0;
     for (int r = 0; r < COUNT(rules) && w; r++) {
         *w = k->work;

@@ -1,9 +1,9 @@
-/* How long a kernel takes on a GPU, from what its launches do and what the GPU was measured to do.
+/* Predicts how long a kernel takes on a GPU, from the work of its launches and the measured ceilings of the GPU.
 
-   At the same time go on: the chains of waits of its warps, as many at once as the multiprocessors hold, until the
-   longest block has ended; bytes from memory and from the L2 cache, lookups in L1, instructions, atomics, of which the
-   slowest counts; and the queue at the address that has most atomics. They hinder each other: a launch takes longer
-   than the longest of the three, and less than their sum. */
+   Three times overlap in a launch: the waits of its warps, with as many warps at once as the multiprocessors hold,
+   until the longest block has ended; the slowest of memory traffic, L2 traffic, L1 lookups, instructions and atomics;
+   and the queue at the address with the most atomics. They hinder each other: a launch takes longer than the longest of
+   the three, and less than their sum. */
 #include <stdio.h>
 
 #include "model.h"
@@ -16,19 +16,19 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
                                              "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
                                              "launch"};
 
-/* Fitted to all kernels and two thirds of 24 matrices at once, in fp64 on an H200 at 1.98 GHz;
+/* Fitted to all kernels on two thirds of 24 matrices together, in fp64 on an H200 at 1.98 GHz;
    tests/bench/bench_model.c reports the errors. */
 static const struct {
-    double again_us;    /* per launch: to start, fill and drain the multiprocessors */
-    double first_us;    /* of the first launch, added to the ceiling of an empty launch; negative as they overlap */
+    double again_us; /* per launch: to start, fill and drain the multiprocessors */
+    double first_us; /* for the first launch, added to the ceiling of an empty launch; negative because they overlap */
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
                            L1 and 270 (140 ns) from L2; these include the dependent arithmetic. A barrier includes the
                            time between its first and last warp */
     double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in all, under load */
     double block_ns;    /* to start and end a block */
     double tail;        /* time of the last wave, in mean blocks */
-    double l2_share; /* fraction of the ceiling of cache reads, which is for whole lines in order, that sectors reach */
-    double dram_share; /* fraction reached of the ceiling of streaming reads */
+    double l2_share;   /* fraction that reads of sectors reach of the ceiling for cache reads (whole lines, in order) */
+    double dram_share; /* fraction reached of the ceiling for streaming reads */
     double cached;     /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
                           multiprocessors of both halves is stored twice */
     double lookups;    /* lines that an L1 looks up per ns */

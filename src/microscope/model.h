@@ -32,14 +32,14 @@ enum wait {
 /* The work of one launch. All numbers are for all blocks, scaled if only a sample was watched. */
 struct work {
     char name[64];
-    int64_t blocks, threads, seen;    /* of the grid; per block; blocks watched */
+    int64_t blocks, threads, seen;    /* blocks of the grid; threads per block; blocks watched */
     double steps;                     /* requests and warp collectives of all warps */
-    double lines;                     /* 128-byte lines, over all global requests: what L1 looks up */
+    double lines;                     /* 128-byte lines of all global requests, each looked up in L1 */
     double sectors;                   /* requested by loads */
     double l2_loads, l2_stores;       /* sectors that L2 delivers, and receives */
-    double atomics, atomic_sectors;   /* lanes; L2 works on one sector at a time */
-    double deep;                      /* per atomic request the most lanes at one address, summed */
-    double hot;                       /* atomics in the sector with the most */
+    double atomics, atomic_sectors;   /* atomics of lanes; sectors that L2 updates, one at a time */
+    double deep;                      /* the most lanes at one address, summed over atomic requests */
+    double hot;                       /* atomics in the sector with the most atomics */
     double gathered;                  /* sectors of x that L2 delivers */
     double wavefronts;                /* shared-memory wavefronts */
     double footprint;                 /* bytes of distinct sectors */
@@ -56,7 +56,7 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     bool sampled;
-    double us; /* time of watching */
+    double us; /* time that watching took */
 };
 
 /* Watch k on M, which must be on the emulator. sms: multiprocessors, to which blocks are assigned round robin. sample:

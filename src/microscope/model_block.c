@@ -35,7 +35,7 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     w->longest_row = b->row;
 }
 
-/* Replay the next request of each warp of the blocks of q; false: there were none left. */
+/* Replay the next request of each warp of the blocks of q; false: no request was left. */
 static bool one_turn(struct watching *v, const struct queue *q, struct warp_state *state)
 {
     bool more = false;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The warp that stores that row, if warps store rows in order. */
+/* The warp that stores the given row, if warps store rows in order. */
 static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
 {
     double rows = t->row[2] - t->row[0], warps = t->warp[2] - t->warp[0];
@@ -17,14 +17,14 @@ static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
     return between - t->warp[1] < 1.5 && t->warp[1] - between < 1.5;
 }
 
-/* A row that a warp still works on at the end of the kept trace, and how many of its entries it has loaded. */
-struct rest {
+/* The rows that a warp works on, and how many entries of each it has loaded by the end of the kept trace. */
+struct unfinished {
     int n;
     int64_t row[LANES];
     double loaded[LANES];
 };
 
-static void count_loaded(struct rest *t, const struct scope *s, const struct request *r, bool add_rows)
+static void count_loaded(struct unfinished *t, const struct scope *s, const struct request *r, bool add_rows)
 {
     int array = s->site[r->site].array;
     for (uint32_t left = r->mask; left; left &= left - 1) {
@@ -45,7 +45,8 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* The same if the warps of a block share all its rows and synchronize at barriers; NaN: they do not. */
+/* The factor of `beyond` for a kernel whose warps share all rows of their block and synchronize at barriers. NaN: they
+   do not. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;
@@ -60,17 +61,17 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     return (double)(A->rowptr[end] - A->rowptr[first]) / t->warps / loaded;
 }
 
-/* How many times as long the warp goes on as its steps that were kept: until all entries of the rows that it is at were
-   loaded. */
+/* How many times as long as the kept trace the warp runs: until it has loaded all entries of the rows that it works on.
+ */
 static double beyond(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
-    struct rest rest = {0};
+    struct unfinished u = {0};
     double most = 1, together = t->cut ? beyond_together(t, A, rows) : 1;
     if (!isnan(together)) return together > 1 ? together : 1;
     for (int64_t k = t->nsteps - 1; k >= 0; k--)
-        if (at_values(t, k)) count_loaded(&rest, &t->scope, &t->step[k], rest.n == 0);
-    for (int k = 0; k < rest.n; k++) {
-        double times = (double)csr_row_length(A, rest.row[k]) / rest.loaded[k];
+        if (at_values(t, k)) count_loaded(&u, &t->scope, &t->step[k], u.n == 0);
+    for (int k = 0; k < u.n; k++) {
+        double times = (double)csr_row_length(A, u.row[k]) / u.loaded[k];
         if (times > most) most = times;
     }
     return most;

@@ -26,7 +26,7 @@ static bool cache_look(struct cache *c, int sets, uint64_t sector)
     return false;
 }
 
-/* Approximate, in ns; the fitted constants are in model.c. */
+/* Approximate time of each kind of wait in ns; the fitted constants are in model.c. */
 static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15};
 
 double model_cost(const double *wait)
@@ -43,7 +43,7 @@ static bool test_set(uint64_t *map, uint64_t i)
     return was;
 }
 
-/* Wait for all loads in flight; to form an address, matrix values are not needed. */
+/* Wait for all loads in flight, except loads of matrix values if only an address is needed. */
 void warp_wait(struct warp_state *w, bool address)
 {
     int slowest = !address && w->values > w->pending ? w->values : w->pending;
@@ -84,7 +84,7 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
     return w->gathers && !is_value(v, a);
 }
 
-/* Is it a load of x, which waits only for its address? */
+/* Is the request a load of x, which waits only for its address? */
 static bool gathers_now(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
     bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
@@ -92,7 +92,7 @@ static bool gathers_now(const struct watching *v, const struct warp_state *w, co
     return load && !again && is_gathered(&v->scope->array[p->array]);
 }
 
-/* The level of memory that its slowest sector comes from. */
+/* The level of memory that the slowest sector of the request comes from. */
 static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a)
 {
     struct work *w = &v->out->launch[v->launch];

@@ -1,8 +1,9 @@
-/* What a kernel's launches do, for the cost model: each block's requests through a small cache, and the waits of its
-   warps added up.
+/* Watches the launches of a kernel for the cost model: it replays the requests of each block through a model of L1 and
+   sums the waits of the block's warps.
 
-   Blocks are dealt to multiprocessors in turns. Those that are on one at the same time go through its cache together,
-   their warps taking turns, and find it as those before them left it. A sample is taken as what one of them gets. */
+   Blocks are assigned to multiprocessors round robin. The blocks that share a multiprocessor are replayed together,
+   warp by warp in turn, through its L1 cache, which keeps its contents from earlier blocks. If only a sample of blocks
+   is watched, the sample counts as the blocks of one multiprocessor. */
 #include <stdio.h>
 
 #include "model_watch.h"
@@ -66,7 +67,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     }
 }
 
-/* The largest number of lanes of a request at one element. */
+/* The most lanes of a request that access the same element. */
 static int at_one_address(const struct request *r)
 {
     int most = 0;
@@ -137,7 +138,7 @@ static int64_t first_of(const struct watching *v, const struct request *r)
     return first;
 }
 
-/* Note which warp of the grid stores which row, for three examples. */
+/* Record three examples of which warp of the grid stores which row. */
 static void note_store(const struct watching *v, struct stores *t, int64_t block, int warp, int64_t row)
 {
     int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;

@@ -1,4 +1,4 @@
-/* Watching launches for the cost model: what its files share. */
+/* Watching launches for the cost model: declarations that the model_*.c files share. */
 #ifndef MODEL_WATCH_H
 #define MODEL_WATCH_H
 
@@ -62,9 +62,9 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending, values; /* the slowest load not waited for yet: enum wait, or -1; values: of matrix values */
+    int pending, values; /* the slowest load not waited for yet (enum wait, or -1): of other data; of matrix values */
     int unroll;
-    uint64_t places[(SCOPE_SITES + 63) / 64]; /* the sites with loads not waited for yet, a bit each */
+    uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites with loads not waited for yet, one bit each */
     bool indices;                             /* one of them loads indices */
     bool gathers;  /* one of them loads x: the multiplication that follows needs all of them */
     bool pointers; /* one of them loads a pointer */
@@ -75,9 +75,9 @@ struct warp_state {
 };
 
 struct spotted {
-    uint64_t *asked;   /* sectors requested in this launch, a bit each */
-    uint32_t *atomics; /* per element */
-    uint64_t *any;     /* sectors requested in any launch, a bit each */
+    uint64_t *asked;   /* sectors requested in this launch, one bit each */
+    uint32_t *atomics; /* number per element */
+    uint64_t *any;     /* sectors requested in any launch, one bit each */
 };
 
 struct watching {
@@ -90,24 +90,23 @@ struct watching {
     struct warp_log warp[WARPS_MOST]; /* of the running block */
     struct queue *queue;
     int at_once;   /* blocks on a multiprocessor */
-    int64_t ended; /* blocks of the launch */
+    int64_t ended; /* blocks of the launch that have ended */
     struct spotted array[SCOPE_ARRAYS];
     double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
-    int *position;                       /* per row, if the format sorts rows; else NULL */
+    int *position;                       /* position of each row, if the format sorts rows; else NULL */
     int64_t row, row_length;             /* the longest row that the running block stores */
     int64_t longest_row, longest_length; /* the longest row of the matrix */
     int64_t longest_together;            /* the most entries of rows whose y share a sector */
     struct stores {
-        double n, row[3], warp[3]; /* the first, one between, the last */
-        bool loose;                /* rows may be one too high: the end of a row is the next row's pointer */
-    } stores, pointers;            /* of y; loads of the pointers to rows */
-    struct stores
-        stored[SCOPE_LAUNCHES]; /* of y, in a launch: which warp, counted through the grid, stores which row */
-    int window, windows;        /* watched blocks that run at the same time; how many of them have run */
-    double hottest;             /* the most atomics that they do in one sector */
+        double n, row[3], warp[3];        /* three examples: the first, one in between, the last */
+        bool loose;                       /* rows may be one too high: the end of a row is the next row's pointer */
+    } stores, pointers;                   /* stores of y; loads of row pointers */
+    struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are counted through the grid */
+    int window, windows;                  /* watched blocks that run at the same time; how many of them have run */
+    double hottest;                       /* the most atomics in one sector by the blocks of a window */
     struct err err;
 };
 

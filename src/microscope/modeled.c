@@ -96,7 +96,7 @@ void packed_free(struct packed *p)
     *p = (struct packed){0};
 }
 
-/* The shortest of a few packings, as the first one meets cold memory; one only if it takes long. */
+/* The shortest time of a few packings, since the first one finds the caches cold; of one packing if it takes long. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {

@@ -16,7 +16,7 @@
 struct csr;
 struct watch;
 
-/* About how many accesses of single lanes are watched per kernel: 0.1 s on one core. */
+/* Approximate number of lane accesses to watch per kernel: 0.1 s on one core. */
 enum { MODELED_ACCESSES = 250 * 1000 };
 
 struct modeled {
@@ -36,17 +36,19 @@ struct packed {
     struct stored S;
     struct mat M;
     enum type real;
-    int64_t param[PARAMS_MAX]; /* as requested; -1 first: the defaults */
-    double us;                 /* packing took */
+    int64_t param[PARAMS_MAX]; /* as requested; param[0] == -1: the defaults */
+    double us;                 /* time of packing */
 };
 void packed_free(struct packed *p);
 /* Watch k on A, which must be on the emulator as M, and predict its time on g. The emulation takes about 0.1 s; a large
-   matrix is sampled. packed_us: the time of packing. Errors: E_UNSUPPORTED, k cannot be watched, and why; cancelled. */
+   matrix is sampled. packed_us: the time of packing. Errors: E_UNSUPPORTED, with the
+   reason why k cannot be watched; E_CANCELLED. */
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
 /* Can k be watched on A? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
-/* param, or if that is NULL the parameters that k states, or those that suit g, written to own. NULL: the defaults. */
+/* The parameters to pack with: param if it is not NULL, else those that k states, else those that suit g (written to
+   own). NULL: the defaults. */
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
                               int64_t own[PARAMS_MAX]);
 /* modeled_mat of A, packed unless `last` holds it already. */
@@ -56,10 +58,10 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
 
 enum { FINDINGS_MOST = 16, INSTEAD_MOST = 5 };
 struct finding {
-    const char *cause;           /* of the table: "padding" */
-    double us;                   /* how much less the model predicts without it */
+    const char *cause;           /* name in the table of causes, such as "padding" */
+    double us;                   /* the predicted time minus the time predicted without the cause */
     char text[400], remedy[300]; /* "": no remedy is known */
-    const char *const *instead;  /* names of kernels that apply the remedy: INSTEAD_MOST, or fewer and NULL */
+    const char *const *instead;  /* kernels that apply the remedy: INSTEAD_MOST names, or fewer followed by NULL */
 };
 /* The causes, the most expensive first. Returns how many there are. A is the matrix. */
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);

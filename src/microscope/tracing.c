@@ -10,7 +10,7 @@
 /* ---- sectors that were fetched before ---- */
 
 struct fetched {
-    uint64_t *bit[SCOPE_ARRAYS]; /* per array: fetched sectors, a bit each */
+    uint64_t *bit[SCOPE_ARRAYS]; /* per array: fetched sectors, one bit each */
 };
 
 static void fetched_free(struct fetched *f)
@@ -18,7 +18,7 @@ static void fetched_free(struct fetched *f)
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(f->bit[k]);
 }
 
-/* Which sectors of the request were fetched before, a bit each; mark all of them as fetched. */
+/* Returns which sectors of the request were fetched before, one bit each, and marks all of them as fetched. */
 static bool fetch(struct fetched *f, const struct scope *s, int array, const struct request_facts *facts,
                   uint64_t *again, struct err *e)
 {
@@ -73,7 +73,7 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
     return n;
 }
 
-/* Is it y? */
+/* Is the array y? */
 static bool on_result(const struct scope *s, int array)
 {
     return array >= 0 && s->array[array].role == ROLE_Y;
@@ -123,11 +123,11 @@ static void look_ahead(struct tracing *v)
 {
     for (int64_t k = v->t.nsteps - 1; k >= 0; k--) {
         const struct request *r = &v->t.step[k];
-        bool told = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.site[r->site].array);
+        bool known = on_slots(v, r) || on_result(&v->t.scope, v->t.scope.site[r->site].array);
         for (int l = 0; l < LANES; l++)
-            v->step[k].next[l] = told && r->mask >> l & 1 ? (int32_t)k
-                                 : k + 1 < v->t.nsteps    ? v->step[k + 1].next[l]
-                                                          : -1;
+            v->step[k].next[l] = known && r->mask >> l & 1 ? (int32_t)k
+                                 : k + 1 < v->t.nsteps     ? v->step[k + 1].next[l]
+                                                           : -1;
     }
 }
 
@@ -256,7 +256,8 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The lane's next row, or that of another lane at the same element: the lanes of a row share its pointers. */
+/* The lane's next row, or else the next row of another lane at the same element: the lanes of a row share its pointers.
+ */
 static struct place works_on(const struct tracing *v, int64_t step, int lane)
 {
     const struct request *r = &v->t.step[step];
@@ -266,8 +267,8 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
     return own;
 }
 
-/* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; show the lane's row
-   then. The same if there are fewer pointers than rows, as for slices and blocks. */
+/* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; then show
+   the lane's row. Do so too if there are fewer pointers than rows, as with slices and blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];

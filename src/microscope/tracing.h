@@ -50,8 +50,8 @@ struct warp_at {
     int64_t block;
     int warp;
 };
-/* Trace a warp of k on A, which lies on the emulator as M. A must outlive the trace, and M->of too. NULL: no such
-   block, warp or launch (E_USAGE); memory; cancelled. */
+/* Trace a warp of k on A, which lies on the emulator as M. A must outlive the trace, and M->of too. Returns NULL
+   if there is no such block, warp or launch (E_USAGE), without memory, or if cancelled. */
 struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
                             struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
@@ -80,17 +80,18 @@ const char *tracing_function(const struct tracing *v);
 /* Kinds of steps to search for. */
 enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
-/* The nearest such step after (by 1) or before (by -1) `from`; -1: there is none. */
+/* The nearest step of the kind after (by 1) or before (by -1) step `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
-int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line); /* the same, by source line */
+int64_t tracing_line(const struct tracing *v, int64_t from, int by,
+                     int line); /* the nearest step of that source line; by and -1 as above */
 /* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);
-/* The same; and if the chosen lane is inactive there, choose the first active lane. */
+/* Choose step k in the same way; if the chosen lane is inactive there, choose the first active lane. */
 void tracing_open(struct tracing *v, int64_t k);
 /* The distinct sectors of a request, as indices into f->sector. Returns how many there are. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
-/* Choose the next step, wrapping around to the first, and the lane that work on the element; col -1: on the row. false:
-   the warp does not access it. */
+/* Choose the next step in which a lane works on the element (col -1: on the row), and that lane; the search wraps
+   around to the first step. false: the warp does not access it. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);

@@ -21,7 +21,7 @@ struct order {
     int64_t n;
     int nlevels;
     int *start, *row; /* as in struct level_schedule */
-    int *position;    /* [n] of each row */
+    int *position;    /* [n] position of each row in row[] */
 };
 /* Sort by level[n], each 0 .. nlevels-1. Within a level rows ascend, or descend if `down` is set. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e);

@@ -1,7 +1,6 @@
 /* Preconditioners: one file, pre_NAME.c, and one line in preconds.def each. M approximates A and
-   is easy to solve with; a solver computes z = M^-1 r. cg needs an M that is symmetric and positive definite where A
-   is; bicgstab, qmrcgstab and gmres solve A M^-1 u = b - A x0 and x = x0 + M^-1 u, so that their residual is
-   the residual of A x = b. */
+   is easy to solve with; a solver computes z = M^-1 r. cg needs a symmetric positive definite M; bicgstab, qmrcgstab
+   and gmres solve A M^-1 u = b - A x0 and x = x0 + M^-1 u, so that their residual is the residual of A x = b. */
 #ifndef PRECOND_H
 #define PRECOND_H
 

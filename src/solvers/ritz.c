@@ -1,4 +1,4 @@
-/* Ritz values: the extreme ones of conjugate gradients by bisection, those of GMRES by shifted QR. */
+/* Ritz values: the extreme ones of conjugate gradients by bisection, all of GMRES by shifted QR. */
 #include "ritz.h"
 #include "base/mem.h"
 #include "matrix/random.h"

@@ -27,7 +27,7 @@ struct ritz {
     double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN: T has no row yet */
     bool settled;
     double first,
-        last; /* first and last alpha: if they change, it is another solve or it was set back, so start again */
+        last; /* first and last alpha: if they change, this is another solve or the solve went back, so start again */
     struct ritz_edge edge[2];
 };
 /* alpha, beta: the coefficients of k successive iterations. T ends before the first alpha that is not positive, beta

@@ -1,5 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
-   quasi-minimisation that smooths the residual. The residual of x itself is updated too, so the recorded one is exact.
+   quasi-minimisation that smooths the residual. The residual of the smoothed x is updated by recursion too, so the
+   recorded residual is no mere bound.
  */
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"

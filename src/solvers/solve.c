@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROWTH = 8 }; /* a slice queues at most this many times as many iterations as the slice before */
+enum { GROWTH = 8 }; /* the batch of a slice is at most this many times that of the slice before */
 
 static const double most_growth = 1e5; /* growth of the residual beyond which the solve has diverged */
 
@@ -79,7 +79,7 @@ bool solve_settle(struct solve *v, struct err *e)
     return ok;
 }
 
-/* The number of the last record that has been queued. */
+/* The number of the last queued record. */
 static int64_t last_queued(const struct solve *v)
 {
     return v->base + v->schedule.queued - v->schedule.lost;
@@ -121,7 +121,7 @@ static bool put_x(struct solve *v, const double *x0, struct err *e)
     return ok;
 }
 
-/* Turn A x = b into A M^-1 u = b - A x0 with u = 0. */
+/* Turn A x = b into A M^-1 u = b - A x0, starting from u = 0. */
 static bool shift_right(struct solve *v, struct err *e)
 {
     if (!right_sided(v)) return true;
@@ -198,7 +198,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
 
 /* ---- slices ---- */
 
-/* How many iterations take about `us` at the measured rate, at most GROWTH times the last batch. */
+/* The number of iterations that take about `us` at the measured rate; at most GROWTH times the last batch. */
 static int64_t batch_of(const struct solve *v, double us)
 {
     int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : 1;

@@ -78,10 +78,10 @@ struct solve_settings {
     double omega; /* relaxation, of a solver that has it */
     int64_t m;    /* iterations per cycle, of a solver that restarts */
     int64_t maxit;
-    int64_t window; /* it has stagnated after so many iterations without a gain of 1% */
+    int64_t window; /* stagnated after this many iterations without a gain of 1% */
     bool modified;  /* gmres: modified Gram-Schmidt instead of classical twice */
     bool sums_host; /* gmres: the host adds up the block sums, as in the thesis */
-    bool force;     /* accepts NaN and inf, goes on through divergence and stagnation */
+    bool force;     /* accept NaN and inf, continue through divergence and stagnation */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
@@ -102,7 +102,7 @@ struct solve_history {
                              v->base or less, the two agree */
 };
 
-/* Iterations that were queued on the device, and how many to queue next. */
+/* The iterations queued on the device, and how many to queue next. */
 struct solve_schedule {
     int64_t queued; /* iterations since v->base */
     int64_t lost; /* of these, iterations that followed a convergence which the true residual refuted: without effect */
@@ -170,13 +170,13 @@ struct solve {
     /* progress */
     enum reason reason; /* RUNNING until the solve ends */
     char why[400];      /* after solve_end: the reason as a sentence, with its numbers and advice */
-    int why_detail;     /* index in `why` of the part after "converged: "; else 0 */
+    int why_detail;     /* index in `why` of the text after "converged: "; else 0 */
     int64_t iterations; /* iterations done, as far as the host knows */
     int64_t base;       /* the iteration at which the solver last started: 0, or where a setting was changed */
     double residual;    /* the recursive one, relative to ||b|| */
     double max_diff;    /* max |x' - x| of the last iteration */
     bool paused;
-    int64_t steps_left; /* pause after so many iterations; 0: do not pause */
+    int64_t steps_left; /* pause after this many iterations; 0: do not pause */
 
     /* on the device */
     void *vec[SOLVE_VECTORS]; /* by enum solve_vector, the solver's own by an enum in its file */
@@ -219,7 +219,7 @@ struct solve_options {
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* host, n values; x0 NULL = 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
-    bool force;                /* accept NaN and inf, go on through divergence and stagnation */
+    bool force;                /* accept NaN and inf, continue through divergence and stagnation */
 };
 /* Check the matrix, the options and the numbers before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);

@@ -126,7 +126,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
-/* Returns the index of the part after "converged: ", else 0. */
+/* Write the reason to out. Returns the index of the text after "converged: ", else 0. */
 static int explain(const struct solve *v, char *out, size_t size)
 {
     int n = 0;

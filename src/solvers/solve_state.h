@@ -1,4 +1,4 @@
-/* What the files of the solvers share, lowest layer first: solve_*.c among themselves, and slv_*.c and pre_*.c. */
+/* Functions that the files of this room share (solve_*.c, slv_*.c, pre_*.c), lowest layer first. */
 #ifndef SOLVE_STATE_H
 #define SOLVE_STATE_H
 
@@ -14,7 +14,7 @@
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
-/* Begin a phase of the iteration, which ends the phase before. Without effect unless this iteration is sampled. */
+/* Begin a phase of the iteration and end the previous one. No effect unless this iteration is sampled. */
 void phase_begin(struct solve *v, enum solve_phase phase);
 /* End the last phase of an iteration. */
 void phase_end(struct solve *v);
@@ -56,7 +56,7 @@ void live_free(struct solve *v);
 
 /* ---- solve_checkpoint.c ---- */
 
-/* Make a checkpoint if it is time for one. */
+/* Make a checkpoint if one is due. */
 bool checkpoint_maybe(struct solve *v, struct err *e);
 /* Copy the vectors and scalars of a checkpoint back to the device. */
 bool checkpoint_restore(struct solve *v, const struct checkpoint *c, struct err *e);

@@ -344,7 +344,7 @@ static void keys_move(void **state)
     check_at(&x, "gr20\n", 1);
     check_at(&x, "r21\n", 11);
     check_at(&x, "R17\n", 0);
-    check_says(&x, "r16\n", "no later step is of line 16");
+    check_says(&x, "r16\n", "no later step is at line 16");
     check_at(&x, "Kell\n", 0);
     assert_string_equal(x.t.s.trace->kernel->name, "ell");
     check_at(&x, "p", 6);

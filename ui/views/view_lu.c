@@ -20,7 +20,7 @@ enum { TOP = 4, LABEL = 6, NUMBER = 9, FOOT = 3 };
 struct lu_plan {
     const struct lu_steps *v;
     int64_t each, cells;
-    int width;   /* columns of a cell */
+    int width;   /* screen columns per cell */
     int64_t cut; /* rows and columns of cells that are done */
     bool numbers;
     double most; /* the largest absolute value, for shades */

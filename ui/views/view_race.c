@@ -173,7 +173,7 @@ static void draw_heading(struct canvas *c, int y)
     canvas_text(c, 62, y, ST_DIM, "state");
 }
 
-/* Draw what fits: always the legend, then the plot, then headings. */
+/* Draw the parts that fit: always the legend, then the plot, then headings. */
 static void draw_solvers(struct canvas *c, const struct race *r, const struct view_state *st)
 {
     const struct race_state *own = st->own;
@@ -195,7 +195,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 
 /* ---- kernels ---- */
 
-/* SpMVs of the kernel in the least time that any kernel has used. */
+/* The SpMVs that the kernel did in the shortest time that any kernel has used. */
 static double in_equal_time(const struct race *r, const struct racer *x)
 {
     double least = INFINITY;

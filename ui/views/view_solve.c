@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Lines of the picture besides the plot and the figures: title and device above, axis, phases and state below; on a
+/* Lines of the screen besides the plot and the figures: title and device above, axis, phases and state below; on a
    small screen title, axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
 
@@ -105,7 +105,7 @@ static const char all_keys[] =
     "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
     "o omega  m restart  f on to the end  0-9 a count before s or b";
 
-/* The keys of a solve that ended do nothing; a command continues it. */
+/* When a solve has ended its keys do nothing; a command continues it. */
 static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Columns between two marks of true residuals, where they are on the curve. */
+/* Columns between two marks of true residuals that lie on the curve. */
 enum { MARK_EVERY = 8 };
 
 static const enum style ST_TRUE = ST_ROW + 3;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Iterations that determine the rate; bounds of the iterations from which the rest is predicted. */
+/* Iterations that determine the rate; the fewest and most iterations used to predict the time left. */
 enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 
 double solve_rate(const struct solve *v)

@@ -32,7 +32,7 @@ static void lines_of_small(struct frame *f, int room)
     if (f->grid < 0) f->grid = 0;
 }
 
-/* Lines that the grid and the lanes beside it do not need go to the source, then to the sectors. */
+/* Give lines that the grid and the lanes beside it do not need to the source, then to the sectors. */
 static void lines_of_whole(struct frame *f, int room, int totals)
 {
     f->head = f->request = 1;
@@ -91,7 +91,7 @@ static void say_where(const struct tracing *v, bool brief, char *out, size_t siz
     if (!brief && n < size) snprintf(out + n, size - n, " %s", type_name(v->real));
 }
 
-/* What does not fit is left out: the size of the matrix first, then its name, the totals, the kernel. */
+/* Parts that do not fit are left out: first the size of the matrix, then its name, the totals, the kernel. */
 static void title(struct canvas *c, const struct tracing *v)
 {
     char where[160], brief[160], name[256], size[128], rows[32], cols[32], nnz[32];
@@ -152,7 +152,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     return why.code != E_MEMORY || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-/* A click takes the step and the lane of a cell. */
+/* A click chooses the step and the lane of a cell. */
 static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     struct tracing *v = s->trace;
@@ -179,7 +179,7 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
-/* Why the warp is not at (row, col), and where the row is if all warps take rows as this one does. */
+/* Explain that the warp does not reach (row, col), and where the row is if all warps take rows as this one does. */
 static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
 {
     int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;

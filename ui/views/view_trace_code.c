@@ -11,7 +11,7 @@ static bool in_name(char ch)
     return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (ch >= '0' && ch <= '9');
 }
 
-/* Where the name is that is nearest to the place and has an index, from 0; -1: nowhere. */
+/* The column, from 0, of the occurrence of `name` that is followed by an index and nearest to `place`; -1: none. */
 static int name_in(const char *text, int length, const char *name, int place)
 {
     int best = -1, n = (int)strlen(name);
@@ -23,8 +23,8 @@ static int name_in(const char *text, int length, const char *name, int place)
     return best;
 }
 
-/* What of the line is the access: the array by its name or, as kernels of several formats have it, by its end (ell_col:
-   col), else the name before the column; *n letters of it. */
+/* The part of the line that is the access: its column, and its length in *n. This is the name of the array; or the end
+   of that name, which kernels of several formats use (col for ell_col); or the name before the column. */
 static int access_in(const char *text, int length, const char *array, int column, int *n)
 {
     int place = column - 1 < length ? column - 1 : length - 1, at = name_in(text, length, array, place);
@@ -38,7 +38,7 @@ static int access_in(const char *text, int length, const char *array, int column
     return at;
 }
 
-/* Of the lines around the present one, moved left as far as its column needs. */
+/* Draw one of the lines around the current one, without its first `shift` characters. */
 static void draw_source_line(struct canvas *c, const struct access_site *p, const char *array, int line, int shift,
                              int y)
 {

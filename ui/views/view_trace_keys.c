@@ -32,7 +32,7 @@ static bool say(struct view_state *st, const char *text)
     return true;
 }
 
-/* The n-th step of its kind. */
+/* Go to the n-th step of this kind. */
 static void find_step(struct tracing *v, struct view_state *st, enum trace_mark mark, int by, int64_t n)
 {
     static const char *const what[] = {"with divergent lanes", "that fetches more sectors than it needs",
@@ -48,7 +48,8 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
 /* The same matrix, format and precision. */
 static struct trace_wanted same_of(const struct tracing *v)
 {
-    return (struct trace_wanted){v->matrix, v->kernel, v->real, v->product->requested, v->t.launch, v->t.block, v->t.warp};
+    return (struct trace_wanted){v->matrix,   v->kernel,  v->real,  v->product->requested,
+                                 v->t.launch, v->t.block, v->t.warp};
 }
 
 /* A large matrix may take a while: show a message meanwhile. */
@@ -122,7 +123,7 @@ static void next_kernel(struct session *s, struct view_state *st)
         }
     }
     if (!st->message[0])
-        snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for one of any format",
+        snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for a kernel of any format",
                  was->format->name);
 }
 
@@ -139,7 +140,7 @@ static void choose_lane(struct tracing *v, int64_t n)
     v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
 }
 
-/* What a key moves by; other keys are below. */
+/* The keys that move by an amount; other keys are below. */
 enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
 static const struct {
     int key;
@@ -192,7 +193,7 @@ static void go_line(struct tracing *v, struct view_state *st, int by)
     if (at >= 0)
         tracing_go(v, at);
     else
-        snprintf(st->message, sizeof st->message, "no %s step is of line %.20s", by > 0 ? "later" : "earlier",
+        snprintf(st->message, sizeof st->message, "no %s step is at line %.20s", by > 0 ? "later" : "earlier",
                  st->typed);
 }
 

@@ -17,7 +17,7 @@ static bool is_letter(char ch)
     return lower(ch) >= 'a' && lower(ch) <= 'z';
 }
 
-/* Of each array a letter of its name, the first that no other array has. */
+/* Choose a letter for each array: the first of its name that no other array uses. */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS])
 {
     bool taken[128] = {false};
@@ -79,7 +79,7 @@ static void draw_step(struct canvas *c, const struct frame *f, int64_t k, int y,
                     f->label - (int)strlen(trace_view_short[p->kind]) - 2, tracing_array(v, k));
 }
 
-/* What a lane is at: row, column, and the element of the array. */
+/* The row, column and array element that a lane works on. */
 static void draw_lane(struct canvas *c, const struct tracing *v, int l, int x, int y)
 {
     static const char *const states[] = {"", "inactive (diverged)", "done", "nothing to do"};
@@ -108,7 +108,7 @@ static void draw_lane_head(struct canvas *c, const char *array, int x, int y)
     draw_right(c, x + 28, y, ST_DIM, *array ? head : "-");
 }
 
-/* Lanes beside the grid, in columns of equal length; if not all fit, those around the chosen one. */
+/* Draw the lanes beside the grid, in columns of equal length; if not all fit, those around the chosen lane. */
 static void draw_lanes(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;

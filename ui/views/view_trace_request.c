@@ -68,7 +68,7 @@ int trace_view_request(struct canvas *c, const struct tracing *v, const struct r
     return y + 1;
 }
 
-/* A sector's bytes, a bit each. */
+/* The bytes of a sector, one bit each. */
 struct bytes {
     uint32_t asked, padding;
 };
@@ -88,7 +88,7 @@ static struct bytes bytes_of(const struct tracing *v, uint64_t sector, const str
     return b;
 }
 
-/* How boxes are drawn: bytes a character, with the index of their first element or without. */
+/* How boxes are drawn: the bytes per character, and whether the index of the first element is shown. */
 struct boxes {
     int each, index, width, per_line;
 };
@@ -148,7 +148,7 @@ static void draw_boxes(struct canvas *c, const struct tracing *v, const struct r
     if (shown < n) canvas_text(c, 1 + shown % x.per_line * x.width, y + shown / x.per_line, ST_DIM, "+ %d", n - shown);
 }
 
-/* How many different words of each bank are asked for; more than 9 are a +. */
+/* Draw how many different words are requested from each bank, as a digit, or + for more than 9. */
 static void draw_banks(struct canvas *c, const struct tracing *v, int y)
 {
     const struct request *r = &v->t.step[v->at];
