@@ -208,7 +208,7 @@ bool explore_takes(struct session *s, int key)
 {
     const struct explorer *x = screen_explorer(s);
     const struct view_state *st = screen_view_state(s, x->pane);
-    if (!x->on || st->asks || pane_claims(s, key)) return false;
+    if (!x->on || st->typing || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
@@ -269,7 +269,7 @@ static void mouse(struct session *s, int key)
         return;
     }
     if (!x->pane->any && !s->current) return;
-    if (!st->help && !st->asks && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
+    if (!st->help && !st->typing && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, key == UI_WHEEL_UP ? -1 : 1);
 }
 
@@ -290,13 +290,13 @@ bool explore_key(struct session *s, int key)
     if (small && x->output) free(x->output), x->output = NULL;
     if (!x->pending) x->status[0] = 0; /* otherwise the status describes the work that the key interrupted */
     x->pending = 0;
-    if (key == ':' && !st->asks) return x->typing = line_open(s), true;
+    if (key == ':' && !st->typing) return x->typing = line_open(s), true;
     if (x->output) return output_key(x, key), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
-    if (!st->asks && key == UI_TAB) return turn_by(s, 1), true;
-    if (!st->asks && key == UI_BACKTAB) return turn_by(s, -1), true;
-    if (!st->asks && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
-    if (!st->asks && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
+    if (!st->typing && key == UI_TAB) return turn_by(s, 1), true;
+    if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
+    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
+    if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!x->pane->any && !s->current) return !leaves(key);
     return view_key(s, x->pane, key);
 }

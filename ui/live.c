@@ -52,7 +52,7 @@ static bool live_key(struct session *s, const struct view *v, int key)
 {
     struct explorer *x = screen_explorer(s);
     bool claimed = v->claims && v->claims(s, key);
-    if (key == 'm' && x->on && !explore_takes(s, key) && !screen_view_state(s, v)->asks && !claimed)
+    if (key == 'm' && x->on && !explore_takes(s, key) && !screen_view_state(s, v)->typing && !claimed)
         return explore_key(s, key);
     bool handled = !explore_takes(s, key) && view_key(s, v, key);
     if (!handled && x->on) x->pending = key;
@@ -71,7 +71,7 @@ static enum turn live_screen(struct session *s, const struct view *v)
         }
         int key = screen_key(s, s->solve->paused ? -1 : 0);
         const struct view_state *st = screen_view_state(s, v);
-        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->asks);
+        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->typing);
         if (stop) return TURN_STOP;
         if (!live_key(s, v, key)) {
             leave_screen(s);

@@ -46,7 +46,7 @@ static void give_back(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
 }
 
-/* Installed with SA_RESETHAND: raised again, the signal has its default effect. */
+/* Installed with SA_RESETHAND, so that raising the signal again has its default effect. */
 static void on_death(int sig)
 {
     int keep = errno;

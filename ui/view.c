@@ -51,7 +51,7 @@ static void reset_own(struct view_state *st)
 void view_reset(struct view_state *st, const struct matrix *m)
 {
     if (st->view->state_free) st->view->state_free(st->own);
-    st->help = st->asks = false;
+    st->help = st->typing = false;
     st->count = 0;
     st->message[0] = 0;
     if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
@@ -128,7 +128,7 @@ static void draw_help(struct canvas *c, const struct view *v, bool pane, bool co
     }
 }
 
-static const char *asks_keys(const struct view_state *st)
+static const char *typing_keys(const struct view_state *st)
 {
     return st->question[0] ? "Enter accept  Esc cancel" : "Enter go there  Esc cancel";
 }
@@ -151,15 +151,15 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
     else
         v->draw(c, s, st);
     if (!st->full) return;
-    if (st->message[0] || st->asks) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
-    if (st->asks)
+    if (st->message[0] || st->typing) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
+    if (st->typing)
         canvas_text(c, 1, c->h - 2, ST_BOLD, "%s%s_",
                     st->question[0] ? st->question : "row [column], counted from 0: ", st->typed);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
     draw_view_keys(c,
                    st->help      ? "press any key to return"
-                   : st->asks    ? asks_keys(st)
+                   : st->typing  ? typing_keys(st)
                    : v->keys_now ? v->keys_now(s)
                                  : v->keys,
                    st);

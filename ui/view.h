@@ -60,10 +60,11 @@ struct view {
        ends or a key leaves the view. */
     bool (*is_running)(const struct session *s);
     bool (*drive)(struct session *s, struct err *e);
-    /* Did the work end by itself? Then its last picture stays until a key is pressed. */
+    /* Did the work end by itself? If so, its last picture is shown until a key is pressed. */
     bool (*has_ended)(const struct session *s);
 
-    /* If there is nothing to export yet: why, and what to do; otherwise NULL. A NULL function: there always is. */
+    /* If there is nothing to export yet, returns why and what to do; otherwise NULL. A NULL function: there is always
+       something to export. */
     const char *(*nothing)(const struct session *s);
     /* Write the view's numbers to s->out as JSON or CSV. st: its state on the screen, NULL without a screen; w, h: size
        in characters. NULL: the view has no numbers. */

@@ -105,7 +105,7 @@ static bool bench_matrix(struct session *s, struct device *d)
             ok = bench_or_skip(s, &o, "");
             if (!ok || preconds[i]->name[0] != 'i' || d->kind == DEV_CPU) continue;
             level_schedule_hook(0);
-            ok = bench_or_skip(s, &o, ", apart");
+            ok = bench_or_skip(s, &o, ", separate");
             level_schedule_hook(-1);
         }
     }

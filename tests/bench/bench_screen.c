@@ -395,7 +395,7 @@ static bool bench_bytes(struct shown *x, struct err *e)
     return true;
 }
 
-/* ---- what a view costs a solve ---- */
+/* ---- the cost of a view during a solve ---- */
 
 static double solve_s(struct shown *x, int64_t iterations)
 {

@@ -288,7 +288,7 @@ void check_exact(struct device *d, int64_t slots)
     all_shapes(&(struct loop){d, slots, hold_to_bits});
 }
 
-/* ---- the same every time ---- */
+/* ---- deterministic results ---- */
 
 static void (*between)(int round);
 

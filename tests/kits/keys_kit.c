@@ -39,7 +39,7 @@ static uint64_t below(uint64_t n)
     return random_next(&run.random) % n;
 }
 
-/* ---- what may come ---- */
+/* ---- choosing random keys ---- */
 
 static const char *const commands_typed[] = {
     "gen poisson2d 9",

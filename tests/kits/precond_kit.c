@@ -17,7 +17,7 @@
 
 enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as dense */
 
-/* ---- a solve that is begun, so that its preconditioner can be applied ---- */
+/* ---- a solve that has begun, whose preconditioner is applied ---- */
 
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e)
 {
@@ -357,7 +357,7 @@ void check_preconds_guard(const char *device)
     }
 }
 
-/* ---- what they are for ---- */
+/* ---- fewer iterations with a preconditioner ---- */
 
 static int64_t iterations(struct bed *bed, const char *solver, const struct precond *pre, const char *device)
 {

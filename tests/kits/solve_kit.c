@@ -682,7 +682,7 @@ void check_known_ends(const char *device, enum type real)
         if (real == T_F64 || !k->f64_only) check_known_end(k, device, real);
 }
 
-/* ---- what must hold of any solve ---- */
+/* ---- invariants of any solve ---- */
 
 static double *copy_of(const double *x, int64_t n)
 {

@@ -172,7 +172,7 @@ void sym_check_tiles(const char *device)
     csr_free(&A);
 }
 
-/* ---- values that arithmetic is peculiar about ---- */
+/* ---- special values: NaN, inf, -0, overflow ---- */
 
 static void check_pair(const char *device, enum sym_mode mode, double own, double other, double want)
 {

@@ -50,7 +50,7 @@ struct sample {
     const char *text, *says; /* says NULL: the card has no such line */
 };
 
-/* Line numbers count from 1 and include blank lines and comments. */
+/* Lines are numbered from 1 and include blank lines and comments. */
 static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n% a\n\n3 3 5\n1 1 4\n% b\n1 3 -1\n2 3 nan\n\n2 2 0\n3 1 0.0e7\n",
      "NaN, inf: line 8; zeros: lines 10, 11"},
@@ -163,7 +163,7 @@ static void test_width(void **state)
     talk_close(&t);
 }
 
-/* ---- files that are not what they were ---- */
+/* ---- files that have changed ---- */
 
 static void set_time(const char *path, const struct stat *as)
 {

@@ -148,7 +148,7 @@ static void test_far_back(void **state)
     bed_free(&bed);
 }
 
-/* It ends like a solve that never went back: the same iterations, reason and bits of x. */
+/* A solve that went back ends like one that did not: the same iterations, reason and bits of x. */
 static void test_same_end(void **state)
 {
     (void)state;
@@ -374,10 +374,10 @@ static void test_without_memory(void **state)
         }
 }
 
-/* ---- a solve that ended goes on ---- */
+/* ---- continuing a solve that has ended ---- */
 
-/* Whatever ended the solve, and for every solver: x is the same within the tighter tolerance, and there is one history.
- */
+/* A solve that is continued after any kind of end, for every solver: x is the same within the tighter tolerance, and
+   there is one history. */
 static void test_again(void **state)
 {
     (void)state;

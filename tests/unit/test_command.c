@@ -15,7 +15,7 @@
 /* ---- words ---- */
 
 static const struct {
-    const char *line, *words, *rest; /* words joined by |; * follows a quoted word */
+    const char *line, *words, *remaining; /* words joined by |; * follows a quoted word */
     const char *error;
 } splits[] = {
     {"", "", "", NULL},
@@ -53,13 +53,13 @@ static void lines_are_split_into_words(void **state)
     setenv("HOME", "/home/me", 1);
     for (int i = 0; i < COUNT(splits); i++) {
         struct err e = {0};
-        const char *rest = splits[i].line;
-        assert_int_equal(words_split(&w, &rest, &e), !splits[i].error);
+        const char *remaining = splits[i].line;
+        assert_int_equal(words_split(&w, &remaining, &e), !splits[i].error);
         assert_string_equal(e.text, splits[i].error ? splits[i].error : "");
         if (splits[i].error) continue;
         show_words(&w, shown, sizeof shown);
         assert_string_equal(shown, splits[i].words);
-        assert_string_equal(rest, splits[i].rest);
+        assert_string_equal(remaining, splits[i].remaining);
     }
 }
 
@@ -70,8 +70,8 @@ static void too_many_words_are_refused(void **state)
     struct err e = {0};
     (void)state;
     for (int i = 0; i <= WORDS_MAX; i++) memcpy(line + 2 * i, "a ", 2);
-    const char *rest = line;
-    assert_false(words_split(&w, &rest, &e));
+    const char *remaining = line;
+    assert_false(words_split(&w, &remaining, &e));
     assert_string_equal(e.text, "the command has more than 256 words");
 }
 

@@ -153,7 +153,7 @@ static void test_ceiling_kernels(void **state)
     mem_free(sums);
 }
 
-/* ---- the bench, and what may go wrong in it ---- */
+/* ---- the bench and its failures ---- */
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 

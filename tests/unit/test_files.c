@@ -367,7 +367,7 @@ static void damage_of_our_own_files_is_found(void **state)
     csr_free(&A);
 }
 
-/* ---- heads of .wsb that lie, with checksums that are right ---- */
+/* ---- .wsb headers with wrong contents and correct checksums ---- */
 
 static uint64_t stir(uint64_t h, uint64_t word)
 {

@@ -192,7 +192,7 @@ static struct csr expected(const struct csr *A, const struct format *f, enum typ
     return B;
 }
 
-/* ---- what holds for every stored matrix ---- */
+/* ---- invariants of every stored matrix ---- */
 
 static void expect_sizes(const struct csr *A, const struct plan *p, const struct stored *S)
 {
@@ -504,9 +504,11 @@ static const struct {
     {10000000000, true, NULL},
     {4800000000, true, NULL},
     {4799999999, true,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory are free; choose another format"},
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory are free; choose another "
+     "format"},
     {1000000, false,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory are free; choose another format"},
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory are free; choose another "
+     "format"},
 };
 
 static void test_explosion(void **state)

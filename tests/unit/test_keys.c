@@ -69,7 +69,7 @@ static void unknown_keys_are_refused(void **state)
     talk_refuses(&t, "keys j size 2000x3", "1x1 to 1000x1000");
     talk_refuses(&t, "keys j colours 7", "none, 8, 16, 256 or true");
     talk_refuses(&t, "keys", "a word is missing after `keys`");
-    shows(&t, "keys \"':keys j' Enter\" size 120x30", "keys: a full screen is open already");
+    shows(&t, "keys \"':keys j' Enter\" size 120x30", "keys: a full screen is already open");
     shows(&t, "keys \"'Pgdn ' 'a'\" view rows", "[2 rows]");
     talk_close_screen(&t);
 }
@@ -164,7 +164,7 @@ static void a_view_is_drawn_again(void **state)
     assert_null(strstr(t.out, "q leave"));
     assert_null(strstr(t.out, "[1 spy]"));
     talk_line(&t, "drop poisson2d");
-    talk_refuses(&t, "last", "not loaded any more");
+    talk_refuses(&t, "last", "no longer loaded");
     talk_close_screen(&t);
     talk_open(&t, OUT_JSON);
     struct err e = {0};

@@ -124,7 +124,7 @@ static void the_lessons_of_the_program_run(void **state)
     globfree(&found);
 }
 
-/* Those of formats alone check every kernel there, which takes long. */
+/* The lessons about formats check every kernel, which takes long. */
 static void solver_lessons_run_on_the_emulator(void **state)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
@@ -150,7 +150,7 @@ static void add32_pads_as_the_paper_says(void **state)
     shut(&t);
 }
 
-/* ---- what a lesson may hold ---- */
+/* ---- contents of a lesson ---- */
 
 static void prose_is_wrapped_and_indented_lines_are_kept(void **state)
 {

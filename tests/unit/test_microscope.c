@@ -183,7 +183,7 @@ static void test_steps_by_hand(void **state)
     subject_free(&s);
 }
 
-/* ---- what is true of all kernels ---- */
+/* ---- invariants of all kernels ---- */
 
 enum { BITS = 1 << 21 };
 struct coverage {
@@ -318,7 +318,7 @@ static void test_threads(void **state)
     omp_set_num_threads(threads);
 }
 
-/* ---- long lanes, parted ways ---- */
+/* ---- long rows and divergence ---- */
 
 /* Sectors of the accesses of up to 32 lanes, counted independently: all of them in a list. */
 static int64_t sectors_at(int n, const int64_t *at, int size)
@@ -454,7 +454,7 @@ static void test_samples(void **state)
     subject_free(&s);
 }
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
 static const struct mat *failing;
 

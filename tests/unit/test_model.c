@@ -70,7 +70,7 @@ static void test_chain(void **state)
     mem_free(k);
 }
 
-/* ---- which way it moves ---- */
+/* ---- direction of changes ---- */
 
 static void test_monotone(void **state)
 {

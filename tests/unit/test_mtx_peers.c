@@ -213,7 +213,7 @@ static void mmio_agrees_on_the_collection(void **state)
     check_collection(compare_with_mmio);
 }
 
-/* ---- what the fuzzers begin with ---- */
+/* ---- the fuzzers' corpus ---- */
 
 static void fuzz_folder(const char *dir)
 {

@@ -216,7 +216,7 @@ static void the_table_explains_failures(void **state)
     talk_close(&t);
 }
 
-/* ---- those who cannot ---- */
+/* ---- solvers that cannot take part ---- */
 
 static void a_refusing_solver_does_not_take_part(void **state)
 {
@@ -274,7 +274,7 @@ static void mistakes_are_named(void **state)
     talk_close(&t);
 }
 
-/* ---- stopping, and what is left ---- */
+/* ---- stopping, and cleaning up ---- */
 
 static int ticks_left;
 

@@ -142,7 +142,7 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-/* ---- what is a race ---- */
+/* ---- which accesses race ---- */
 
 enum { HERE = 0x1000 };
 static struct race_access other;

@@ -124,7 +124,7 @@ static void test_shapes(void **state)
     csr_free(&A);
 }
 
-/* ---- what the orders are for ---- */
+/* ---- effects of orderings: bandwidth and fill ---- */
 
 static struct csr shuffled(const struct csr *A)
 {
@@ -325,7 +325,7 @@ static void test_end(void **state)
     csr_free(&A);
 }
 
-/* ---- what is refused, what fails, what is cancelled ---- */
+/* ---- refusals, failures, cancelling ---- */
 
 static void test_refused(void **state)
 {

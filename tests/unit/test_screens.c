@@ -72,7 +72,7 @@ enum { CHARSETS = 2, PALETTES = 3, SCREENS = CHARSETS * PALETTES };
 static const char letters[] = " .*T+~!p#-=AB01234567abcdefgh";
 _Static_assert(sizeof letters == ST_COUNT + 1, "each style has a letter");
 
-/* ---- what a terminal would show ---- */
+/* ---- interpreting escape sequences like a terminal ---- */
 
 static void escape_of(enum style st, enum colours colours, char out[40])
 {

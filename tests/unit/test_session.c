@@ -405,7 +405,7 @@ static void every_allocation_may_fail(void **state)
     unlink("/tmp/warpspy-life.mtx");
 }
 
-/* ---- what commands measure ---- */
+/* ---- measurements of commands ---- */
 
 static void one_repetition_has_no_spread(void **state)
 {

@@ -164,7 +164,7 @@ static void test_phases(void **state)
     talk_close(&t);
 }
 
-/* ---- what waits, and ends with its matrix ---- */
+/* ---- paused work, which ends when its matrix is dropped ---- */
 
 static void test_drop(void **state)
 {

@@ -152,7 +152,7 @@ static void test_cancelled(void **state)
     csr_free(&A);
 }
 
-/* ---- a device of so many bytes, and one whose calls fail ---- */
+/* ---- devices with little memory or failing calls ---- */
 
 static struct fake fake;
 

@@ -370,7 +370,7 @@ static void keys_move(void **state)
     screen_close(&x);
 }
 
-/* ---- what is opened, and what is not there ---- */
+/* ---- the default launch, and positions that do not exist ---- */
 
 /* The default launch is the one with the most work, not the one with the most threads or shuffles. */
 static void opens_at_the_launch_with_most_work(void **state)
@@ -383,7 +383,7 @@ static void opens_at_the_launch_with_most_work(void **state)
     assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
     assert_true(x.t.s.trace->t.nsteps > 1);
     x.t.s.trace->lane = 31;
-    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: no divergence, the step stays */
+    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: no divergence, the step does not change */
     assert_int_equal(x.t.s.trace->lane, 31);
     assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
     assert_int_equal(x.t.s.trace->lane, 2);
@@ -524,7 +524,7 @@ static void elements_are_highlighted(void **state)
     screen_close(&x);
 }
 
-/* ---- what is refused, and what goes with a matrix ---- */
+/* ---- refusals, and traces whose matrix is dropped ---- */
 
 static void refusals(void **state)
 {

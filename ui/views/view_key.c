@@ -62,7 +62,7 @@ static void take_line(struct session *s, const struct view *v, struct view_state
     } else if ((key == 0x7f || key == '\b') && n) {
         st->typed[n - 1] = 0;
     } else if (key == UI_ENTER || key == UI_ESC || key == UI_INTERRUPT) {
-        st->asks = false;
+        st->typing = false;
         if (key == UI_ENTER && n) st->question[0] ? v->answer(s, st) : go_there(s, v, st);
     }
 }
@@ -70,14 +70,14 @@ static void take_line(struct session *s, const struct view *v, struct view_state
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = screen_view_state(s, v);
-    if (st->asks) return take_line(s, v, st, key), cursor_publish(s, v), true;
+    if (st->typing) return take_line(s, v, st, key), cursor_publish(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
     if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
     if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
-    st->asks = v->go && (key == '/');
+    st->typing = v->go && (key == '/');
     st->typed[0] = st->question[0] = 0;
-    if (v->key && !st->asks) v->key(s, st, key);
+    if (v->key && !st->typing) v->key(s, st, key);
     cursor_publish(s, v);
     return true;
 }

@@ -34,8 +34,8 @@ static void go_back(struct solve *v, struct view_state *st, int64_t n)
 
 static bool ask(struct view_state *st, int k, const char *question)
 {
-    st->asks = true;
-    st->asks_for = k;
+    st->typing = true;
+    st->question_key = k;
     snprintf(st->question, sizeof st->question, "%s", question);
     return true;
 }
@@ -88,16 +88,16 @@ static bool change_of(const struct view_state *st, struct solve_change *c, struc
     const char *text = st->typed;
     double number = 0;
     *c = (struct solve_change){.tol = NAN, .omega = NAN, .m = -1, .maxit = -1};
-    if (st->asks_for == 'p') {
+    if (st->question_key == 'p') {
         c->change_pre = true;
         return precond_typed(text, &c->pre) || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
     }
     if (!is_real(text, &number)) return fail(e, E_USAGE, "`%s` is not a number", text);
-    if (st->asks_for == 't') c->tol = number;
-    if (st->asks_for == 'o') c->omega = number;
-    if (st->asks_for == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
+    if (st->question_key == 't') c->tol = number;
+    if (st->question_key == 'o') c->omega = number;
+    if (st->question_key == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
         return fail(e, E_USAGE, "`%s` is not a number of iterations", text);
-    if (st->asks_for == 'm') c->m = (int64_t)number;
+    if (st->question_key == 'm') c->m = (int64_t)number;
     return true;
 }
 

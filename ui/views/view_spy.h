@@ -19,8 +19,8 @@ struct grid {
     int h, w;
     uint32_t *n;
     bool guessed;
-    uint32_t *counting;  /* exact counts in progress; NULL: not started */
-    struct density rest; /* the entries still to be counted */
+    uint32_t *counting;       /* exact counts in progress; NULL: not started */
+    struct density uncounted; /* the entries still to be counted */
     struct sums sums;
     bool no_room; /* no memory for exact counts */
 };

@@ -67,10 +67,10 @@ static enum work count_on(const struct csr *A, struct grid *g)
 {
     if (!g->counting) {
         g->counting = mem_zero((int64_t)g->h * g->w, sizeof *g->counting, "the picture", NULL);
-        g->no_room = !g->counting || !density_begin(&g->rest, A, g->win, g->h, g->w, g->counting, NULL);
+        g->no_room = !g->counting || !density_begin(&g->uncounted, A, g->win, g->h, g->w, g->counting, NULL);
     }
     if (g->no_room) return WORK_NONE;
-    if (density_more(&g->rest)) return WORK_ON;
+    if (density_more(&g->uncounted)) return WORK_ON;
     mem_free(g->n);
     g->n = g->counting;
     g->counting = NULL;

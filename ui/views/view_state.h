@@ -25,8 +25,8 @@ struct view_state {
     bool full;                  /* full screen with keys; otherwise printed as text */
     bool pane, listed;          /* a pane of the explorer; the line above lists the panes */
     bool help;                  /* the keys are shown */
-    bool asks;    /* the user types a line: the answer to `question` or, if that is empty, the row to go to */
-    int asks_for; /* the key that asked the question */
+    bool typing;      /* the user types a line: the answer to `question` or, if that is empty, the row to go to */
+    int question_key; /* the key that asked the question */
     char question[96];
     char typed[24]; /* what was typed so far */
     char message[120];

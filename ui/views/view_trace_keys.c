@@ -129,8 +129,8 @@ static void next_kernel(struct session *s, struct view_state *st)
 
 static bool ask(struct view_state *st, int k, const char *question)
 {
-    st->asks = true;
-    st->asks_for = k;
+    st->typing = true;
+    st->question_key = k;
     snprintf(st->question, sizeof st->question, "%s", question);
     return true;
 }
@@ -201,8 +201,8 @@ void trace_view_answer(struct session *s, struct view_state *st)
 {
     const struct kernel *k = kernel_find(st->typed);
     if (!s->trace) return;
-    if (st->asks_for != 'K')
-        go_line(s->trace, st, st->asks_for == 'r' ? 1 : -1);
+    if (st->question_key != 'K')
+        go_line(s->trace, st, st->question_key == 'r' ? 1 : -1);
     else if (k)
         go_kernel(s, st, k);
     else
