@@ -101,4 +101,5 @@ const struct command command_layout = {
             "    layout ell\n"
             "    layout bsr block 2",
     .run = run_layout,
+    .rows_only_in_json = true,
 };

@@ -89,4 +89,5 @@ const struct command command_rows = {
             "sorted by length, and the warps.\n"
             "    rows",
     .run = run_rows,
+    .rows_only_in_json = true,
 };

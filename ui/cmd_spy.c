@@ -118,4 +118,5 @@ const struct command command_spy = {
             "    spy\n"
             "    spy A width 120 height 40",
     .run = run_spy,
+    .rows_only_in_json = true,
 };

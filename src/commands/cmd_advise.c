@@ -1,4 +1,4 @@
-/* advise: all kernels by predicted time, with the cost of converting to their format and when that cost is repaid. */
+/* advise: all kernels by predicted time, with the cost of conversion to their format, and when it pays for itself. */
 #include "session/args.h"
 #include "machine/bench.h"
 #include "session/command.h"
@@ -35,8 +35,8 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
         out->n++;
         return true;
     }
-    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
-    if (!alone) return fail_at(e, why.code, why.where, "%s", why.text);
+    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
+    if (!only_this) return fail_at(e, why.code, why.where, "%s", why.text);
     refusal_without_force(&why, k->format->name, real, false);
     out->no[out->nno].kernel = k;
     snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
@@ -63,12 +63,12 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
     return ok;
 }
 
-/* ---- what it costs and when it pays ---- */
+/* ---- the cost of a conversion, and when it pays for itself ---- */
 
 struct advising {
     struct session *s;
     const struct matrix *m;
-    const struct modeled *csr; /* the fastest that needs no conversion; NULL: none */
+    const struct modeled *csr; /* the fastest kernel that needs no conversion; NULL: none */
     enum type real;
     int64_t products; /* SpMVs to plan for; 0: no limit */
 };
@@ -78,7 +78,7 @@ static bool needs_no_conversion(const struct modeled *k)
     return k->plan.shape.format->interchange;
 }
 
-/* Packing; the interchange form is there. */
+/* The cost of packing; csr is stored already. */
 static double cost_us(const struct modeled *k)
 {
     return needs_no_conversion(k) ? 0 : k->prep_us;
@@ -183,9 +183,9 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     struct advice all;
     struct machine g;
     if (arg(a, "for") && products < 1)
-        return fail(e, E_USAGE, "expected 1 or more products after `for`, found %lld", (long long)products);
+        return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
     if (arg(a, "top") && (top < 1 || top > 1000))
-        return fail(e, E_USAGE, "expected 1 to 1000 after `top`, found %lld", (long long)top);
+        return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
     if (!m || !modeled_machine(s, &g, e)) return false;
     if (!modeled_matrix(m, e) || !advice_of(s, m, NULL, v.real, &g, &all, e)) return false;
     v.m = m;
@@ -202,7 +202,7 @@ const struct command command_advise = {
     .about = "rank all kernels by predicted GPU time, with the cost of converting to their format",
     .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
             "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
-            "overtaken the fastest csr kernel, which needs no conversion. With `for N products`, N SpMVs, kernels are\n"
+            "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
             "sorted by the total of conversion and SpMVs. Times that `bench` or `spmv` measured on a GPU are shown\n"
             "too. `top N` shows only the first N.\n"
             "    advise; advise A for 100 products f32; advise top 3",

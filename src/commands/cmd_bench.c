@@ -23,7 +23,7 @@ struct results {
     struct run *run;
     struct refusal *refused;
     int nruns, nrefused;
-    bool wrong; /* a kernel's result was */
+    bool wrong; /* some kernel's result was wrong */
 };
 
 static bool results_new(struct results *r, struct err *e)
@@ -41,7 +41,7 @@ static void results_free(struct results *r)
     mem_free(r->refused);
 }
 
-/* Measure one kernel. A failure of this kernel alone is noted; false when nothing more can be measured. */
+/* Measure one kernel. A failure of only this kernel is recorded; false: the command ends. */
 static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
@@ -50,8 +50,8 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
         r->nruns++;
         return true;
     }
-    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
-    if (!alone || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
+    if (!only_this || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
     r->wrong |= why.code == E_NUMERIC;
     struct refusal *no = &r->refused[r->nrefused++];
     no->kernel = k;
@@ -115,10 +115,9 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     struct spmv_request w = {
         session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
     struct results r = {0};
-    if (reps < 0 || reps > 1000000)
-        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
     if (arg(a, "top") && (top < 1 || top > 1000))
-        return fail(e, E_USAGE, "expected 1 to 1000 after `top`, found %lld", (long long)top);
+        return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
     if (!w.dev) return false;
     if (w.matrix->csr.imag)

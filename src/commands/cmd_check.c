@@ -139,4 +139,5 @@ const struct command command_check = {
         "    check A only fill\n"
         "    check lines",
     .run = run_check,
+    .rows_only_in_json = true,
 };

@@ -23,12 +23,12 @@ enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
 
 /* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
 struct cost {
-    struct device *dev;    /* NULL: none was named, so nothing was timed */
-    bool there;            /* packed by the device itself, else by the host */
-    double pack_us;        /* on a device the median of later runs, with memory allocated */
-    double copy_us;        /* of the host's result to the device */
-    double csr_us, own_us; /* one SpMV with each */
-    const struct kernel *csr, *own;
+    struct device *dev;             /* NULL: none was named, so nothing was timed */
+    bool there;                     /* packed by the device itself, otherwise by the host */
+    double pack_us;                 /* on a device the median of later runs, with memory allocated */
+    double copy_us;                 /* of the host's result to the device */
+    double csr_us, own_us;          /* one SpMV with csr; with the format */
+    const struct kernel *csr, *own; /* their default kernels on the device */
 };
 
 static double conversion_us(const struct cost *c)
@@ -70,7 +70,7 @@ static void say_balance(struct out *o, const struct stored *S)
 
 /* ---- the cost ---- */
 
-/* A few SpMVs by the default kernel; NaN if there is none or it fails. */
+/* The time of one SpMV by k; NaN if k is NULL or fails. */
 static double product_us(struct session *s, struct spmv_request w, const struct kernel *k)
 {
     struct run r;
@@ -80,7 +80,7 @@ static double product_us(struct session *s, struct spmv_request w, const struct 
     return r.us;
 }
 
-/* Packing by the device, with the requested parameters, into memory that it has allocated. */
+/* Time the packing by the device, with the requested parameters and with memory allocated before. */
 static bool time_there(struct session *s, const struct spmv_request *w, const struct product *p, double *us,
                        struct err *e)
 {
@@ -93,7 +93,7 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
     return ok;
 }
 
-/* Packing by the host; packed again if the stored result was packed by a device. */
+/* The time to pack on the host; if a device packed the stored result, the host packs it once more. */
 static bool time_host(const struct spmv_request *w, const struct product *p, double *us, struct err *e)
 {
     struct stored S;
@@ -106,8 +106,8 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     return true;
 }
 
-/* M, which is the product's on the device, may move when other matrices are uploaded, so its time is read first. If the
-   device has no room for a second result, the host's figures are used. */
+/* Other uploads may move M, the product's copy on the device, so its copying time is read first. If the device has no
+   room for a second result, the host's times are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);

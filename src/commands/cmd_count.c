@@ -19,17 +19,17 @@
 /* Watching one lane's access takes the emulator 20 to 50 ns: the default limit on accesses. */
 enum { ACCESSES_MOST = 30 * 1000 * 1000, PILOT = 32 };
 
-struct count_wanted {
+struct count_request {
     struct matrix *matrix;
     struct device *emu;
     enum type real;
     const int64_t *param; /* NULL: the defaults */
-    int64_t sample;       /* blocks per launch; 0: all; -1: chosen */
+    int64_t sample;       /* blocks per launch; 0: all; -1: chosen automatically */
 };
 
 /* ---- how many blocks to watch ---- */
 
-/* Accesses if `sample` blocks of each launch are watched, estimated from c. */
+/* The number of accesses if `sample` blocks of each launch are watched, estimated from c. */
 static double accesses_of(const struct counts *c, double sample)
 {
     double sum = 0;
@@ -63,11 +63,11 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     return true;
 }
 
-static bool count_one(struct session *s, const struct count_wanted *w, const struct kernel *k, struct counts *c,
+static bool count_one(struct session *s, const struct count_request *w, const struct kernel *k, struct counts *c,
                       struct err *e)
 {
     const struct format *f = k->format;
-    int64_t sample = k->shares ? 0 : w->sample; /* a few of its blocks may have done nothing, or everything */
+    int64_t sample = k->shares ? 0 : w->sample; /* a sampled block may do nothing or everything */
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
@@ -101,7 +101,7 @@ static void add(struct tally *to, struct tally t)
     tally_add(to, &t, 1);
 }
 
-/* Over the kinds of access from .. to; array -1: all arrays. */
+/* The sum over the kinds of access `from` to `to`; array -1: all arrays. */
 static struct tally tally_of(const struct counts *c, enum access_kind from, enum access_kind to, int array)
 {
     struct tally sum = {0};
@@ -112,10 +112,10 @@ static struct tally tally_of(const struct counts *c, enum access_kind from, enum
 struct totals {
     int64_t blocks, seen, warps, steps;
     double active;        /* mean active lanes per step */
-    double longest_warp;  /* its steps, over those of the mean warp: of the launch with most steps */
-    double largest_block; /* its sectors, over those of the mean block, of that launch */
+    double longest_warp;  /* its steps divided by those of the mean warp, in the launch with the most steps */
+    double largest_block; /* its sectors divided by those of the mean block, in the same launch */
     double busy;          /* share of steps in which a warp has not finished while its block runs */
-    double gather;        /* sectors of x over nonzeros */
+    double gather;        /* sectors of x per nonzero */
     bool sampled;
     struct tally global, shared;
 };
@@ -129,13 +129,13 @@ static double gather_of(const struct counts *c)
     return ratio((double)sectors, (double)c->scope.of->nnz);
 }
 
-/* Of the launch with most steps; launches that only clean up say nothing. */
+/* The balance in the launch with the most steps: launches that only clean up would tell nothing. */
 static void balance_of(const struct counts *c, struct totals *t)
 {
     int most = 0;
     double steps = -1;
     t->longest_warp = t->largest_block = t->busy = NAN;
-    if (c->scope.kernel->shares) return; /* the emulator's first block takes it all */
+    if (c->scope.kernel->shares) return; /* on the emulator the first block takes all the work */
     for (int l = 0; l < c->scope.nlaunches; l++) {
         double all = (double)c->launch[l].steps * scale_of(c, l);
         if (all > steps) most = l, steps = all;
@@ -317,7 +317,7 @@ static void table_lines(struct out *o, const struct counts *c)
         out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
         out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
-        out_int_if(o, "turns", shares ? "turns" : NULL, shared, t->wavefronts);
+        out_int_if(o, "turns", shares ? "wavefronts" : NULL, shared, t->wavefronts);
         out_str(o, "source", "source", source_text(p, text, sizeof text));
     }
     out_keep(o, "source");
@@ -343,18 +343,18 @@ static void out_balance(struct out *o, const struct totals *t, bool at_length)
 
 static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
 {
-    double asked = (double)t->global.sectors * SECTOR;
+    double fetched = (double)t->global.sectors * SECTOR;
     int64_t useful = t->global.bytes - t->global.padding;
     out_int(o, "sectors", at_length ? NULL : "sectors", t->global.sectors);
     out_bytes(o, "bytes_asked", at_length ? "bytes fetched" : NULL, t->global.sectors * SECTOR);
     out_bytes(o, "bytes_useful", NULL, useful);
     out_bytes(o, "bytes_padding", NULL, t->global.padding);
     out_bytes(o, "bytes_again", NULL, t->global.refetched * SECTOR);
-    out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, asked), "%.1f");
-    out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, asked),
+    out_num(o, "useful_percent", at_length ? "of them used %" : "used %", 100 * ratio((double)useful, fetched), "%.1f");
+    out_num(o, "padding_percent", at_length ? "padding %" : "pad %", 100 * ratio((double)t->global.padding, fetched),
             "%.1f");
-    out_num(o, "again_percent", at_length ? "fetched before %" : "again %",
-            100 * ratio((double)t->global.refetched * SECTOR, asked), "%.1f");
+    out_num(o, "again_percent", at_length ? "fetched before %" : "refetched %",
+            100 * ratio((double)t->global.refetched * SECTOR, fetched), "%.1f");
     out_num(o, "gather_sectors", at_length ? "sectors of x per nonzero" : "x/nz", t->gather, "%.3f");
 }
 
@@ -371,9 +371,11 @@ static void out_error_of(struct out *o, double error, const char *heading)
     out_num(o, "error_percent", heading, 100 * error, "%.2f");
 }
 
-/* How a kernel is reported: alone; with its lines; in a table where some are samples. */
+/* How a kernel is reported. */
 struct how {
-    bool at_length, lines, sampled;
+    bool at_length; /* as a record, not as a row of a table */
+    bool lines;     /* with the lines of its source */
+    bool sampled;   /* the table has sampled kernels, so it needs a column for the error */
 };
 
 static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
@@ -418,7 +420,7 @@ static void table_arrays(struct out *o, const struct counts *c)
             struct tally t = counts_of(c, (enum access_kind)touch, a, -1);
             bool global = accesses_global((enum access_kind)touch);
             if (!t.requests) continue;
-            double asked = global ? (double)t.sectors * SECTOR : NAN;
+            double fetched = global ? (double)t.sectors * SECTOR : NAN;
             out_row(o);
             out_str(o, "array", "array", c->scope.array[a].name);
             out_str(o, "touch", "does", access_names[touch]);
@@ -427,30 +429,31 @@ static void table_arrays(struct out *o, const struct counts *c)
             out_int_if(o, "sectors", "sectors", global, t.sectors);
             out_num(o, "sectors_a_request", "each", global ? ratio((double)t.sectors, (double)t.requests) : NAN,
                     "%.2f");
-            out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), asked), "%.1f");
-            out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, asked), "%.1f");
-            out_num(o, "again_percent", "again %", 100 * ratio((double)t.refetched * SECTOR, asked), "%.1f");
-            out_int_if(o, "turns", shares ? "turns" : NULL, !global, t.wavefronts);
+            out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), fetched), "%.1f");
+            out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, fetched), "%.1f");
+            out_num(o, "again_percent", "refetched %", 100 * ratio((double)t.refetched * SECTOR, fetched), "%.1f");
+            out_int_if(o, "turns", shares ? "wavefronts" : NULL, !global, t.wavefronts);
             out_int_if(o, "contended", adds ? "contended" : NULL, touch == ACCESS_ATOMIC, t.contended);
         }
 }
 
-/* table: of all kernels, one row each. */
+/* table: the remarks belong to a table of all kernels, not to a single kernel. */
 static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(
-        o, table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/again:\n"
-                   "% of the bytes fetched that were used, were padding, had been fetched before; x/nz: sectors of x\n"
-                   "per nonzero.\n"
-                 : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/again: % of the\n"
-                   "bytes fetched that were used, were padding, had been fetched before in this launch (and may still\n"
-                   "be in a cache).\n");
+        o,
+        table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
+                "% of the bytes fetched that were used, were padding, had been fetched before; x/nz: sectors of x\n"
+                "per nonzero.\n"
+              : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
+                "of the bytes fetched that were used, were padding, had been fetched before in this launch (and may\n"
+                "still be in a cache).\n");
     if (sampled)
-        out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `again` is a lower bound, and an\n"
+        out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `refetched` is a lower bound, and an\n"
                      "atypical block may be missed; `count KERNEL all` covers every block.\n");
 }
 
-static bool count_named(struct session *s, const struct count_wanted *w, const struct kernel *k, bool lines,
+static bool count_named(struct session *s, const struct count_request *w, const struct kernel *k, bool lines,
                         struct err *e)
 {
     struct counts *c = mem_zero(1, sizeof *c, "the counts", e);
@@ -480,7 +483,7 @@ struct all_counts {
     int n, nno;
 };
 
-static void out_refused(struct out *o, const struct count_wanted *w, const struct refused *no)
+static void out_refused(struct out *o, const struct count_request *w, const struct refused *no)
 {
     if (out_mode(o) == OUT_TEXT) {
         out_text(o, "%s: %s", no->kernel->name, no->why);
@@ -494,8 +497,8 @@ static void out_refused(struct out *o, const struct count_wanted *w, const struc
     out_fitting(o, no->why);
 }
 
-/* A failure of one kernel alone is noted; false when nothing more can be counted. */
-static bool count_next(struct session *s, const struct count_wanted *w, const struct kernel *k, struct all_counts *all,
+/* A failure of a single kernel is recorded; false: the command ends. */
+static bool count_next(struct session *s, const struct count_request *w, const struct kernel *k, struct all_counts *all,
                        struct err *e)
 {
     struct err why = {0};
@@ -517,7 +520,7 @@ static int by_sectors(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool count_all(struct session *s, const struct count_wanted *w, bool lines, struct err *e)
+static bool count_all(struct session *s, const struct count_request *w, bool lines, struct err *e)
 {
     int n = 0;
     bool sampled = false;
@@ -546,10 +549,10 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
 {
     const struct kernel *k = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
     int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", -1);
-    struct count_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
+    struct count_request w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
     if (!w.matrix) return false;
     if (arg(a, "sample") && sample < 1)
-        return fail(e, E_USAGE, "expected 1 or more blocks after `sample`, found %lld; `all` counts all blocks",
+        return fail(e, E_USAGE, "`sample %lld` is too few blocks: give 1 or more, or `all` for all blocks",
                     (long long)sample);
     if (arg(a, "sample") && arg_flag(a, "all")) return fail(e, E_USAGE, "give either `sample` or `all`, not both");
     if (arg_flag(a, "all") && k) w.sample = 0;
@@ -564,16 +567,17 @@ const struct command command_count = {
     .name = "count",
     .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
     .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without a kernel, of all",
-    .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
-            "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
-            "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
-            "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
-            "most expensive first. Blocks of a large matrix are sampled, so that it takes about 2 s, and the error\n"
-            "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
-            "blocks share out the work dynamically (csr-light) are counted in full, which takes longer. Without a\n"
-            "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"
-            "format.\n"
-            "    count csr-scalar; count csr-vector of A f32 lines\n"
-            "    count; count sell 4 of A; count ell sample 100",
+    .help =
+        "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
+        "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
+        "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
+        "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
+        "most expensive first. Blocks of a large matrix are sampled, so that it takes about 2 s, and the error\n"
+        "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
+        "blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer. Without a\n"
+        "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"
+        "format.\n"
+        "    count csr-scalar; count csr-vector of A f32 lines\n"
+        "    count; count sell 4 of A; count ell sample 100",
     .run = run_count,
 };

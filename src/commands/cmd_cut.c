@@ -155,7 +155,8 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     double below = arg_real(a, "below", 0), begin = now_us();
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
-    if (!(below >= 0) || isinf(below)) return fail(e, E_USAGE, "expected 0 or more after `below`, found %g", below);
+    if (!(below >= 0) || isinf(below))
+        return fail(e, E_USAGE, "`below %g` is not a limit for |a|: give 0 or more", below);
     if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
     bool ok = session_add_derived(s, a, m, "pruned", &B, now_us() - begin, e);
     csr_free(&B);

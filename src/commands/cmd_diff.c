@@ -11,20 +11,20 @@
 
 enum { SLICE = 1 << 14 }; /* rows between two checks for cancellation */
 
-/* ---- one walk over the entries of both ---- */
+/* ---- walking over the entries of both matrices ---- */
 
-struct two {
+struct pair {
     const struct csr *A, *B;
 };
-/* An entry that A has (at a), B has (at b) or both; -1: not in that matrix. */
-typedef void visit_both(void *to, const struct two *t, int64_t row, int col, int64_t a, int64_t b);
+/* Called for each position that is stored in A (entry a), in B (entry b), or in both; -1: not stored in that matrix. */
+typedef void visit_both(void *to, const struct pair *t, int64_t row, int col, int64_t a, int64_t b);
 
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static void walk_row(const struct two *t, int64_t row, visit_both *visit, void *to)
+static void walk_row(const struct pair *t, int64_t row, visit_both *visit, void *to)
 {
     const struct csr *A = t->A, *B = t->B;
     int64_t a = 0, a_end = 0, b = 0, b_end = 0;
@@ -39,7 +39,7 @@ static void walk_row(const struct two *t, int64_t row, visit_both *visit, void *
 }
 
 /* `ends`: receives the position *n after each row's entries; may be NULL. */
-static bool walk(const struct two *t, visit_both *visit, void *to, const int64_t *n, int *ends, struct watch *w,
+static bool walk(const struct pair *t, visit_both *visit, void *to, const int64_t *n, int *ends, struct watch *w,
                  struct err *e)
 {
     int64_t rows = larger(t->A->rows, t->B->rows);
@@ -82,12 +82,12 @@ static bool equal(struct value x, struct value y)
 
 struct found {
     int64_t only_a, only_b, equal, different;
-    long double largest, difference2, norm2; /* squares of double values overflow, these do not */
-    int64_t row, col;                        /* of the largest, the first of several; -1: none */
+    long double largest, difference2, norm2; /* long double: squares of doubles could overflow */
+    int64_t row, col;                        /* position of the (first) largest difference; -1: none */
     struct value in_a, in_b;
 };
 
-static void count(void *to, const struct two *t, int64_t row, int col, int64_t a, int64_t b)
+static void count(void *to, const struct pair *t, int64_t row, int col, int64_t a, int64_t b)
 {
     struct found *f = to;
     struct value x = value_at(t->A, a), y = value_at(t->B, b);
@@ -121,7 +121,7 @@ struct filling {
     int64_t n;
 };
 
-static void fill(void *to, const struct two *t, int64_t row, int col, int64_t a, int64_t b)
+static void fill(void *to, const struct pair *t, int64_t row, int col, int64_t a, int64_t b)
 {
     struct filling *f = to;
     struct value x = value_at(t->A, a), y = value_at(t->B, b);
@@ -133,7 +133,7 @@ static void fill(void *to, const struct two *t, int64_t row, int col, int64_t a,
     f->n++;
 }
 
-static bool keep(struct session *s, const struct args *a, const struct matrix *A, const struct two *t,
+static bool keep(struct session *s, const struct args *a, const struct matrix *A, const struct pair *t,
                  const struct found *f, struct err *e)
 {
     struct csr D;
@@ -202,7 +202,7 @@ static bool run_diff(struct session *s, const struct args *a, struct err *e)
     struct matrix *A = session_matrix(s, arg(a, "matrix"), e), *B = session_matrix(s, arg(a, "matrix2"), e);
     struct found f = {.row = -1, .col = -1};
     if (!A || !B) return false;
-    struct two t = {&A->csr, &B->csr};
+    struct pair t = {&A->csr, &B->csr};
     if (!walk(&t, count, &f, NULL, NULL, &s->watch, e)) return false;
     if (arg(a, "as") && !keep(s, a, A, &t, &f, e)) return false;
     report(s->out, A, B, &f);

@@ -1,4 +1,4 @@
-/* explain: what costs a kernel time, in words and numbers, and the remedy; most important first. */
+/* explain: the causes of a kernel's time, the most expensive first, with remedies. */
 #include "session/command.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
@@ -43,7 +43,8 @@ static int faster(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The kernels that remedies name, predicted for the same matrix; those that cannot be are left out. */
+/* Predict the kernels that remedies name for the same matrix, and complete the remedies; kernels that cannot be
+   predicted are left out. */
 static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
                    struct err *e)
 {

@@ -56,7 +56,7 @@ static void help_all(struct out *o)
            "exit status is 1.");
 }
 
-/* The abbreviations of sources in formats, kernels and solvers. */
+/* The sources that formats, kernels and solvers cite by short names. */
 static const struct {
     const char *name, *work;
 } sources[] = {
@@ -200,7 +200,7 @@ static bool help_kernel(struct session *s, const char *name)
     return true;
 }
 
-/* The bytes that an iteration on the current matrix moves at least; for restarted solvers with m = 30. */
+/* The least number of bytes that an iteration moves for the current matrix; restarted solvers with m = 30. */
 static void out_moved(struct session *s, const struct solver *v)
 {
     enum { DEFAULT_M = 30 };

@@ -63,7 +63,8 @@ static bool run_load(struct session *s, const struct args *a, struct err *e)
 {
     int n = arg_count(a, "file");
     const char *name = arg(a, "as");
-    if (name && n > 1) return fail(e, E_USAGE, "expected one file before `as %s`, found %d", name, n);
+    if (name && n > 1)
+        return fail(e, E_USAGE, "%d files cannot share the name `%s`: give one file before `as`", n, name);
     for (int i = 0; i < n; i++)
         if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), e)) return false;
     return true;

@@ -280,7 +280,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
         return fail(e, E_USAGE, "`step` is the textbook algorithm: it takes no method, b, reps or all");
     if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
-    if (reps < 0 || reps > 1000) return fail(e, E_USAGE, "reps is %lld: give 0 to 1000", (long long)reps);
+    if (reps < 0 || reps > 1000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000", (long long)reps);
     if (b < 0 || b > INT32_MAX || (arg(a, "b") && !b))
         return fail(e, E_USAGE, "b is %lld: give a power of two", (long long)b);
     o.b = (int)b;

@@ -1,4 +1,4 @@
-/* predict: a kernel's GPU time by the cost model, to be compared with spmv's measurement. */
+/* predict: a kernel's GPU time by the cost model, to compare with the measurement of `spmv`. */
 #include "session/command.h"
 #include "microscope/modeled.h"
 #include "session/predicted.h"

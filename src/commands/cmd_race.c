@@ -82,7 +82,7 @@ static bool check_options(const struct race *r, const struct args *a, struct err
             return fail(e, E_USAGE, "`%s` is not for a race of %s", not_for[i], r->kernels ? "kernels" : "solvers");
     int64_t reps = arg_int(a, "reps", 0);
     if (reps >= 0 && reps <= 1000000) return true;
-    return fail(e, E_USAGE, "reps is %lld: give 0 to 1000000", (long long)reps);
+    return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
 }
 
 /* ---- beginning ---- */
@@ -327,17 +327,16 @@ const struct command command_race = {
     .about = "solvers, or kernels, side by side in turns of equal time",
     .help =
         "Up to eight solvers, or eight kernels. A number after a solver is its m if it restarts, or its omega if it\n"
-        "has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The\n"
-        "time of a solver is that of its iterations, without set-up. On a terminal a plot shows all residuals after\n"
+        "has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The time of\n"
+        "a solver is that of its iterations, without set-up. On a terminal a plot shows all residuals after\n"
         "0.3 s: t switches between time and iterations, q returns to the prompt, where the race waits for\n"
         "`continue` or `stop`, x or Ctrl-C stops all racers; `view race` shows the plot again.\n"
         "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"
         "solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged first, by\n"
         "time, then all other solvers by the residual they reached.\n"
         "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
-        "interquartile range (+-) are those of single SpMVs. On the emulator, which has no time, solvers take turns "
-        "by\n"
-        "iterations.\n"
+        "interquartile range (+-) are those of single SpMVs. On the emulator, which has no time, solvers take\n"
+        "turns by iterations.\n"
         "    race cg gmres 30 bicgstab on cpu\n"
         "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,

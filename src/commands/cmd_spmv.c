@@ -54,8 +54,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
         session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
     struct run r;
     if (!w.matrix) return false;
-    if (reps < 0 || reps > 1000000)
-        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
     w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
     const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
     if (!k || !arg_params(a, k->format->params, param, e)) return false;

@@ -209,10 +209,9 @@ const struct command command_transpose = {
     .name = "transpose",
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
-    .help = "On cuda and emu, kernels sort stably by column; on cpu all threads work on it. A complex matrix is "
-            "transposed\n"
-            "by one thread and not conjugated. The new matrix becomes the current one, named A-t by default. If the\n"
-            "device has too little memory, cpu makes it.\n"
+    .help = "On cuda and emu, kernels sort stably by column; on cpu all threads work on it. A complex matrix is\n"
+            "transposed by one thread and not conjugated. The new matrix becomes the current one, named A-t by\n"
+            "default. If the device has too little memory, cpu makes it.\n"
             "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

@@ -20,9 +20,9 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
-enum { ELEMENTS_WIDE = 19 }; /* beside the other columns, on a screen of 100 */
+enum { ELEMENTS_WIDE = 19 }; /* the columns left by the rest of the table on a screen of 100 */
 
-/* After "x[": "0, 7, 2, ...", as many as fit. */
+/* Append "0, 7, 2, ..." after "x[", as many elements as fit. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
 {
     for (uint32_t left = r->mask; left; left &= left - 1) {
@@ -113,7 +113,7 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     out_int(o, "lanes", "lanes", f.lanes);
     out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
     out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
-    out_num(o, "sectors_again", "again", global ? __builtin_popcountll(v->step[k].refetched) : NAN, "%.0f");
+    out_num(o, "sectors_again", "refetch", global ? __builtin_popcountll(v->step[k].refetched) : NAN, "%.0f");
     out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
     out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
     out_num(o, "turns", NULL, shared ? f.wavefronts : NAN, NULL);
@@ -144,7 +144,7 @@ static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
     out_nums(o, "lane_padding", LANES, padding);
 }
 
-/* CSV: one line for each lane that takes part. */
+/* CSV: one line per active lane. */
 static void out_lines(struct out *o, const struct tracing *v, int64_t k)
 {
     for (int l = 0; l < LANES; l++) {
@@ -186,7 +186,7 @@ static double share(int64_t a, int64_t b)
     return b ? (double)a / (double)b : NAN;
 }
 
-/* JSON: the last row. */
+/* The last row in JSON. */
 static void out_totals(struct out *o, const struct tracing *v, const struct trace_sums *t)
 {
     out_row(o);
@@ -230,7 +230,8 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->wavefronts, a, sizeof a),
                  show_count(t->wavefronts_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s serialised after another at the same address", how_many(t->contended, "lane").text);
+        out_text(o, "atomics: %s serialised because another lane uses the same address",
+                 how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
         out_text(o, "serialised atomics, which a GPU counts as %s more: %s in all",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
@@ -287,7 +288,7 @@ static bool not_negative(const struct args *a, const char *key, int64_t most, in
 {
     int64_t n = arg_int(a, key, *v);
     if (arg(a, key) && (n < 0 || n > most))
-        return fail(e, E_USAGE, "expected 0 to %lld after `%s`, found %lld", (long long)most, key, (long long)n);
+        return fail(e, E_USAGE, "`%s %lld` is outside 0 .. %lld", key, (long long)n, (long long)most);
     *v = n;
     return true;
 }
@@ -306,15 +307,14 @@ static bool range_of(const struct args *a, struct out *o, const struct tracing *
     if (!not_negative(a, "to", INT64_MAX, to, e)) return false;
     if (*to > last) *to = last;
     if (*to >= *from) return true;
-    return fail(e, E_USAGE, "expected %lld to %lld after `to`, found %lld", (long long)*from, (long long)last,
-                (long long)*to);
+    return fail(e, E_USAGE, "`to %lld` is outside %lld .. %lld", (long long)*to, (long long)*from, (long long)last);
 }
 
 static bool begin(struct session *s, const struct args *a, struct err *e)
 {
-    struct trace_wanted w = {.matrix = session_matrix(s, arg(a, "of"), e),
-                             .kernel = kernel_find(arg(a, "kernel")),
-                             .real = arg_precision(a)};
+    struct trace_request w = {.matrix = session_matrix(s, arg(a, "of"), e),
+                              .kernel = kernel_find(arg(a, "kernel")),
+                              .real = arg_precision(a)};
     int64_t param[PARAMS_MAX], launch = -1, warp = 0;
     if (!w.matrix || !arg_params(a, w.kernel->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
@@ -347,7 +347,7 @@ const struct command command_trace = {
         "The emulator runs the kernel's real source and records each lane's accesses. A step is what the lanes of a\n"
         "warp do together: one load, store, atomic, shuffle or barrier. For each step the table shows the source\n"
         "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
-        "of them this warp had fetched before (again), and the elements. The default is warp 0 of block 0 of the\n"
+        "of them this warp had fetched before (refetch), and the elements. The default is warp 0 of block 0 of the\n"
         "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are the\n"
         "format's. view (or `view trace` afterwards) opens a full screen, to step forwards and backwards; spy and\n"
         "layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"

@@ -1,4 +1,4 @@
-/* transfer: the cost of copying to a device, by every method, and how much of it overlapping hides. */
+/* transfer: the cost of copying to a device by each method, and the part of it that overlap hides. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -20,8 +20,8 @@ static bool in_range(const struct args *a, const char *key, int64_t default_valu
     int64_t n = arg_int(a, key, default_value);
     *v = (int)n;
     if (n >= least && n <= most) return true;
-    return fail(e, E_USAGE, "expected %lld to %lld %s, found %lld", (long long)least, (long long)most,
-                key[1] ? key : "MB", (long long)n);
+    return fail(e, E_USAGE, "%lld %s is outside %lld .. %lld", (long long)n, key[1] ? key : "MB", (long long)least,
+                (long long)most);
 }
 
 /* A band of about so many bytes as CSR, 17 entries per row. */

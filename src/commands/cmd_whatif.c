@@ -29,7 +29,7 @@ struct whatif {
     struct packed last;
 };
 
-/* k NULL: the kernel that cannot be emulated, and why. */
+/* Print a row. k NULL: the kernel cannot be emulated, for the reason `why`. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
 {
@@ -63,12 +63,12 @@ static bool one_kernel(struct whatif *w, const struct csr *A, const struct kerne
     struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
     if (!t) return false;
     bool ok = modeled_csr(A, k, w->param, w->real, &w->on, &w->s->watch, &w->last, t, &why);
-    bool alone = why.code == E_LIMIT || why.code == E_UNSUPPORTED;
+    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED;
     refusal_without_force(&why, w->format->name, w->real, false);
-    if (ok || alone) out_case(w, k, ok ? &t->plan : p, ok ? t : NULL, ok ? NULL : why.text);
+    if (ok || only_this) out_case(w, k, ok ? &t->plan : p, ok ? t : NULL, ok ? NULL : why.text);
     if (ok) w->sampled |= t->work.sampled;
     mem_free(t);
-    return ok || alone || fail_at(e, why.code, why.where, "%s", why.text);
+    return ok || only_this || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 static bool all_kernels(struct whatif *w, const struct csr *A, struct err *e)
@@ -91,8 +91,8 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
     return ok;
 }
 
-/* The time for the matrix as it is, to compare with. */
-static bool look_at_now(struct whatif *w, struct err *e)
+/* Predict the time for the matrix as it is, for comparison. */
+static bool predict_now(struct whatif *w, struct err *e)
 {
     struct advice csr;
     if (!modeled_matrix(w->m, e) || !advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e)) return false;
@@ -121,7 +121,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "parameters need a format before them: `whatif format sell 32`");
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
-    bool ok = look_at_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
+    bool ok = predict_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;

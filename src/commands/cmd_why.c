@@ -1,4 +1,4 @@
-/* why not: what keeps a format from being the advised one. */
+/* why not: the reason why a format is not the advised one. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -16,13 +16,15 @@ struct answer {
     const struct format *format;
     const struct matrix *matrix;
     enum type real;
-    const struct modeled *best, *own; /* of all kernels; of the format's kernels, NULL: none */
-    const char *reason;               /* why there is none */
+    const struct modeled *best; /* the fastest of all kernels; NULL: none */
+    const struct modeled *own;  /* the fastest kernel of the format; NULL: none */
+    const char *reason;         /* why the format has none */
     bool has_cause;
-    struct finding cause; /* what costs its kernel most */
+    struct finding cause; /* the main extra cost of its kernel */
 };
 
-/* Slower means longer by more than this factor. A cause below that share of the difference is ignored. */
+/* A kernel counts as slower if it takes longer by more than the factor AS_FAST. A cause that explains less than the
+   share CAUSE_LEAST of the difference is ignored. */
 #define AS_FAST 1.03
 #define CAUSE_LEAST 0.2
 
@@ -40,7 +42,7 @@ static double us_of(const struct finding *f, int n, const char *cause)
     return 0;
 }
 
-/* The main extra cost of the format's kernel over the best kernel: both may pay for launches. */
+/* The main extra cost of the format's kernel: costs that the best kernel has too, such as launches, are subtracted. */
 static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
 {
     struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
@@ -123,7 +125,7 @@ static void say_answer(struct out *o, const struct answer *w)
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
 
-/* Checked before anything is emulated: false, and why, if the format cannot be packed. */
+/* Check that the format can be packed, before anything is emulated; otherwise `why` has the reason. */
 static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
 {
     struct plan p;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Time of a turn; total time of each kernel; most SpMVs that are timed together. */
+/* In us: the length of a turn, and the total time of each kernel. TOGETHER: the most SpMVs that are timed together. */
 static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
 enum { TOGETHER = 64 };
 
@@ -38,7 +38,7 @@ static bool runs(const struct race *r, const struct racer *x)
     return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
 }
 
-/* The racer with the least progress has the next turn: time used, or iterations where there is no time. */
+/* The racer with the least progress has the next turn. Progress is the time used, or on the emulator the iterations. */
 static double progress_of(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
@@ -85,7 +85,7 @@ static bool multiply(void *ctx, struct err *e)
     return kernel_launch(p->kernel, &p->launch, e);
 }
 
-/* As many SpMVs as fit in a turn, by the mean time of those so far. */
+/* The number of SpMVs that fit in a turn, by the mean time of the SpMVs so far. */
 static int products_of(const struct race *r, const struct racer *x)
 {
     double each = x->nmarks ? x->us / (double)x->nmarks : TURN_US, fit = TURN_US / (each + 0.1);

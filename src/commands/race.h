@@ -69,8 +69,9 @@ void race_free(struct race *r);
 /* The iterations, with a fraction, that a solver had done after `us` of its time; -1: it ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* Whether the race still uses M; and replace M by another copy of it. r may be NULL. */
+/* Whether the race still uses M. r may be NULL, here and below. */
 bool race_uses(const struct race *r, const struct mat *M);
+/* Refer to `to` instead of `from`. */
 void race_moved(struct race *r, const struct mat *from, struct mat *to);
 
 #endif

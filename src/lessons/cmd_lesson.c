@@ -1,5 +1,5 @@
 /* lesson: read a text, run its commands, ask its questions, and fill in our own numbers beside those of papers in its
-   tables. A lesson is also a test: what it states about itself is checked.
+   tables. A lesson is also a test: its expected lines and written answers are checked.
 
    The first byte of a line gives its kind:
      %        a comment
@@ -8,9 +8,9 @@
      @        a line that the command above must print, in this order: * is any text, repeated blanks count once
      @!       the command above must fail with such an error
      ?        a question; lines of the form "?  a  this" are its choices
-     =        its answer, see lesson_answer.c; more of them are alternatives, and a computed one must agree with a
-              written one. With "of it" it is a guess at the output of the commands that follow at once. A question
-              without an answer is one to think about
+     =        its answer, see lesson_answer.c; several are alternatives, and a computed answer must agree with a
+              written one. With "of it" the reader guesses the output of the commands that follow at once. A question
+              without an answer is only to think about
      !        text shown after the answer
      |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
@@ -48,7 +48,7 @@ struct lesson {
     char line[LINE_LIMIT + 2]; /* the line of prose being filled */
     struct question question;
     struct score score;
-    struct capture capture; /* output of the last commands, as long as later lines may refer to it */
+    struct capture capture; /* output of the last commands, kept while later lines may refer to it */
     enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; @! accepts a refusal */
     const struct mark *last;                      /* kind of the previous line */
 };
@@ -171,14 +171,15 @@ static bool explanation(struct lesson *L, char *text, struct err *e)
 
 /* ---- lines ---- */
 
-/* What a line belongs to; a question and its answers, or commands and what is expected of them, form one part. */
+/* The part of a lesson that a line belongs to. A question with its answers forms one part, and so do commands with
+   their expected lines. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
     const char *first; /* the first bytes that mark such a line */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
-    int after;  /* parts that it continues when the previous line belongs to one of them */
-    bool flows; /* it is filled up together with a previous line of the same kind */
+    int after;  /* set of parts: after a line of one of them, this line continues the part */
+    bool flows; /* consecutive lines of this kind are filled as one paragraph */
 } marks[] = {
     {"%", comment, NOTHING, 0, false},
     {"#", title, NOTHING, 0, false},
@@ -199,7 +200,7 @@ static const struct mark *mark_of(const char *line)
     return m;
 }
 
-/* Finish what the lines above belong to. */
+/* Finish the part that the lines above belong to. */
 static bool close_part(struct lesson *L, struct err *e)
 {
     bool ok = L->ended != REFUSED && settle(L, e); /* a refusal has been reported */
@@ -286,8 +287,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     const char *path = arg(a, "file");
     int64_t reps = arg_int(a, "reps", 0);
     if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
-    if (reps < 0 || reps > 1000000)
-        return fail(e, E_USAGE, "expected 0 to 1000000 after `reps`, found %lld", (long long)reps);
+    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
     if (strlen(path) >= 4096) return fail(e, E_LIMIT, "the path is too long: at most 4095 bytes");
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
@@ -302,7 +302,7 @@ const struct command command_lesson = {
     .grammar = "FILE [reps N]",
     .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
     .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
-            "kept until the next lesson. Questions are interactive at a terminal: Enter alone shows the answer,\n"
+            "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer,\n"
             "Ctrl-C leaves the lesson. Otherwise they are printed with their answers. A lesson is a text file; file\n"
             "names in it are relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"

@@ -1,4 +1,4 @@
-/* What the files of `lesson` share: captured output of commands, answers, questions. */
+/* Declarations shared by the files of `lesson`: captured output of commands, answers, questions. */
 #ifndef LESSON_H
 #define LESSON_H
 
@@ -14,15 +14,16 @@ struct session;
 
 /* ---- lesson_capture.c: the output of commands ---- */
 
-/* The rows and text that one command, or several consecutive ones, printed. */
+/* The rows and text that one command or several consecutive commands printed. */
 struct capture {
     FILE *rows_file, *text_file; /* memory streams that fill rows and text; open until capture_free */
     char *rows, *text;           /* JSON lines; text as on the screen */
     size_t nrows, ntext;         /* in bytes */
     size_t from;                 /* offset in text, after the last expected line that was found */
 };
-/* Run the line and capture its output. `rows`: run a command that prints no rows in text mode a second time, as JSON.
-   false: the command failed and has reported that; or, with e set, its output could not be captured. */
+/* Run the line and capture its output. `rows`: the rows are needed, so a command that prints rows only in JSON mode
+   runs a second time in that mode. false: the command failed and has reported that; or, with e set, its output could
+   not be captured. */
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
 /* The same without printing. A failure of the command is reported in e. */
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
@@ -41,7 +42,7 @@ struct answer {
     bool number;  /* false: words */
     bool unknown; /* computed from a value that is null on this device */
     double value;
-    double slack; /* accepted error, a fraction of the value if relative; NaN: none given */
+    double slack; /* accepted error, a fraction of the value if `relative`; NaN: not given */
     bool relative;
     char words[256]; /* alternatives with | between */
 };
@@ -67,8 +68,8 @@ struct question {
     char choice[CHOICES_MOST][120];
     int nanswers;
     struct answer answer[ANSWERS_MOST];
-    bool asked, settled;
-    char *given; /* what the reader typed, owned; NULL: nothing */
+    bool asked, settled; /* settled: judged and printed */
+    char *given;         /* what the reader typed, owned; NULL: nothing */
 };
 enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };
 struct score {
@@ -83,7 +84,8 @@ bool question_answer(struct question *q, const char *text, int64_t line, struct 
 bool question_needs_it(const struct question *q);
 /* Ask, if the session is interactive. */
 void question_ask(struct session *s, struct question *q, struct score *n);
-/* Compute the answer (it: the output since the question, or NULL), judge what was typed, and print the result. */
+/* Compute the answer, judge what was typed, and print the result. `it`: the output of the commands below the question,
+   or NULL. */
 bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e);
 void question_free(struct question *q);
 void score_say(struct session *s, const struct score *n);

@@ -1,11 +1,12 @@
 /* Answers of a lesson: numbers with a tolerance, words, or a small expression over the output of a command.
 
      = 5.2 +- 10%                              a number; without +- a whole one is exact, others may be 1% off
-     = csr | compressed rows                   words, upper or lower case; "..." if they look like something else
+     = csr | compressed rows                   words, upper or lower case; in "..." if they look like a number or key
      = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
      = iterations[solver=gmres,m=10] of it     the same, of the command below the question
 
-   KEY is that of the first row that has it, KEY[k=v] of the first row where k is v; [n] is element n of a list. */
+   KEY is the value in the first row that has the key, KEY[k=v] in the first row where k is v; [n] is element n of a
+   list. */
 #include "session/command.h"
 #include "base/err.h"
 #include "lesson.h"
@@ -100,9 +101,9 @@ char *answer_show(const struct answer *a, char *out, size_t size)
     return out;
 }
 
-/* ---- reading one ---- */
+/* ---- reading an answer ---- */
 
-/* "+- 3" or "+- 10%" after the number or expression, which ends before it. */
+/* Read "+- 3" or "+- 10%" after the number or expression, and cut it off the text. */
 static bool read_slack(struct answer *a, char *text, struct err *e)
 {
     char *at = strstr(text, "+-"), *end;
@@ -112,13 +113,13 @@ static bool read_slack(struct answer *a, char *text, struct err *e)
     a->relative = *end == '%';
     end += a->relative;
     if (end == at + 2 || end[strspn(end, " \t")] || !(v >= 0))
-        return fail(e, E_INPUT, "expected a number or a percentage after +-, as in 5.2 +- 10%%, found `%.60s`", at + 2);
+        return fail(e, E_INPUT, "`%.60s` after +- is not a number or percentage: write it as in 5.2 +- 10%%", at + 2);
     a->slack = a->relative ? v / 100 : v;
     *at = 0;
     return true;
 }
 
-/* " of " is followed by a command, or by `it`. */
+/* The " of " of the text that a command or `it` follows, or NULL. */
 static char *command_in(char *text)
 {
     char name[64], *of = strstr(text, " of ");
@@ -142,7 +143,7 @@ static bool read_number(struct answer *a, char *text, struct err *e)
     a->value = strtod(text, &end);
     a->number = true;
     if (end != text && !end[strspn(end, " \t")] && isfinite(a->value)) return true;
-    return fail(e, E_INPUT, "expected a number, or words in quotes, found `%.60s`", text);
+    return fail(e, E_INPUT, "`%.60s` is not a number: put quotes around words", text);
 }
 
 bool answer_read(struct answer *a, const char *text, struct err *e)
@@ -163,14 +164,14 @@ bool answer_read(struct answer *a, const char *text, struct err *e)
     return read_slack(a, a->text, e);
 }
 
-/* ---- computing one ---- */
+/* ---- computing an answer ---- */
 
 struct calculation {
     const cJSON *rows;
     const char *at;
-    const cJSON *item; /* the value of the last key */
-    int terms;
-    bool unknown; /* some value is null */
+    const cJSON *item; /* value of the last key */
+    int terms;         /* numbers, keys and parentheses read so far */
+    bool unknown;      /* some value is null */
     struct err *e;
 };
 
@@ -244,7 +245,7 @@ static bool read_key(struct calculation *c, double *v)
     size_t k = strspn(c->at, letters), n = 0;
     snprintf(key, sizeof key, "%.*s", (int)k, c->at);
     c->at += k;
-    if (!k) return fail(c->e, E_INPUT, "expected a key or a number, found `%.60s`", begin);
+    if (!k) return fail(c->e, E_INPUT, "`%.60s` does not begin with a key or a number", begin);
     const char *what = *c->at == '[' && strspn(c->at + 1, "0123456789") ? "" : brackets(c, &n);
     const cJSON *item = find(c->rows, key, what, n);
     size_t index_size = 0;
@@ -265,7 +266,7 @@ static bool factor(struct calculation *c, double *v)
     c->terms++;
     if (take(c, '(')) {
         if (!add(c, v)) return false;
-        return take(c, ')') || fail(c->e, E_INPUT, "expected `)`, found `%.60s`", c->at);
+        return take(c, ')') || fail(c->e, E_INPUT, "a `)` is missing before `%.60s`", c->at);
     }
     if (*c->at < '0' || *c->at > '9') return read_key(c, v);
     *v = strtod(c->at, &end);
@@ -301,7 +302,7 @@ static bool add(struct calculation *c, double *v)
     return ok;
 }
 
-/* A key alone may be a word. */
+/* An expression that is a single key may have words as its value. */
 static bool take_word(struct answer *a, const struct calculation *c)
 {
     const char *text = cJSON_IsBool(c->item) ? (cJSON_IsTrue(c->item) ? "yes" : "no") : cJSON_GetStringValue(c->item);
@@ -315,11 +316,13 @@ bool answer_compute(struct answer *a, const cJSON *rows, struct err *e)
     struct calculation c = {.rows = rows, .at = a->expression, .e = e};
     if (!add(&c, &a->value)) return false;
     blanks(&c);
-    if (*c.at) return fail(e, E_INPUT, "expected + - * / or the end, found `%.60s`; put quotes around words", c.at);
+    if (*c.at)
+        return fail(e, E_INPUT, "`%.60s` follows a complete expression: put + - * / before it, or quotes around words",
+                    c.at);
     a->unknown = c.unknown;
     a->number = true;
     if (c.unknown) return true;
     a->number = !take_word(a, &c);
     if (!a->number || isfinite(a->value)) return true;
-    return fail(e, E_INPUT, "expected a number, but `%.100s` is none", a->expression);
+    return fail(e, E_INPUT, "the value of `%.100s` is not a finite number", a->expression);
 }

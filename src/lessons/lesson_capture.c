@@ -1,4 +1,5 @@
-/* Capture the output of a lesson's commands: rows answer questions, text is compared with the expected lines. */
+/* Capture the output of a lesson's commands: questions are answered from its rows, expected lines are compared with its
+   text. */
 #include "session/command.h"
 #include "base/err.h"
 #include "lesson.h"
@@ -57,15 +58,14 @@ bool capture_quietly(struct session *s, const char *line, struct capture *h, str
     return ok || report_error(h, line, e);
 }
 
-/* Does the command print a drawing or prose in text mode, but rows as JSON? These commands change nothing, so they can
-   run twice. */
-static bool has_two_ways(const char *line)
+/* Whether the first command of the line prints rows in JSON mode only. */
+static bool rows_only_in_json(const char *line)
 {
-    static const char *const names[] = {"spy", "rows", "layout", "check"};
+    char name[32];
     line += strspn(line, " \t");
-    for (int i = 0; i < COUNT(names); i++)
-        if (strlen(names[i]) == strcspn(line, " ;") && !strncmp(line, names[i], strlen(names[i]))) return true;
-    return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " ;"), line);
+    const struct command *c = command_find(name);
+    return c && c->rows_only_in_json;
 }
 
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e)
@@ -76,7 +76,7 @@ bool capture_line(struct session *s, const char *line, bool rows, struct capture
     out_listen(s->out, h->rows_file, h->text_file);
     bool ok = run_line(s, line);
     out_listen(s->out, NULL, NULL);
-    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !has_two_ways(line) || capture_quietly(s, line, h, e));
+    return ok && (!rows || out_mode(s->out) != OUT_TEXT || !rows_only_in_json(line) || capture_quietly(s, line, h, e));
 }
 
 cJSON *capture_rows(struct capture *h, struct err *e)
@@ -98,7 +98,7 @@ cJSON *capture_rows(struct capture *h, struct err *e)
 
 enum { LINE_MOST = 4096 };
 
-/* Copy n bytes of a line, runs of blanks as one, none at the ends. */
+/* Copy n bytes of a line without blanks at the ends; each run of blanks becomes one. */
 static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
 {
     size_t used = 0;
@@ -114,14 +114,14 @@ static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
 
 static bool matches(const char *line, const char *pattern)
 {
-    const char *star = NULL, *again = NULL;
+    const char *star = NULL, *retry = NULL;
     while (*line) {
         if (*pattern == '*')
-            star = pattern++, again = line;
+            star = pattern++, retry = line;
         else if (*pattern == *line)
             pattern++, line++;
         else if (star)
-            pattern = star + 1, line = ++again;
+            pattern = star + 1, line = ++retry;
         else
             return false;
     }

@@ -70,7 +70,7 @@ bool question_needs_it(const struct question *q)
 
 /* ---- asking ---- */
 
-/* If all answers are numbers, typed text that is no number is a typing error, not a wrong answer. */
+/* Whether all answers are numbers: then typed text that is not a number is a typing error, not a wrong answer. */
 static bool wants_number(const struct question *q)
 {
     bool any = false;
@@ -175,7 +175,8 @@ static enum outcome judge(const struct question *q)
     return WRONG;
 }
 
-/* out: " You said 60, 2.1 times that."; the result is the judgement: "Close", "Far off", ... */
+/* Compare a typed number with the answer. out: " You answered 60, 2.1 times that."; the result is "Close", "Far off",
+ * ... */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;

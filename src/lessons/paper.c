@@ -1,4 +1,5 @@
-/* The tables of papers in a lesson: each row holds a number from a paper; our own is measured and printed beside it. */
+/* The tables of papers in a lesson: each row states a number from a paper, and our own number is measured and printed
+   beside it. */
 #include "paper.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The inputs of a quantity; those that it does not need are empty. */
+/* The inputs from which a quantity is computed; those that it does not need are empty. */
 struct about {
     struct matrix *m;
     const struct stats *stats;
@@ -69,7 +70,7 @@ static double count_padding(const struct about *x)
     return (double)(stored_slots(x->S) - x->S->nnz);
 }
 
-static double padding_a_nonzero(const struct about *x)
+static double padding_per_nonzero(const struct about *x)
 {
     return count_padding(x) / count_nonzeros(x);
 }
@@ -135,7 +136,7 @@ static const struct quantity quantities[] = {
     {"density", "%.6f", MATRIX, filled_share},
     {"diagonals", "%.0f", MATRIX, count_diagonals},
     {"padding", "%.0f", FORMAT, count_padding},
-    {"padding/nonzero", "%.2f", FORMAT, padding_a_nonzero},
+    {"padding/nonzero", "%.2f", FORMAT, padding_per_nonzero},
     {"packing ms", "%.3f", FORMAT, packing_ms},
     {"operands", "%.0f", DIAGONALS, count_operands},
     {"variance", "%.1f", DIAGONALS, operand_variance},
@@ -159,7 +160,7 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", q->name);
     }
-    fail(e, E_INPUT, "expected one of %s, or of these and f32, found %s", known, name);
+    fail(e, E_INPUT, "`%s` is not a quantity; known are %s, each also with f32", name, known);
     return NULL;
 }
 
@@ -184,7 +185,7 @@ static struct taken *taken_find(const struct papers *p, const struct matrix *m, 
     return NULL;
 }
 
-/* Room for one more measurement; the caller increments ntaken once it is done. */
+/* Make room for one more measurement; the caller increments ntaken after the measurement succeeds. */
 static struct taken *taken_new(struct papers *p, struct matrix *m, const struct kernel *k, const char *of,
                                struct err *e)
 {
@@ -220,14 +221,14 @@ static const struct paper_times *times_of(struct session *s, struct papers *p, s
     return &t->times;
 }
 
-/* The libraries' kernels are in builds with CUDA only. */
+/* Report an unknown name. Library kernels exist only in builds with CUDA. */
 static bool unknown(const char *name, struct err *e)
 {
     if (!strncmp(name, "cusparse-", 9)) return fail(e, E_UNSUPPORTED, "%s needs a build with CUDA", name);
-    return fail(e, E_INPUT, "expected a kernel or a format, found %s", name);
+    return fail(e, E_INPUT, "`%s` is neither a kernel nor a format", name);
 }
 
-/* The kernel called `name` if the device runs it, else the device's own for the same format. */
+/* The kernel called `name` if the device runs it, otherwise the device's default kernel for the same format. */
 static const struct kernel *kernel_called(const struct papers *p, const char *name, const struct csr *A, struct err *e)
 {
     const struct kernel *k = kernel_find(name);
@@ -273,7 +274,7 @@ static bool take(struct session *s, struct papers *p, struct matrix *m, const ch
     return true;
 }
 
-/* `of` is a name, or the ratio of two: "a / b". */
+/* `of` is a name, or a ratio "a / b" of the quantity for two names. */
 static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, const char *of, const struct quantity *q,
                        double *value, struct err *e)
 {
@@ -287,7 +288,7 @@ static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, co
     return true;
 }
 
-/* ---- over all matrices of the lesson ---- */
+/* ---- mean, highest and lowest over all matrices of the lesson ---- */
 
 static double mean_of(double mean, double value, int n)
 {
@@ -331,7 +332,7 @@ static bool take_whole(struct session *s, struct papers *p, const struct whole *
 
 enum { CELLS = 4 };
 
-/* "| a | b |" into its cells, without blanks around them. */
+/* Split "| a | b |" into its cells, without blanks around them. */
 static bool split(char *line, char *cell[CELLS], struct err *e)
 {
     int n = 0;
@@ -345,7 +346,7 @@ static bool split(char *line, char *cell[CELLS], struct err *e)
         n++;
     }
     if (n == CELLS && !at[strspn(at, " \t\r")]) return true;
-    return fail(e, E_INPUT, "expected %d cells between bars, as in | matrix | of | what | GPU |, found %d", CELLS, n);
+    return fail(e, E_INPUT, "the row has %d cells: give %d between bars, as in | matrix | of | what | GPU |", n, CELLS);
 }
 
 static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct err *e)
@@ -354,7 +355,7 @@ static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct 
     for (int i = 0; i < COUNT(names); i++)
         if (strcmp(cell[i], names[i]))
             return fail(e, E_INPUT,
-                        "expected the table to begin with | matrix | of | what | GPU |, found %s in place of %s",
+                        "the first row of the table has `%s` in place of `%s`: begin with | matrix | of | what | GPU |",
                         cell[i], names[i]);
     p->dev = session_device(s, NULL, e);
     snprintf(p->gpu, sizeof p->gpu, "%s", cell[3]);
@@ -362,8 +363,8 @@ static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct 
     return p->dev != NULL;
 }
 
-/* "us f32" asks for single precision. */
-static const struct quantity *asked(struct papers *p, char *what, struct err *e)
+/* The quantity in the third cell; "us f32" means single precision. */
+static const struct quantity *read_quantity(struct papers *p, char *what, struct err *e)
 {
     size_t n = strlen(what);
     bool single = n > 4 && !strcmp(what + n - 4, " f32");
@@ -379,7 +380,7 @@ static bool number(const char *text, double *value, struct err *e)
     char *end;
     *value = !strcmp(text, "-") ? NAN : strtod(text, &end);
     if (isnan(*value) || (end != text && !*end)) return true;
-    return fail(e, E_INPUT, "expected a number that the paper states, or - where it states none, found %s", text);
+    return fail(e, E_INPUT, "`%s` is not a number: give the one that the paper states, or - if it states none", text);
 }
 
 static bool answer(struct session *s, struct papers *p, char *cell[CELLS], const struct quantity *q, double *ours,
@@ -415,7 +416,7 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     struct err why = {0};
     if (!split(line, cell, e)) return false;
     if (!p->open) return head(p, cell, s, e);
-    const struct quantity *q = asked(p, cell[2], e);
+    const struct quantity *q = read_quantity(p, cell[2], e);
     if (!q || !number(cell[3], &paper, e)) return false;
     bool ok = answer(s, p, cell, q, &ours, &why);
     if (!ok && why.code != E_LIMIT && why.code != E_UNSUPPORTED && why.code != E_MEMORY)
@@ -428,7 +429,7 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     return true;
 }
 
-/* Is any measurement of the table of this sort? */
+/* Whether any measurement of the table satisfies `is`. */
 static bool some(const struct papers *p, bool (*is)(const struct taken *t))
 {
     for (int i = 0; i < p->ntaken; i++)

@@ -11,15 +11,18 @@ struct err;
 struct session;
 struct taken; /* a measurement for a row */
 
-/* A table of a lesson while it is being read; formats are packed however much padding they need:
-     | matrix  | of               | what     | GTX 260+ |   the last cell: the GPU of the paper
-     | add32   | dia              | padding  | 18664472 |   a format or kernel, a quantity, and the number in the paper;
-   -: none | highest | csr-vector / vab | us f32   | 5.57     |   a ratio of two kernels, the highest over all matrices
-   of the lesson, in fp32 Each row is printed with our number, measured on the session's device. */
+/* A table of a lesson while it is being read:
+     | matrix  | of               | what     | GTX 260+ |
+     | add32   | dia              | padding  | 18664472 |
+     | highest | csr-vector / vab | us f32   | 5.57     |
+   The first row ends with the GPU of the paper. Each other row has a matrix, a format or kernel, a quantity, and the
+   number in the paper (-: none). The last row here is the highest ratio of two kernels over all matrices of the lesson,
+   in fp32. Each row is printed with our number, measured on the session's device. Formats are packed however much
+   padding they need. */
 struct papers {
     int reps;   /* repetitions per measurement; 0: chosen automatically */
     bool open;  /* the heading was read */
-    bool timed; /* a row needed a time */
+    bool timed; /* some row needed a time */
     char gpu[64];
     struct device *dev;
     enum type real; /* of the row being read */

@@ -1,4 +1,4 @@
-/* What a solver's iteration takes on a device and on one thread of the host, and what dense LU takes, for paper.c. */
+/* The time of a solver's iteration on a device and on one thread of the host, and the time of dense LU, for paper.c. */
 #include "paper_times.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -18,7 +18,7 @@
 
 enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30 };
 
-/* Turn a failure that concerns this row alone into E_UNSUPPORTED, which does not end the lesson. */
+/* Turn a failure that concerns only this row into E_UNSUPPORTED, which does not end the lesson. */
 static bool refused(const struct err *why, struct err *e)
 {
     enum code code = why->code == E_NUMERIC || why->code == E_USAGE ? E_UNSUPPORTED : why->code;
@@ -27,7 +27,7 @@ static bool refused(const struct err *why, struct err *e)
 
 /* ---- solvers ---- */
 
-/* "gmres 30 sums host" */
+/* Read "gmres 30 sums host". */
 static bool read_solver(const char *of, struct solve_options *o, struct err *e)
 {
     char name[32] = "", rest[32] = "";
@@ -39,7 +39,7 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     o->solver = solver_find(name);
     o->sums_host = !strcmp(rest, "sums host");
     if (!o->solver || (*rest && !o->sums_host))
-        return fail(e, E_INPUT, "expected a solver, such as jacobi, gmres 30 or gmres 30 sums host, found %s", of);
+        return fail(e, E_INPUT, "`%s` is not a solver: write it as jacobi, gmres 30 or gmres 30 sums host", of);
     o->m = m ? m : o->solver->restarts ? DEFAULT_M : 0;
     return true;
 }
@@ -54,7 +54,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     return solve_drain(v, e);
 }
 
-/* One cycle to warm up, and one that is timed. */
+/* Run one cycle to warm up and time a second one. */
 static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
 {
     if (reps != 1 && !iterate(v, cycle, e)) return false;
@@ -66,7 +66,7 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     return true;
 }
 
-/* By the device's clock between events, so that waits of the host are excluded. */
+/* Time by the device's clock between events, so that waits of the host are excluded. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
@@ -134,7 +134,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct err why = {0};
     double spread;
     *out = (struct paper_times){NAN, NAN, NAN, NAN};
-    if (!o.method) return fail(e, E_INPUT, "expected an LU method, such as lu-serial or lu-paper, found %s", of);
+    if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method, such as lu-serial or lu-paper", of);
     if (d->kind == DEV_EMU) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;

@@ -1,4 +1,4 @@
-/* Commands: the table, and how lines and scripts are run. */
+/* Commands: their table, and how lines and scripts are run. */
 #include "command.h"
 #include "base/clock.h"
 #include "machine/device.h"

@@ -1,4 +1,4 @@
-/* Commands: the table of them, and how lines and scripts are run. */
+/* Commands: their table, and how lines and scripts are run. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -13,23 +13,24 @@ struct session;
 /* A command is one entry at the end of its file and one line in commands.def.
    grammar: space separated. UPPER = a value of that kind, by position; lower = a required word;
    [..] optional; [key KIND] an optional pair, in any order; [word] an optional flag; A... one or more.
-   Kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
-   (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+   Kinds, the main ones: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
+   WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name, *about; /* about: one line, shown by `help` */
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
-    bool runs_script; /* the log lists the commands of its script instead of this one */
-    bool unrecorded;  /* not written to recordings: a replay would end, nest or repeat itself */
+    bool runs_script;       /* the log lists the commands of its script instead of this one */
+    bool unrecorded;        /* not written to recordings: a replay would end, nest or repeat itself */
+    bool rows_only_in_json; /* in text it prints a drawing or prose; it changes nothing, so it can run twice */
 };
 extern const struct command *const commands[]; /* ended by NULL */
 extern const struct registry command_registry;
 const struct command *command_find(const char *name);
-/* Run one line: commands separated by ';', # comments, quotes, !shell. False if any failed; the error
-   has been printed through out_error. */
+/* Run one line: commands separated by ';', # comments, quotes, !shell. False if any failed; the error has been printed
+   through out_error. */
 bool run_line(struct session *s, const char *line);
-bool run_file(struct session *s, FILE *f, const char *name); /* stops at the first failure in batch */
+bool run_file(struct session *s, FILE *f, const char *name); /* stops at the first failure */
 /* Completions of the word that ends at `line[pos]`, one per call to `give`. */
 void complete(struct session *s, const char *line, size_t pos, void (*give)(void *user, const char *word), void *user);
 

@@ -21,7 +21,7 @@ struct front {
     enum turn (*live)(struct session *s, const char *name);
     /* Turn the terminal's echo of typed characters on or off, for a shell command. */
     void (*echo)(struct session *s, bool on);
-    /* Called by dispatch before a command's output or error: remove the progress line or live screen. */
+    /* Called before a command's output or error is printed: remove the progress line or live screen. */
     void (*calm)(struct session *s);
     /* Ask at the terminal. Returns the typed line, which the caller releases with mem_free; NULL: Ctrl-C or the end of
        input. */

@@ -114,7 +114,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* A race is between solvers or between kernels: after the first racer, offer only its sort. */
+/* A race is between solvers or between kernels: after the first racer, offer only others of its kind. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;

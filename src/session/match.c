@@ -1,4 +1,4 @@
-/* Match the words of a command with its grammar, and explain why they do not fit. */
+/* Match the words of a command with its grammar; if they do not fit, explain why. */
 #include "args.h"
 #include "command.h"
 #include "grammar.h"
@@ -147,8 +147,8 @@ static const struct item *keyword(const struct match *m)
 static bool take_keyword(struct match *m, const struct item *it, struct err *e)
 {
     if (m->used[it->group] && !m->lenient) {
-        bool alone = !arg(m->a, it->key);
-        return fail(e, E_USAGE, alone ? "`%s` contradicts an earlier word" : "`%s` is given twice", it->word);
+        bool contradicts = !arg(m->a, it->key);
+        return fail(e, E_USAGE, contradicts ? "`%s` contradicts an earlier word" : "`%s` is given twice", it->word);
     }
     m->used[it->group] = true;
     if (it->type == ITEM_PAIR)
@@ -242,8 +242,8 @@ static bool match_end(const struct match *m, struct err *e)
     const struct grammar *g = &m->a->grammar;
     if (m->open) return unexpected(m, e);
     for (int i = m->place; i < g->n; i++) {
-        bool had = i == m->place && m->some;
-        if (in_place(&g->item[i]) && !g->item[i].optional && !had) return unexpected(m, e);
+        bool has_value = i == m->place && m->some;
+        if (in_place(&g->item[i]) && !g->item[i].optional && !has_value) return unexpected(m, e);
     }
     return true;
 }

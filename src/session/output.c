@@ -23,7 +23,7 @@ struct out {
     bool html;          /* text is written as HTML */
     cJSON *json;        /* JSON: the row not printed yet */
     cJSON *within;      /* the object in one of its arrays that is being filled, or NULL */
-    bool said;          /* this command printed a row or an error */
+    bool printed;       /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
     FILE *rows, *text;  /* copies of the output, or NULL */
     int progress;       /* columns of the progress line now on the terminal */
@@ -88,7 +88,7 @@ static bool makes_json(const struct out *o)
 void out_begin(struct out *o, const char *command)
 {
     snprintf(o->command, sizeof o->command, "%s", command);
-    o->said = false;
+    o->printed = false;
     err_clear(&o->err);
 }
 
@@ -97,7 +97,7 @@ static bool no_memory(struct out *o)
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
 }
 
-/* Text as a JSON string without invalid UTF-8, which cJSON would pass on, or control bytes but the ends of lines. */
+/* A JSON string of text without invalid UTF-8, which cJSON would pass on, and without control bytes except newlines. */
 static cJSON *json_string(const char *text)
 {
     size_t n = strlen(text), size = 4 * n + 1;
@@ -107,7 +107,7 @@ static cJSON *json_string(const char *text)
     return j;
 }
 
-/* Put value in the pending object; it belongs to the object, or is freed. */
+/* Add value to the pending object, which takes it over; on failure value is freed. */
 static void json_put(struct out *o, const char *key, cJSON *value)
 {
     cJSON *to = o->within ? o->within : o->json;
@@ -178,7 +178,7 @@ static void flush(struct out *o)
 
 bool out_end(struct out *o, struct err *e)
 {
-    if (o->mode == OUT_JSON && !o->said && !o->json) json_start(o, true);
+    if (o->mode == OUT_JSON && !o->printed && !o->json) json_start(o, true);
     flush(o);
     out_progress_clear(o);
     errno = 0;
@@ -202,7 +202,7 @@ void out_error(struct out *o, const struct err *why)
     char where[sizeof why->where * 4], text[sizeof why->text * 4];
     flush(o);
     out_progress_clear(o);
-    o->said = true;
+    o->printed = true;
     print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
     print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
     if (o->text) fprintf(o->text, "%s\n", text);
@@ -219,7 +219,7 @@ static void start_row(struct out *o, bool record)
 {
     if (o->table.rows && o->records != record) flush(o);
     json_flush(o);
-    o->said = true;
+    o->printed = true;
     o->records = record;
     if (makes_json(o)) json_start(o, true);
     if (o->mode != OUT_JSON) table_row(&o->table);
@@ -256,7 +256,7 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
     if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
 }
 
-/* An exact integer where a double holds it, which all counts here do. */
+/* Print an integer. Readers of JSON hold it in a double, which is exact for all counts here. */
 static void whole(struct out *o, const char *key, const char *heading, int64_t value, const char *shown)
 {
     char digits[24];
@@ -282,7 +282,7 @@ void out_bytes(struct out *o, const char *key, const char *heading, int64_t valu
     whole(o, key, heading, value, show_bytes((double)value, shown, sizeof shown));
 }
 
-/* The shortest of 15 or 17 digits that reads back the same. */
+/* Print 15 digits if they read back the same, otherwise 17. */
 static void exact(double value, char *out, size_t size)
 {
     snprintf(out, size, "%.15g", value);

@@ -1,4 +1,5 @@
-/* Predictions for the commands: fetches matrices, products and the GPU from the session. */
+/* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the model.
+ */
 #include "predicted.h"
 #include "args.h"
 #include "machine/bench.h"
@@ -23,8 +24,7 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e)
 
 bool modeled_matrix(const struct matrix *m, struct err *e)
 {
-    if (m->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and all kernels multiply real matrices only", m->name);
+    if (m->csr.imag) return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", m->name);
     if (m->csr.nnz == 0) return fail(e, E_UNSUPPORTED, "%s has no entries: there is nothing to predict", m->name);
     return true;
 }
@@ -68,7 +68,7 @@ void refusal_without_force(struct err *e, const char *format, enum type real, bo
 {
     if (e && e->advice)
         err_advise(e, "`convert %s %sforce` %s", format, real == T_F32 ? "f32 " : "",
-                   first ? "first" : "stores it all the same");
+                   first ? "first" : "stores it anyway");
 }
 
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
@@ -86,7 +86,7 @@ void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
              g->name);
     out_text(o, "Model error measured on an NVIDIA H200: median 6%%, mean 11%% (24 matrices, fp64).");
     if (sampled)
-        out_text(o, "Blocks were sampled, and the longest row looked for: about %d accesses of lanes were watched.",
+        out_text(o, "Blocks were sampled, including that of the longest row: about %d lane accesses were watched.",
                  +MODELED_ACCESSES);
 }
 

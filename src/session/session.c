@@ -143,7 +143,7 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     struct matrix *m = name ? find(s, name) : s->current;
     if (m) return m;
     if (name)
-        fail(e, E_USAGE, "no matrix is called %s; `list` shows those there are", name);
+        fail(e, E_USAGE, "no matrix is called %s; `list` shows all matrices", name);
     else
         fail(e, E_USAGE, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
     return NULL;
@@ -207,7 +207,7 @@ bool session_path(const struct session *s, const char *file, char *path, size_t 
 {
     bool beside = s->folder && *file != '/';
     int n = snprintf(path, size, "%s%s%s", beside ? s->folder : "", beside ? "/" : "", file);
-    return n < (int)size || fail(e, E_LIMIT, "expected a path of at most %zu bytes, found one of %d", size - 1, n);
+    return n < (int)size || fail(e, E_LIMIT, "the path has %d bytes: at most %zu are allowed", n, size - 1);
 }
 
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e)
@@ -324,7 +324,7 @@ static struct device *open_default(struct session *s, struct err *e)
     }
     struct device *opened = device_open(d->name, s->dev ? e : &why);
     if (opened || s->dev) return opened;
-    out_note(s->out, "%s cannot be used (%s); going on with cpu", d->name, why.text);
+    out_note(s->out, "%s cannot be used (%s); using cpu", d->name, why.text);
     return s->dev = device_open("cpu", e);
 }
 
@@ -335,8 +335,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     if (d->lost) session_device_lost(s, d);
     if (d->lost && !name) d = open_default(s, e);
     if (d && d->lost) {
-        fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; go on with `device cpu`, or start again",
-             d->name);
+        fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; use `device cpu`, or restart warpspy", d->name);
         return NULL;
     }
     s->used = d;
@@ -404,5 +403,6 @@ void session_device_lost(struct session *s, struct device *d)
         return;
     }
     if (s->dev == d || !s->dev) s->dev = device_open("cpu", NULL);
-    out_note(s->out, "%s was lost and cannot be reset (%s); matrices are kept, cpu and emu go on", d->name, why.text);
+    out_note(s->out, "%s was lost and cannot be reset (%s); matrices are kept, cpu and emu still work", d->name,
+             why.text);
 }

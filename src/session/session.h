@@ -65,13 +65,13 @@ void session_free(struct session *s);
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */
-/* Take over A and info under a name (made unique from the file's if name is NULL); becomes current. */
+/* Add A, which is taken over, as the current matrix. name NULL: a unique name is made from that of the file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
 /* The path of a file to read; in a lesson, relative paths are relative to its folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
-struct device *session_device(struct session *s, const char *name,
-                              struct err *e); /* NULL name: the chosen or default one */
+/* name NULL: the chosen or default device. */
+struct device *session_device(struct session *s, const char *name, struct err *e);
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. Owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,

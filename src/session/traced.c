@@ -1,4 +1,5 @@
-/* The trace that the session keeps: fetches what is to be traced, and answers for the views of that matrix. */
+/* The trace that the session keeps: get the matrix and its product, trace a warp, and find the elements and slots that
+   views highlight. */
 #include "traced.h"
 #include "base/err.h"
 #include "formats/format.h"
@@ -8,12 +9,12 @@
 
 #include <string.h>
 
-static bool can_trace(const struct trace_wanted *w, const struct device *emu, struct err *e)
+static bool can_trace(const struct trace_request *w, const struct device *emu, struct err *e)
 {
     const struct kernel *k = w->kernel;
     char others[256] = "";
     if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex and %s multiplies real matrices only", w->matrix->name, k->name);
+        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!w->matrix->csr.rows) return fail(e, E_USAGE, "%s has no rows: %s launches nothing", w->matrix->name, k->name);
     if (kernel_runs_on(k, emu)) return true;
     for (int i = 0; kernels[i]; i++) {
@@ -21,11 +22,11 @@ static bool can_trace(const struct trace_wanted *w, const struct device *emu, st
         if (kernels[i]->format == k->format && kernel_runs_on(kernels[i], emu))
             snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
     }
-    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, which traces; of %s there are %s", k->name,
-                k->format->name, *others ? others : "none");
+    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, so it cannot be traced; kernels of %s that do: %s",
+                k->name, k->format->name, *others ? others : "none");
 }
 
-static struct tracing *trace_of(struct session *s, const struct trace_wanted *w, struct err *e)
+static struct tracing *trace_of(struct session *s, const struct trace_request *w, struct err *e)
 {
     struct device *emu = session_device(s, "emu", e);
     if (!emu || !can_trace(w, emu, e)) return NULL;
@@ -40,7 +41,7 @@ static struct tracing *trace_of(struct session *s, const struct trace_wanted *w,
     return v;
 }
 
-bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e)
+bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e)
 {
     struct tracing *v = trace_of(s, w, e);
     if (!v) return false;
@@ -51,23 +52,23 @@ bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *
     return true;
 }
 
-/* ---- for the pictures of the matrix and of its formats ---- */
+/* ---- for the views that draw the matrix or its formats ---- */
 
-int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES])
+int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES])
 {
     const struct tracing *v = s->trace;
     int n = 0;
     if (!v || v->matrix != m || !v->t.nsteps) return 0;
     for (int l = 0; l < LANES; l++) {
         struct lane_at at = tracing_lane(v, v->at, l);
-        bool had = at.row < 0 || at.col < 0 || at.padding;
-        for (int k = 0; k < n && !had; k++) had = lit[k].row == at.row && lit[k].col == at.col;
-        if (!had) lit[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
+        bool skip = at.row < 0 || at.col < 0 || at.padding;
+        for (int k = 0; k < n && !skip; k++) skip = element[k].row == at.row && element[k].col == at.col;
+        if (!skip) element[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
     }
     return n;
 }
 
-bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i)
+bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i)
 {
     const struct tracing *v = s->trace;
     if (!v || !v->t.nsteps || &v->product->S != S) return false;

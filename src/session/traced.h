@@ -1,4 +1,4 @@
-/* The trace that the session keeps: its matrix and product fetched, one warp traced. */
+/* The trace that the session keeps: one warp of a kernel on a matrix of the session. */
 #ifndef TRACED_H
 #define TRACED_H
 
@@ -15,30 +15,31 @@ struct out;
 struct session;
 struct tracing;
 
-struct trace_wanted {
+struct trace_request {
     struct matrix *matrix;
     const struct kernel *kernel;
     enum type real;
     const int64_t *param; /* of the kernel's format; NULL: the defaults */
-    int launch;           /* -1: the largest */
+    int launch;           /* -1: the launch with the most work */
     int64_t block;
     int warp;
 };
 
-/* Trace a warp on the emulator; s->trace is the new one, or as it was on failure. Errors: E_USAGE, no such block, warp
-   or launch; E_UNSUPPORTED, the kernel or the matrix is none for the emulator; memory; cancelled. */
-bool tracing_begin(struct session *s, const struct trace_wanted *w, struct err *e);
+/* Trace a warp on the emulator and replace s->trace; on failure s->trace stays as it was. E_USAGE: there is no such
+   block, warp or launch. E_UNSUPPORTED: the emulator cannot run the kernel, or the matrix is complex. */
+bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e);
 
-/* For the pictures of the matrix and of its formats. */
+/* ---- for the views that draw the matrix or its formats ---- */
 
-/* The elements of m that the lanes are at in the step looked at, each once; how many, 0: none, or another matrix. */
-int trace_lit(const struct session *s, const struct matrix *m, struct place lit[LANES]);
-/* Does a lane touch slot i of array a of S in that step? */
-bool trace_slot_lit(const struct session *s, const struct stored *S, int a, int64_t i);
+/* The elements of m that the lanes access in the current step, each once. The result is their number; 0 also if the
+   trace is of another matrix. */
+int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES]);
+/* Whether a lane accesses slot i of array a of S in the current step. */
+bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i);
 
 /* ---- cmd_trace.c ---- */
 
-/* All its steps and totals, as the command says them. */
+/* Print all steps and the totals, as the command does. */
 void out_trace(struct out *o, const struct tracing *v);
 
 #endif

@@ -22,7 +22,8 @@ struct change {
 };
 enum { UNDO_MOST = 16 };
 struct undo {
-    struct change level[UNDO_MOST], now; /* finished commands, the oldest first; the running command */
+    struct change level[UNDO_MOST]; /* changes by finished commands, the oldest first */
+    struct change now;              /* changes by the running command */
     int n;
     bool open;       /* a command is running */
     bool given;      /* levels were freed because memory was needed */
@@ -30,8 +31,8 @@ struct undo {
     int64_t bytes;   /* size of the dropped matrices that are kept */
 };
 
-/* A command begins or has ended: what it changed becomes a level of s->undo. Commands that run within another are
-   changes of their own. */
+/* Call undo_begin before a command and undo_end after it: what it changed becomes a level of s->undo. A command that
+   runs within another gets its own level. */
 void undo_begin(struct session *s, const char *command);
 void undo_end(struct session *s);
 /* Keep m, which was at `index` in the list, so that undo can restore it; false: the caller must free it. */

@@ -587,7 +587,7 @@ static void test_command(void **state)
     talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");
     talk_says(&t, "count csr-vector lines", "sum += __shfl_down_sync(FULL_MASK, sum, d);");
     talk_refuses(&t, "count csr-serial", "csr-serial does not run on the emulator");
-    talk_refuses(&t, "count csr-scalar sample 0", "expected 1 or more blocks after `sample`, found 0");
+    talk_refuses(&t, "count csr-scalar sample 0", "`sample 0` is too few blocks");
     talk_refuses(&t, "count csr-scalar sample 9 all", "either `sample` or `all`");
     talk_refuses(&t, "count csr-scalar of nothing", "`nothing` after `of` is not a matrix");
     talk_close(&t);

@@ -276,7 +276,7 @@ static void test_reasons(void **state)
     (void)state;
     talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
-    talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it all the same");
+    talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it anyway");
     assert_null(strstr(t.out, "`force` converts"));
     talk_refuses(&t, "explain ell f32", "`convert ell f32 force` first");
     talk_refuses(&t, "trace ell", "`convert ell force` first");
@@ -340,9 +340,9 @@ static const struct {
     {"gen poisson2d 9; predict csr-scalar 3", "one parameter too many"},
     {"gen poisson2d 9; why ell", "the word `not` is missing before `ell`"},
     {"gen poisson2d 9; why not nonsense", "is not a format"},
-    {"gen poisson2d 9; advise for 0 products", "expected 1 or more products"},
-    {"gen poisson2d 9; advise top -1", "expected 1 to 1000 after `top`"},
-    {"gen poisson2d 9; advise top 0", "expected 1 to 1000 after `top`, found 0"},
+    {"gen poisson2d 9; advise for 0 products", "`for 0` is too few products"},
+    {"gen poisson2d 9; advise top -1", "`top -1` is outside 1 .. 1000"},
+    {"gen poisson2d 9; advise top 0", "`top 0` is outside 1 .. 1000"},
     {"gen poisson2d 9; whatif width 3", "`width` cannot follow `whatif`"},
     {"gen poisson2d 9; whatif format ell reorder nonsense", "is not an ordering"},
     {"gen random 9 2 12; whatif reorder rcm", "square"},

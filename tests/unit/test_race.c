@@ -251,7 +251,7 @@ static const struct {
     {"race cg cg cg cg cg cg cg cg cg", "at most 8"},
     {"race cg reps 3", "`reps` is not for a race of solvers"},
     {"race csr-serial tol 1e-3", "`tol` is not for a race of kernels"},
-    {"race csr-serial reps -1", "reps is -1"},
+    {"race csr-serial reps -1", "`reps -1` is outside"},
     {"race cg of nothing", "is not a matrix"},
     {"race cg tol -1", "must not be negative"},
     {"race cg b nowhere.mtx", "nowhere.mtx"},

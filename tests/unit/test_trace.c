@@ -145,7 +145,7 @@ static void totals_by_hand(void **state)
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
-              "atomics: 5 lanes serialised after another at the same address\n"
+              "atomics: 5 lanes serialised because another lane uses the same address\n"
               "serialised atomics, which a GPU counts as 2 sectors more: 11 in all");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first launch only scales y */
     s = &t.s.trace->step[4].sums;
@@ -211,7 +211,7 @@ static void ignore(void *user, const struct scope *s, int64_t block, int warp, c
 static void check_kernel(struct session *s, const struct kernel *k, enum type real)
 {
     struct err e = {0};
-    struct trace_wanted w = {.matrix = s->current, .kernel = k, .real = real, .launch = -1};
+    struct trace_request w = {.matrix = s->current, .kernel = k, .real = real, .launch = -1};
     struct tally sum = {0}, want = {0};
     static struct counts c;
     if (!tracing_begin(s, &w, &e)) {
@@ -223,7 +223,7 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     for (int l = 0; l < first.nlaunches; l++)
         for (int64_t b = 0; b < first.launch[l].blocks; b++)
             for (int i = 0; i * LANES < first.launch[l].threads; i++) {
-                w = (struct trace_wanted){s->current, k, real, s->trace->product->requested, l, b, i};
+                w = (struct trace_request){s->current, k, real, s->trace->product->requested, l, b, i};
                 if (!tracing_begin(s, &w, &e)) fail_msg("%s: %s", k->name, e.text);
                 check_sums(s->trace);
                 if (s->trace->t.nsteps) add_request(&sum, &s->trace->step[s->trace->t.nsteps - 1].sums);
@@ -504,22 +504,22 @@ static void elements_are_highlighted(void **state)
     screen_open(&x, "load samples/thesis4.mtx; trace csr-scalar");
     struct session *s = &x.t.s;
     tracing_go(s->trace, 5); /* val[1, 3, 5, 8] */
-    assert_int_equal(trace_lit(s, s->current, lit), 4);
+    assert_int_equal(traced_elements(s, s->current, lit), 4);
     assert_true(lit[2].row == 2 && lit[2].col == 2);
     const struct stored *S = &s->trace->product->S;
     for (int64_t i = 0; i < 9; i++) {
-        assert_int_equal(trace_slot_lit(s, S, CSR_VAL, i), i == 1 || i == 3 || i == 5 || i == 8);
-        assert_false(trace_slot_lit(s, S, CSR_COL, i));
+        assert_int_equal(traced_slot(s, S, CSR_VAL, i), i == 1 || i == 3 || i == 5 || i == 8);
+        assert_false(traced_slot(s, S, CSR_COL, i));
     }
     press(&x, "g");
-    assert_int_equal(trace_lit(s, s->current, lit), 0); /* pointers are not elements */
-    assert_true(trace_slot_lit(s, S, CSR_PTR, 4) && !trace_slot_lit(s, S, CSR_PTR, 0));
+    assert_int_equal(traced_elements(s, s->current, lit), 0); /* pointers are not elements */
+    assert_true(traced_slot(s, S, CSR_PTR, 4) && !traced_slot(s, S, CSR_PTR, 0));
     assert_true(x.v->go(s, x.st, 2, 3)); /* the first step that reads this element, and its lane */
     assert_true(s->trace->at == 8 && s->trace->lane == 2);
     assert_true(x.v->at(s, x.st, &row, &col) && row == 2 && col == 3);
     assert_false(x.v->go(s, x.st, 0, 3));
     assert_true(talk_line(&x.t, "gen poisson2d 3"));
-    assert_int_equal(trace_lit(s, s->current, lit), 0);
+    assert_int_equal(traced_elements(s, s->current, lit), 0);
     assert_false(x.v->go(s, x.st, 0, 0));
     screen_close(&x);
 }
@@ -534,12 +534,13 @@ static void refusals(void **state)
     talk_refuses(&t, "trace csr-scalar", "no matrix is loaded");
     assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_refuses(&t, "trace csr-nothing", "csr-nothing");
-    talk_refuses(&t, "trace csr-serial", "does not run on the emulator, which traces; of csr there are csr-scalar");
+    talk_refuses(&t, "trace csr-serial",
+                 "does not run on the emulator, so it cannot be traced; kernels of csr that do: csr-scalar");
     talk_refuses(&t, "trace csr-scalar block 4", "block 4 is outside 0 .. 3 of csr-scalar");
     talk_refuses(&t, "trace csr-scalar warp 4", "warp 4 is outside 0 .. 3 of a block of csr-scalar");
     talk_refuses(&t, "trace csr-scalar launch 1", "launch 1 is outside 0 .. 0 of csr-scalar");
     talk_refuses(&t, "trace csr-scalar block -1", "after `block`, found -1");
-    talk_refuses(&t, "trace csr-scalar step 1000", "after `step`, found 1000");
+    talk_refuses(&t, "trace csr-scalar step 1000", "`step 1000` is outside 0 .. ");
     talk_refuses(&t, "trace csr-scalar step 5 to 4", "after `to`, found 4");
     talk_refuses(&t, "trace csr-scalar view", "no screen");
     assert_int_equal(t.s.trace->t.nsteps, 2 + 5 * 3 + 1); /* ptr twice, col, val and x of five entries, y */
@@ -551,7 +552,7 @@ static void refusals(void **state)
     remove("/tmp/test_trace_none.mtx");
     talk_refuses(&t, "trace csr-scalar", "has no rows: csr-scalar launches nothing");
     assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
-    talk_refuses(&t, "trace csr-scalar", "is complex and csr-scalar multiplies real matrices only");
+    talk_refuses(&t, "trace csr-scalar", "is complex; csr-scalar multiplies real matrices only");
     talk_close(&t);
 }
 
@@ -581,7 +582,7 @@ static void no_memory(void **state)
         talk_open(&t, OUT_TEXT);
         assert_true(talk_line(&t, "load samples/thesis4.mtx"));
         assert_non_null(session_device(&t.s, "emu", &e));
-        struct trace_wanted w = {.matrix = t.s.current, .kernel = kernel_find("ell"), .real = T_F64, .launch = -1};
+        struct trace_request w = {.matrix = t.s.current, .kernel = kernel_find("ell"), .real = T_F64, .launch = -1};
         mem_fail_at(n);
         bool ok = tracing_begin(&t.s, &w, &e);
         mem_fail_at(0);

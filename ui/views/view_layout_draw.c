@@ -13,7 +13,7 @@ static bool is_lit(const struct page *g, int k, int64_t i)
     struct place p = layout_slot(g->S, k, i);
     for (int n = 0; n < g->nlit && p.kind == SLOT_ENTRY; n++)
         if (g->lit[n].row == p.row && g->lit[n].col == p.col) return true;
-    return trace_slot_lit(g->s, g->S, k, i);
+    return traced_slot(g->s, g->S, k, i);
 }
 
 /* The style of a slot: the colour of its row, or the cursor for the chosen slot and all slots with the same entry. */

@@ -118,7 +118,7 @@ struct page layout_page(const struct session *s, const struct stored *S, const s
 {
     const struct layout_state *own = st->own;
     struct page g = {.s = s, .S = S, .st = st, .own = st->own, .label = layout_label_width(S)};
-    g.nlit = trace_lit(s, s->current, g.lit);
+    g.nlit = traced_elements(s, s->current, g.lit);
     for (int k = 0; k < S->narrays; k++) {
         struct block *last = g.n ? &g.block[g.n - 1] : NULL;
         bool grid = is_grid(S, k);

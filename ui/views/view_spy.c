@@ -21,7 +21,7 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
     const struct spy_state *spy = st->own;
     const char *guess = spy->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
     struct place lit[LANES];
-    draw_title(c, "spy", s->current, "%s%s", trace_lit(s, s->current, lit) ? "> at work in trace  " : "",
+    draw_title(c, "spy", s->current, "%s%s", traced_elements(s, s->current, lit) ? "> at work in trace  " : "",
                !A->nnz             ? "nothing is stored"
                : spy->grid.guessed ? guess
                                    : "counted from 0");

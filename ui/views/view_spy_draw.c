@@ -238,7 +238,7 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];
-    for (int n = trace_lit(s, s->current, lit), k = 0; k < n; k++) {
+    for (int n = traced_elements(s, s->current, lit), k = 0; k < n; k++) {
         int64_t row = lit[k].row - p->down.from, col = lit[k].col - p->across.from;
         if (row < 0 || row >= p->down.n || col < 0 || col >= p->across.n) continue;
         int y = p->y + spy_character_of(&p->down, p->dy, lit[k].row),

@@ -145,7 +145,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct err why = {0};
-    struct trace_wanted w = {
+    struct trace_request w = {
         .matrix = s->current, .kernel = kernel_find("csr-scalar"), .real = s->single ? T_F32 : T_F64, .launch = -1};
     if (s->trace || !s->current || tracing_begin(s, &w, &why)) return true;
     snprintf(st->message, sizeof st->message, "%.119s", why.text);

@@ -46,14 +46,14 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
 }
 
 /* The same matrix, format and precision. */
-static struct trace_wanted same_of(const struct tracing *v)
+static struct trace_request same_of(const struct tracing *v)
 {
-    return (struct trace_wanted){v->matrix,   v->kernel,  v->real,  v->product->requested,
-                                 v->t.launch, v->t.block, v->t.warp};
+    return (struct trace_request){v->matrix,   v->kernel,  v->real,  v->product->requested,
+                                  v->t.launch, v->t.block, v->t.warp};
 }
 
 /* A large matrix may take a while: show a message meanwhile. */
-static bool begin(struct session *s, struct view_state *st, const struct trace_wanted *w)
+static bool begin(struct session *s, struct view_state *st, const struct trace_request *w)
 {
     struct err e = {0};
     if (w->matrix->csr.nnz > LARGE && term_is_open()) {
@@ -72,7 +72,7 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
 {
     const struct tracing *v = s->trace;
     int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
-    struct trace_wanted w = same_of(v);
+    struct trace_request w = same_of(v);
     if (at < 0 || at >= all) {
         snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before this one" : "there is no further %s",
                  what);
@@ -86,7 +86,7 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
 static void go_launch(struct session *s, struct view_state *st, int64_t n)
 {
     const struct tracing *v = s->trace;
-    struct trace_wanted w = same_of(v);
+    struct trace_request w = same_of(v);
     int64_t at = w.launch + n;
     w.launch = (int)at;
     w.block = w.warp = 0;
@@ -99,7 +99,7 @@ static void go_launch(struct session *s, struct view_state *st, int64_t n)
 
 static bool go_kernel(struct session *s, struct view_state *st, const struct kernel *k)
 {
-    struct trace_wanted w = same_of(s->trace);
+    struct trace_request w = same_of(s->trace);
     if (k->param || k->format != w.kernel->format) w.param = NULL;
     w.kernel = k;
     w.launch = -1;
