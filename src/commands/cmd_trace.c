@@ -20,7 +20,7 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
-enum { ELEMENTS_WIDE = 19 }; /* the columns left by the rest of the table on a screen of 100 */
+enum { ELEMENTS_WIDE = 17 }; /* the columns left by the rest of the table on a screen of 100 */
 
 /* Append "0, 7, 2, ..." after "x[", as many elements as fit. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
@@ -287,8 +287,8 @@ void out_trace(struct out *o, const struct tracing *v)
 static bool not_negative(const struct args *a, const char *key, int64_t most, int64_t *v, struct err *e)
 {
     int64_t n = arg_int(a, key, *v);
-    if (arg(a, key) && (n < 0 || n > most))
-        return fail(e, E_USAGE, "`%s %lld` is outside 0 .. %lld", key, (long long)n, (long long)most);
+    if (arg(a, key) && n < 0) return fail(e, E_USAGE, "`%s %lld` is negative: give 0 or more", key, (long long)n);
+    if (n > most) return fail(e, E_USAGE, "`%s %lld` is outside 0 .. %lld", key, (long long)n, (long long)most);
     *v = n;
     return true;
 }

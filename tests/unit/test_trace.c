@@ -539,9 +539,9 @@ static void refusals(void **state)
     talk_refuses(&t, "trace csr-scalar block 4", "block 4 is outside 0 .. 3 of csr-scalar");
     talk_refuses(&t, "trace csr-scalar warp 4", "warp 4 is outside 0 .. 3 of a block of csr-scalar");
     talk_refuses(&t, "trace csr-scalar launch 1", "launch 1 is outside 0 .. 0 of csr-scalar");
-    talk_refuses(&t, "trace csr-scalar block -1", "after `block`, found -1");
+    talk_refuses(&t, "trace csr-scalar block -1", "`block -1` is negative");
     talk_refuses(&t, "trace csr-scalar step 1000", "`step 1000` is outside 0 .. ");
-    talk_refuses(&t, "trace csr-scalar step 5 to 4", "after `to`, found 4");
+    talk_refuses(&t, "trace csr-scalar step 5 to 4", "`to 4` is outside");
     talk_refuses(&t, "trace csr-scalar view", "no screen");
     assert_int_equal(t.s.trace->t.nsteps, 2 + 5 * 3 + 1); /* ptr twice, col, val and x of five entries, y */
     FILE *f = fopen("/tmp/test_trace_none.mtx", "w");
