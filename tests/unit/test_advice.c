@@ -163,7 +163,8 @@ static void files_of_other_kinds_are_named(void **state)
                      "it and `save -v7 NEW.mat`");
     }
     put(path, "\x93NUMPY\1\0v\0{'descr': '<f8'", 26);
-    talk_refuses(&t, line, "found one array of NumPy (.npy); in Python, scipy.sparse.save_npz(");
+    talk_refuses(&t, line,
+                 "this is one dense NumPy array (.npy), not a sparse matrix; in Python, scipy.sparse.save_npz(");
     remove(path);
     talk_close(&t);
 }

@@ -168,7 +168,7 @@ static void test_refused(void **state)
     check_refused(&A, o, E_UNSUPPORTED, "lu-paper does not run on cpu");
     o.dev = emu;
     o.b = 64;
-    check_refused(&A, o, E_USAGE, "from 1 to 32, found 64");
+    check_refused(&A, o, E_USAGE, "b is 64, but it must be a power of two from 1 to 32");
     o.b = 0;
     A.val[7] = NAN;
     check_refused(&A, o, E_NUMERIC, "nan in row 1, column 2");
@@ -331,7 +331,7 @@ static void test_command_refuses(void **state)
         {"lu on emu b 3", "b is 3, but it must be a power of two from 1 to 128"},
         {"lu on emu b 0", "b is 0: give a power of two"},
         {"lu on cpu b 8", "lu-openmp has no b"},
-        {"lu reps 1001", "0 to 1000 after `reps`, found 1001"},
+        {"lu reps 1001", "`reps 1001` is outside 0 .. 1000"},
         {"lu lu all", "name none"},
         {"lu step b 4", "it takes no method, b, reps or all"},
         {"lu lu-paper step", "it takes no method, b, reps or all"},
