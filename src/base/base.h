@@ -1,4 +1,4 @@
-/* For every file: the version, the length of an array, and the compiler's check of printf-like arguments. */
+/* Common macros: the version, the number of elements of an array, and the compiler's check of printf-like arguments. */
 #ifndef BASE_H
 #define BASE_H
 

@@ -10,7 +10,8 @@ extern "C" {
 
 /* Microseconds on a monotonic clock; the zero point is arbitrary. */
 double now_us(void);
-/* Tests: use `clock` instead, so that screens do not depend on time. NULL restores the monotonic clock. */
+/* For tests: take the time from `clock`, so that screens do not depend on the real time. NULL restores the monotonic
+   clock. */
 void now_replace(double (*clock)(void));
 /* The median of n >= 1 times. Sorts us[] in place. *spread receives half the interquartile range; spread may be
    NULL. */

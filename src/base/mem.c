@@ -47,7 +47,7 @@ int64_t mem_count(void)
     return made;
 }
 
-/* Bytes of n items, rounded up to the alignment; false: more than an address space holds. */
+/* Compute the bytes of n items, rounded up to the alignment. Returns false if they exceed the address space. */
 static bool size_of(int64_t n, size_t size, size_t *bytes)
 {
     size_t product;

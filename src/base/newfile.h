@@ -13,7 +13,7 @@ struct newfile {
     char where[256];       /* the requested name, safe to print */
     char target[PATH_MAX]; /* the file to replace; for a link, its target */
     char temp[PATH_MAX];   /* temporary file in the same directory, or empty */
-    int fd;                /* of the temporary file, or -1 */
+    int fd;                /* file descriptor of the temporary file, or -1 */
 };
 /* Open a temporary file next to `path` with the permissions of a new file. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);

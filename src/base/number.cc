@@ -1,4 +1,4 @@
-/* Decimal numbers by fast_float and std::to_chars. This file is C++ because they are. */
+/* Read decimal numbers with fast_float and write them with std::to_chars. This file is C++ because both are. */
 #include "number.h"
 
 #include <charconv>
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 
-enum { DIGITS = 19 };                      /* any number of 19 digits fits 64 bits */
-enum { DECIDING = 800, FAR = 1000000000 }; /* more digits than any midpoint of two doubles has; beyond any exponent */
+enum { DIGITS = 19 };                      /* any number of 19 digits fits in 64 bits */
+enum { DECIDING = 800, FAR = 1000000000 }; /* more digits than any midpoint of two doubles has; above any exponent */
 static const uint64_t power_of_ten[DIGITS + 1] = {1,
                                                   10,
                                                   100,
@@ -36,7 +36,7 @@ static bool digit(char c)
 }
 
 /* Length of the Fortran exponent at p: D, an optional sign and digits; or a sign and three digits, since Fortran drops
-   the letter where the field is too narrow. 0: no such exponent. */
+   the letter if the field is too narrow. Returns 0 if there is no such exponent. */
 static size_t fortran_exponent(const char *p, const char *end)
 {
     const char *q = p;
@@ -51,7 +51,7 @@ static size_t fortran_exponent(const char *p, const char *end)
     return letter ? (q > digits ? q - p : 0) : (q - digits == 3 ? q - p : 0);
 }
 
-/* The value of that exponent of `len` bytes. A value beyond FAR is not exact, which changes no result. */
+/* The value of a Fortran exponent of `len` bytes. A value beyond FAR is inexact, but this changes no result. */
 static int64_t fortran_power(const char *p, size_t len)
 {
     const char *end = p + len;
@@ -64,8 +64,9 @@ static int64_t fortran_power(const char *p, size_t len)
     return negative ? -power : power;
 }
 
-/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) from a copy that is written with e. The copy holds the
-   digits from the first nonzero one, as many as can affect rounding; one digit 1 stands for any later nonzero ones. */
+/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) by copying the number with the exponent letter e. The
+   copy holds the digits from the first nonzero one, as many as can affect rounding; one digit 1 stands for any later
+   nonzero ones. */
 static const char *fortran(const char *at, const char *mid, size_t len, double *value)
 {
     char copy[DECIDING + 32];
@@ -112,7 +113,8 @@ const char *number_parse(const char *at, const char *end, double *value, unsigne
     return r.ptr;
 }
 
-/* Set *value to w * 10^q, correctly rounded, by fast_float's compute_float; false: infinite or not certain. */
+/* Set *value to w * 10^q, correctly rounded, by fast_float's compute_float. Returns false if the result is infinite or
+   uncertain. */
 static inline bool scaled(uint64_t w, int64_t q, bool negative, double *value)
 {
     using format = fast_float::binary_format<double>;
@@ -139,7 +141,7 @@ const char *number_plain(const char *at, double *value)
     bool negative = *at == '-';
     const char *p = at + negative;
     uint64_t whole = static_cast<unsigned char>(*p) - '0', part = 0;
-    bool one = whole < 10 && p[1] == '.'; /* the most frequent form */
+    bool one = whole < 10 && p[1] == '.'; /* one digit before the point is the most frequent form */
     int n = one ? 1 : digits_read(p, &whole), after = 0;
     p += n;
     if (n == 0) return nullptr;

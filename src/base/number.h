@@ -1,4 +1,4 @@
-/* Decimal numbers to and from double, correctly rounded, in any locale. */
+/* Convert decimal numbers to and from double, correctly rounded, in any locale. */
 #ifndef NUMBER_H
 #define NUMBER_H
 
@@ -11,14 +11,14 @@ extern "C" {
 #endif
 
 enum {
-    NUMBER_FORTRAN = 1,  /* written 1.5D+03 or 1.5+103 */
-    NUMBER_SPECIAL = 2,  /* written inf or nan */
+    NUMBER_FORTRAN = 1,  /* the number is written like 1.5D+03 or 1.5+103 */
+    NUMBER_SPECIAL = 2,  /* the number is written inf or nan */
     NUMBER_OVERFLOW = 4, /* beyond the largest double: the value is inf */
     NUMBER_ROOM = 32     /* bytes that number_print needs */
 };
 
-/* Read the number of any length at `at`, correctly rounded. Returns the end of the number, or NULL if there is none.
-   The caller checks what follows. *how receives the flags above. */
+/* Read the number at `at`, correctly rounded; it may have any length. Returns the end of the number, or NULL if there
+   is none. The caller checks what follows. *how receives the flags above. */
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how);
 /* A fast path for the common form: optional minus, digits, optional point and digits, optional e and exponent, at most
    19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. NULL: not of this form; call
@@ -34,7 +34,8 @@ static inline uint64_t digits_end(uint64_t bytes)
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
 }
 
-/* The number that eight digits form, the first digit in the lowest byte: joined to pairs, then fours, then eight. */
+/* The number that eight digits form, the first digit in the lowest byte. Joins digits into pairs, pairs into fours, and
+   fours into the result. */
 static inline uint64_t digits_join(uint64_t bytes)
 {
     uint64_t pairs = bytes * 10 + (bytes >> 8);
@@ -43,8 +44,8 @@ static inline uint64_t digits_join(uint64_t bytes)
     return (first + second) >> 32;
 }
 
-/* Read the digits at `at`, eight at a time. Returns their count; *value is their number if there are at most 19.
-   Little-endian machines only. Reads up to 8 bytes beyond the last digit. */
+/* Read the digits at `at`, eight at a time. Returns their count; *value is the number that they form, if there are at
+   most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

@@ -8,6 +8,6 @@
 /* Is the whole text a number? *value receives it; value may be NULL. is_real rejects inf and nan. */
 bool is_integer(const char *text, int64_t *value);
 bool is_real(const char *text, double *value);
-bool like_number(const char *text); /* begins like a number, whether it is a valid one or not */
+bool like_number(const char *text); /* does the text begin like a number, valid or not? */
 
 #endif

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Receives one name of several: to list it, suggest it or complete it. */
+/* Receives names one at a time, to list, suggest or complete them. */
 typedef void give_fn(void *user, const char *name);
 
 /* Every entry's struct begins with these two members. */
@@ -19,7 +19,7 @@ struct named {
 struct registry {
     const void *entries;
     size_t
-        size; /* bytes per entry of a table that a NULL name ends; 0: entries is a table of pointers that NULL ends */
+        size; /* bytes per entry if a NULL name ends the table; 0 if `entries` is a table of pointers ended by NULL */
 };
 
 /* Entry i, or NULL at the end. */

@@ -7,12 +7,12 @@ enum role {
     ROLE_WORK, /* a kernel's work memory: partial sums, counters, partition bounds, shared memory */
     ROLE_X,
     ROLE_Y,
-    /* Of a stored matrix: */
+    /* roles in a stored matrix: */
     ROLE_VALUES,
     ROLE_COLUMNS,
     ROLE_ROWS,      /* the row of each entry */
     ROLE_POINTERS,  /* offset of the first entry of each row, slice, block row or column */
-    ROLE_ROW_ORDER, /* the row at each position, where a format sorts its rows */
+    ROLE_ROW_ORDER, /* the row at each position, if the format sorts its rows */
     ROLE_DIAGONALS, /* offsets of diagonals */
     ROLE_LAYOUT     /* any other array that locates entries, private to a format */
 };

@@ -21,14 +21,14 @@ struct stream {
     const char *path;
     int fd;
     int64_t size, done;      /* bytes of the file; bytes read so far */
-    enum packing packing;    /* of the outermost layer */
-    struct gunzip *gunzip;   /* or NULL */
-    struct archive *archive; /* reads from gunzip or from the file; or NULL */
+    enum packing packing;    /* how the outermost layer is packed */
+    struct gunzip *gunzip;   /* unpacks gzip; NULL if not needed */
+    struct archive *archive; /* reads from gunzip or from the file; NULL if not needed */
     struct err below;        /* why the layer below libarchive failed */
     const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
     int64_t gap, given; /* zeros that a sparse file omits; bytes of the entry delivered so far */
-    struct err fault;   /* reported once the bytes before it are delivered */
+    struct err fault;   /* reported after the bytes that precede it */
     char piece[PIECE];  /* input buffer of libarchive */
 };
 
@@ -80,7 +80,7 @@ static bool refuse_kind(const char *where, mode_t mode, struct err *e)
     return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
-/* Opened non-blocking: opening a pipe would otherwise wait for its writer. */
+/* Open the file without blocking, since opening a pipe would wait for its writer. */
 static bool file_open(struct stream *s, const char *where, struct err *e)
 {
     struct stat st;
@@ -113,7 +113,7 @@ static bool sniff(struct stream *s, enum packing *packing, struct err *e)
         got += r > 0 ? r : 0;
     }
     if (r < 0 && !got) return false;
-    if (r < 0 && e) err_clear(e); /* reading meets it again after the bytes before it */
+    if (r < 0 && e) err_clear(e); /* reading will meet the fault again, after the bytes before it */
     *packing = packing_of(head, got);
     return rewind_below(s, e);
 }
@@ -159,14 +159,14 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The file name extension .mtx or .rb, or NULL. */
+/* The extension of a file name if it is .mtx or .rb, or NULL. */
 static const char *matrix_ending(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
-/* Is it NAME.mtx in NAME.tar.gz? Compares up to the extension of the archive. */
+/* Does the member have the archive's name, as NAME.mtx does in NAME.tar.gz? Both are compared without extension. */
 static bool named_like(const char *name, const char *archive)
 {
     size_t n = (size_t)(matrix_ending(name) - base_name(name));
@@ -261,8 +261,8 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
-/* Get the next piece of the entry from libarchive; false at its end or at a fault, which s->fault keeps. Not with
-   archive_read_data, which drops the bytes before a fault. */
+/* Get the next piece of the entry from libarchive; false at its end or at a fault, which s->fault keeps.
+   archive_read_data is not used, since it drops the bytes before a fault. */
 static bool next_piece(struct stream *s)
 {
     const void *out = NULL;

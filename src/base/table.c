@@ -1,4 +1,4 @@
-/* Tables: cells are collected row by row, each names its column; printed aligned, as CSV or as HTML. */
+/* Tables: collect cells row by row, each with the name of its column; print them aligned, as CSV or as HTML. */
 #include "table.h"
 #include "mem.h"
 #include "text.h"
@@ -11,7 +11,7 @@ struct column {
     const char *name;
     int width;
     bool right, prose; /* numbers, right-aligned; text of several words, which may be cut */
-    bool kept;         /* the main column: all others are hidden before it */
+    bool kept;         /* the main column: every other column is hidden before this one */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
@@ -63,7 +63,7 @@ static struct column *column_find(struct columns *k, const char *name)
     return &k->c[k->n++];
 }
 
-/* The columns in the order in which their names first appear. */
+/* List the columns in the order in which their names first appear. */
 static void columns_of(const struct table *t, bool by_key, struct columns *k)
 {
     k->n = k->nhidden = 0;

@@ -9,7 +9,7 @@ struct err;
 
 struct cell {
     const char *key,
-        *heading; /* name of the CSV column, of the text column; NULL: not shown there. Must outlive the table */
+        *heading; /* names of the column in CSV and in text; NULL: not shown there. Both must outlive the table */
     char *text;   /* owned, safe to print */
     bool right;   /* a number */
     int row;
@@ -21,7 +21,7 @@ struct table {
         *kept; /* heading of the main column, never hidden on a narrow terminal (nor is the first column); or NULL */
 };
 
-/* Start a row; add a cell to it. Makes foreign text safe; with `lines`, line ends are kept. */
+/* table_row starts a row; table_add adds a cell to it and makes foreign text safe. `lines`: keep line ends. */
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);

@@ -13,7 +13,7 @@ extern "C" {
 /* Copy n bytes of text to out[size] and escape C0, C1, DEL, bidi controls and invalid UTF-8. After `most` bytes the
    copy ends with "...". Returns out. All foreign text must pass through here before it is printed. */
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
-/* The same for text of several lines: line ends are kept. */
+/* Like print_safe, but for text of several lines: keeps line ends. */
 char *print_lines(const char *text, char *out, size_t size);
 /* Print safe text for HTML, SVG or XML: & < > and quotes become entities. */
 void text_html(FILE *f, const char *text);
@@ -29,7 +29,7 @@ char *show_bytes(double bytes, char *out, size_t size);
 char *show_us(double us, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
 char *show_count(int64_t n, char *out, size_t size);
-/* "1 row", "1,234 rows", "2 entries", "3 matrices": for every count in a sentence. noun is the singular. */
+/* "1 row", "1,234 rows", "2 entries", "3 matrices": a count and its noun, for sentences. noun is the singular. */
 struct counted {
     char text[80];
 };

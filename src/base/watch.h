@@ -16,8 +16,8 @@ struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;
 };
-/* Report that `done` of `total` (0: unknown) of `what` is finished. false with E_CANCELLED: the user cancelled. w may
-   be NULL. */
+/* Report that `done` of `total` (0: unknown) of `what` is finished. Returns false with E_CANCELLED if the user
+   cancelled. w may be NULL. */
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
 
 #ifdef __cplusplus

@@ -25,8 +25,8 @@ struct words {
 /* Split the command at *line, which ends at a `;` or at the end of the line, and move *line past it. "..." and '...'
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. */
 bool words_split(struct words *w, const char **line, struct err *e);
-/* Write the command as it could be typed, with quotes only where needed. Returns its length; below `size`: all of it
-   fits. */
+/* Write the command as it could be typed, with quotes only where needed. Returns its length; a length below `size`
+   means that all of it was written. */
 size_t words_join(const struct words *w, char *out, size_t size);
 
 #endif

@@ -31,9 +31,11 @@ struct file_kind {
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
     bool notes_not_finite; /* its reader notes inf and NaN itself */
-    /* Is a file that begins with these n bytes of this kind? NULL: of this kind is what no other kind recognises. */
+    /* Is a file that begins with these n bytes of this kind? NULL: this kind takes every file that no other kind
+       recognises. */
     bool (*recognises)(const char *begin, int64_t n);
-    /* A and *info are empty, and A stays empty on failure. The caller sets info->file and info->ms. */
+    /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
+       info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
     /* Write the whole file or nothing. NULL: this kind can only be read. info may be NULL. */
     bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
@@ -51,7 +53,7 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
 /* Copy an error; if it has no place, its place becomes the file's name. Returns false. */
 bool file_at(const struct source *s, const struct err *why, struct err *e);
-/* One more note for the user, if there is room. */
+/* Add a note for the user if there is room. */
 void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
@@ -63,12 +65,12 @@ file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
 /* Turn compressed arrays from a file, not checked yet, into A: rowptr[rows + 1], col, val and imag of nnz items each.
-   by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes the arrays, even on
-   failure. Indices out of range are an error; unsorted rows are sorted, duplicates are summed in the order of the file.
-   At most three matrices are in memory. */
+   by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes ownership of the arrays,
+   even on failure. Indices out of range are an error; unsorted rows are sorted, duplicates are summed in the order of
+   the file. At most three matrices are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
-/* The same from triplets, which are only read. */
+/* Do the same with triplets, which are only read. */
 bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                           const double *val, const double *imag, struct watch *w, struct csr *A, struct load_info *info,
                           struct err *e);

@@ -171,7 +171,8 @@ static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
     return (how == MIRROR_SKEW && (C->val[k] != 0 || im != 0)) || (how == MIRROR_HERMITIAN && im != 0);
 }
 
-/* Count the entries above and below the diagonal, and check that only one triangle and a valid diagonal is present. */
+/* Count the entries above and below the diagonal, and check that only one triangle is present and the diagonal is
+   valid. */
 static bool one_triangle(const struct source *s, const struct csr *C, enum mirrored how, int64_t *upper, int64_t *lower,
                          struct err *e)
 {
@@ -188,7 +189,7 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
            file_bad(s, e, "a file with this symmetry must hold one triangle, but this one has entries in both");
 }
 
-/* Copy the triangle C to both triangles of T, whose row pointers are the starts of rows. */
+/* Copy the triangle C to both triangles of T, whose row pointers are already set. */
 static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how, struct watch *w, struct err *e)
 {
     int64_t next = 0;
@@ -205,7 +206,7 @@ static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how
     return true;
 }
 
-/* Replace C, one triangle by columns, by both triangles. */
+/* Replace C, which holds one triangle by columns, with both triangles. */
 static bool mirror(const struct source *s, struct csr *C, enum mirrored how, struct watch *w, struct load_info *info,
                    struct err *e)
 {

@@ -118,7 +118,7 @@ static void consider_fields(const struct matio *lib, struct message *m, mat_t *f
     }
 }
 
-/* Find the variable to read and load its data; NULL: there is none. All others are freed. */
+/* Find the variable to read and load its data. Returns NULL if there is none. All other variables are freed. */
 static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part)
 {
     matvar_t *chosen = NULL;
@@ -192,7 +192,7 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     size_t bytes = 0;
     file_number *number = number_of(v->data_type, &bytes);
     if (!number || !fits_sizes(v))
-        give_up(fd, E_INPUT, "the arrays of the sparse variable do not fit its sizes; the file is corrupt");
+        give_up(fd, E_INPUT, "the arrays of the sparse variable do not match its sizes; the file is corrupt");
     const mat_sparse_t *a = v->data;
     m->rows = (int64_t)v->dims[0];
     m->cols = (int64_t)v->dims[1];
@@ -208,7 +208,7 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     _exit(!ok);
 }
 
-/* Limit the child to the memory that is available now: if it needs more, only the child ends. */
+/* Limit the child to the memory that is available now: if it needs more, only the child fails. */
 static void limit_memory(void)
 {
     long long pages = 0;
@@ -220,7 +220,7 @@ static void limit_memory(void)
     if (ok) setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* v itself, or the field that `name` states where v is a structure; NULL: there is none. */
+/* Return v, or its field `name` if v is a structure; NULL if there is no such field. */
 static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *name)
 {
     if (v->class_type == MAT_C_SPARSE) return v;
@@ -276,7 +276,7 @@ static bool receive(struct mat_reader *r, void *to, int64_t n, struct err *e)
         int64_t most = n - got < 1 << 20 ? n - got : 1 << 20;
         ssize_t k = read(r->fd, (char *)to + got, (size_t)most);
         if (k < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (k <= 0) return file_bad(r->s, e, "libmatio fails on the file; it is corrupt");
+        if (k <= 0) return file_bad(r->s, e, "libmatio cannot read the file; it is corrupt");
         got += k;
         r->done += k;
     }

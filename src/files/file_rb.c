@@ -27,8 +27,8 @@ struct rb {
     struct text text;
     const char *p, *end;         /* the text not read yet */
     const char *line, *line_end; /* the current line */
-    int64_t number;              /* of the current line, from 1 */
-    int field;                   /* number of the next field on it */
+    int64_t number;              /* number of the current line, counted from 1 */
+    int field;                   /* number of the next field on the line */
     int64_t left;                /* fields left in this array */
     bool words;                  /* the fields of this line are separated by blanks; ignore their columns */
     const char *next;            /* the next word */
@@ -112,7 +112,8 @@ static bool next_integer(struct rb *r, const struct fields *f, const char *neede
     return !read_integer(text, n, v) || rb_bad(r, e, needed, text, text + n);
 }
 
-/* Read as Fortran does: without a point, the last `digits` digits follow it; without an exponent, the scale applies. */
+/* Read a value as Fortran does: without a point, the last `digits` digits follow it; without an exponent, the scale
+   applies. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
     char text[WIDTH_MOST + 32];
@@ -185,8 +186,8 @@ static bool next_format(struct rb *r, const char **p, const char *needed, struct
     return true;
 }
 
-/* Read integers separated by blanks up to the end of the line. Returns their number; -1: more than `most`, or other
-   text. */
+/* Read integers separated by blanks up to the end of the line. Returns their number, or -1 if there are more than
+   `most` or other text. */
 static int integers(const char *p, const char *end, int64_t *v, int most)
 {
     int n = 0;
@@ -250,7 +251,7 @@ static bool enough_bytes(struct rb *r, struct err *e)
     left += r->end - r->p;
     int64_t need = r->size[1] + 1 + n * (r->type[0] == 'P' ? 1 : r->type[0] == 'C' ? 3 : 2);
     return need <= left ||
-           file_bad(r->s, e, "%lld pointers, indices and values do not fit the %lld bytes left; it is truncated",
+           file_bad(r->s, e, "%lld pointers, indices and values do not fit in the %lld bytes left; it is truncated",
                     (long long)need, (long long)left);
 }
 

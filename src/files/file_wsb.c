@@ -1,5 +1,6 @@
-/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays as they are in memory. They are read by
-   large parallel reads directly into place. The file is not mapped, since a mapped file that shrinks ends the program.
+/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays as they are in memory. Large parallel
+   reads bring the arrays directly into place. The file is not mapped, since a mapped file that shrinks ends the
+   program.
 
        0 magic, byte order, version, sizes, kind, source of the matrix, checksums
     4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
@@ -44,9 +45,9 @@ struct wsb {
     uint32_t complex_values, warnings; /* number of notes when the source was read */
     char field[16], symmetry[16], object[16];
     char source[SOURCE_ROOM];
-    uint64_t arrays, head; /* checksums: of the arrays; of the members before `head` */
+    uint64_t arrays, head; /* checksums of the arrays and of the members before `head` */
 };
-_Static_assert(sizeof(struct wsb) <= HEAD, "the header fits its page");
+_Static_assert(sizeof(struct wsb) <= HEAD, "the header fits in its page");
 
 /* ---- checksum ---- */
 
@@ -145,8 +146,8 @@ struct reader {
     uint64_t sum;
 };
 
-/* Read pieces `from` .. `to` - 1 of p. Each thread hashes its piece while it is in its cache; hash[] gets the hashes.
- */
+/* Read pieces `from` .. `to` - 1 of p. Each thread hashes its piece while the piece is in the thread's cache; hash[]
+   receives the hashes. */
 static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
 {
     int64_t short_by = 0;
@@ -189,7 +190,7 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
                     (unsigned long long)r->sum, (unsigned long long)h->arrays);
 }
 
-/* Is it a lower-case word that ends within its room? It is printed unchanged. */
+/* Is s a lower-case word that ends within `room` bytes? Such a word is printed unchanged. */
 static bool is_word(const char *s, size_t room)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");

@@ -10,7 +10,7 @@ struct load_info {
     char field[16], symmetry[16], object[16]; /* words of the banner: real, integer, pattern, complex; ... */
     int64_t nnz_stored;                       /* entries in the file */
     int64_t duplicates, explicit_zeros;       /* duplicates that were summed; zeros that are stored, after summing */
-    int64_t text_bytes, text_ns;              /* size and time of writing of a Matrix Market file; else 0 */
+    int64_t text_bytes, text_ns;              /* size and time stamp of a Matrix Market file; 0 for other kinds */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
     double ms;

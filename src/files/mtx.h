@@ -38,7 +38,7 @@ enum note {
     NOTES
 };
 struct notes {
-    int64_t n[NOTES], line[NOTES]; /* number of each; line of the first, 0: no line */
+    int64_t n[NOTES], line[NOTES]; /* number of notes of each kind; line of the first, 0: no line */
 };
 void note(struct notes *t, enum note kind, int64_t line);
 void notes_show(const struct notes *t, struct load_info *info);
@@ -111,7 +111,7 @@ int64_t lines_left(const struct lines *l); /* bytes left of a plain file; INT64_
 void lines_free(struct lines *l);
 void text_free(struct text *t);
 
-enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits a cache together with its entries */
+enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits in a cache together with its entries */
 
 /* ---- mtx_head.c: banner and size line ---- */
 
@@ -143,7 +143,7 @@ struct gap {
 struct entries {
     int64_t room;       /* items of each array below */
     int *row, *col;     /* 0-based; array files: NULL until mtx_build.c sets them */
-    double *val, *imag; /* NULL: all are 1; NULL: not complex */
+    double *val, *imag; /* val is NULL if all are 1, imag if not complex */
 };
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e);
 void entries_free(struct entries *t);
@@ -155,16 +155,16 @@ struct block {
     struct gap *gap;
     int64_t ngaps;
     int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: in the order of the file */
-    struct notes notes; /* lines counted in the block */
+    struct notes notes; /* notes on the block; their lines are counted within the block */
 };
 /* Parse the text of a block into `to`, which has room for its entries; k counts lines, entries and notes. */
 bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e);
-/* At most BANDS bands, each of a power of two rows: the entries of a band fit a cache. */
+/* At most BANDS bands, each of a power of two rows: the entries of a band fit in a cache. */
 enum { BANDS = 128 };
 int band_shift(const struct head *h); /* row r is in band r >> shift */
 struct fault {
     struct block *block; /* NULL: the fault belongs to no line */
-    int64_t line;        /* in the block */
+    int64_t line;        /* number of the line, counted within the block */
     struct err why;
 };
 struct body {
@@ -174,8 +174,8 @@ struct body {
     struct watch *watch;
     int threads;
     struct block *first, *last;
-    struct entries all; /* of the file, as many as the size line declares */
-    struct fault fault; /* the earliest in the file */
+    struct entries all; /* all entries of the file, as many as the size line declares */
+    struct fault fault; /* the earliest fault in the file */
     int64_t turn;       /* number of the block that delivers its entries next */
     int64_t delivered;  /* entries delivered so far */
     int delivering;     /* threads that are still copying entries */

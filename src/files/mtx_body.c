@@ -60,7 +60,7 @@ static bool rows_ascend(const int *row, int64_t n)
 }
 
 /* If the rows of a block are not in order, count its entries per band: they are then delivered by bands, so that
-   mtx_build.c finds the entries of a band side by side. Not worth it for small blocks. */
+   mtx_build.c finds the entries of a band side by side. Small blocks are not worth it. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
@@ -71,7 +71,7 @@ static bool block_bands(struct block *k, const struct head *h, const struct entr
     return true;
 }
 
-/* As entries_copy, but by bands; the entries of a band stay in the order of the file. */
+/* Like entries_copy, but by bands; the entries of a band stay in the order of the file. */
 static void entries_deal(const struct entries *from, const struct block *k, int shift, struct entries *to, int64_t at)
 {
     int64_t place[BANDS];
@@ -223,8 +223,8 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
     return true;
 }
 
-/* In the order of the file: returns how many entries of a block are among the declared ones; *at is the place of the
-   first. If there are more, reading stops. */
+/* Called for the blocks in the order of the file: returns how many entries of a block are among those that the size
+   line declares; *at is the place of the first. If the block has more, reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};

@@ -87,7 +87,8 @@ struct placing {
     int *to, *mirror; /* [n]: place of each entry, and of its mirror image or -1 */
 };
 
-/* The entries [i, end) of block k that may be in the rows of a share: those of its band, or all if it has no bands. */
+/* The entries [i, end) of block k that may be in the rows of a share: those of the share's band, or all entries if the
+   block has no bands. */
 struct stretch {
     int64_t i, end;
 };
@@ -115,8 +116,8 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
         }
 }
 
-/* Set the places of all entries of these rows, each before its mirror image. rowptr[r + 1] is the start of row r at the
-   beginning and its end at the end. */
+/* Set the places of all entries of these rows, each before its mirror image. rowptr[r + 1] is the start of row r on
+   entry and the end of row r on return. */
 static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -189,7 +190,8 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
     }
 }
 
-/* Place the values like their columns; mirror images are multiplied by `sign`. Without values all are 1. */
+/* Place the values like their columns; mirror images are multiplied by `sign`. If the file has no values, each value is
+   1. */
 static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
 {
     const double *v = *values;

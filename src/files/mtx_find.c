@@ -24,7 +24,7 @@ struct pass {
     uint32_t *first; /* per entry of A: the first line that holds it; NULL: duplicates are not looked for */
     int open;        /* places and duplicates not found yet */
     int64_t line, entries;
-    int64_t row, col; /* array files: of the next value */
+    int64_t row, col; /* array files: row and column of the next value */
 };
 
 static int64_t written_ns(const struct stat *st)

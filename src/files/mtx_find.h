@@ -13,7 +13,7 @@ struct watch;
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
 /* An entry of the matrix, counted from 0, and its line in the file, counted from 1: the first line whose value is the
-   one looked for, or the first line of the entry if only the sum of its duplicates is. */
+   one looked for. If only the sum of the duplicates is, the first line of the entry. */
 struct find_place {
     int64_t row, col;
     bool zero; /* look for a stored zero; else for NaN or inf */

@@ -31,7 +31,8 @@ static const char *skip_mark(const char *s, const char *end)
     return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
 }
 
-/* Recognised by the number that begins the second line and the type on the third. Unlike a banner, a title has no %. */
+/* Recognise a Harwell-Boeing file by the number that begins the second line and the type on the third. Unlike a banner,
+   a title has no %. */
 static bool is_harwell_boeing(const char *s, const char *end)
 {
     const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
@@ -242,7 +243,8 @@ static bool size_fits(struct head *h, int64_t left, const char *where, struct er
     return true;
 }
 
-/* The size line for mmio: that of the file, or a new one if that is too long or omits the columns of a vector. */
+/* Write the size line for mmio: the line of the file, or a new one if that line is too long or omits the columns of a
+   vector. */
 static size_t line_for_mmio(const struct head *h, const char *s, int found, char line[MM_MAX_LINE_LENGTH])
 {
     size_t n = strcspn(s, "%\r\n");

@@ -69,7 +69,7 @@ static void strip_eof_byte(struct lines *l, struct text *t)
     while (t->n && t->s[t->n - 1] == EOF_BYTE) t->n--, l->eof_byte = true;
 }
 
-/* All of t so far is one line: shorten it if it is a comment, refuse it if it is too long. */
+/* The text in t is part of one long line: shorten a comment, refuse any other line that is too long. */
 static bool hold_back(struct text *t, struct err *e)
 {
     t->s[t->n] = '\n';

@@ -116,7 +116,7 @@ static int write_banner(FILE *f, const struct csr *A)
 
 static int write_size(FILE *f, const struct csr *A)
 {
-    return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz); /* csr_limits: they fit */
+    return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz); /* csr_limits: they fit in int */
 }
 
 /* Write a line that mmio composes. */

@@ -33,7 +33,7 @@ const char *const integer_fault_text[] = {
     [FAULT_TOO_LARGE] = "an integer beyond 64 bits",
 };
 
-/* The fault of a text that continues at s, where a digit is missing. */
+/* Why a text is not an integer: it continues at s, where a digit should be. */
 static enum integer_fault fault_at(const char *s, const char *end)
 {
     if (s == end) return FAULT_EMPTY;

@@ -11,21 +11,21 @@ enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 }; /* axes of an array at most; byte
 struct npy {
     char kind; /* f float, i integer, u unsigned, b boolean, c complex, S bytes, U text of 4 bytes per letter */
     int size;  /* bytes per item */
-    bool swap; /* the bytes of an item are in the other order than this machine's */
+    bool swap; /* items are in the opposite byte order to this machine's */
     bool fortran;
     int dims;
     int64_t dim[NPY_DIMENSIONS], n; /* length of each axis; their product */
 };
 
-/* Read the Python dictionary of a header; false: it does not state a type, an order and a shape that are known. */
+/* Read the Python dictionary of a header. Returns false if it does not state a known type, order and shape. */
 bool npy_parse(const char *dict, struct npy *a);
 /* Is it an array of integers that npy_integer reads? */
 bool npy_is_integer(const struct npy *a);
 /* The integer item at p, in this machine's byte order. */
 int64_t npy_integer(const struct npy *a, const char *p);
-/* Bring n items into this machine's byte order. */
+/* Convert n items to this machine's byte order. */
 void npy_to_native(const struct npy *a, char *items, int64_t n);
-/* Write the header of an array, all NPY_HEADER bytes of it: type as "f8" or "|S3", shape as "5," or "". */
+/* Write the header of an array, NPY_HEADER bytes long. type is, for example, "f8" or "|S3"; shape is "5," or "". */
 void npy_header(char header[NPY_HEADER], const char *type, const char *shape);
 
 #endif

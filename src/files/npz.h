@@ -12,7 +12,7 @@ struct err;
 struct source;
 struct watch;
 
-/* The arrays of a file. What the file does not hold is NULL, 0 or "". */
+/* The arrays of a file. Members that the file does not hold are NULL, 0 or "". */
 struct npz {
     struct source *s;
     struct watch *watch;
@@ -26,7 +26,7 @@ struct npz {
     int64_t rounded; /* integers beyond 2^53 among the values */
 };
 
-/* npz_read.c: read the arrays; s and watch are set. Call npz_free even after a failure. */
+/* npz_read.c: read the arrays. The caller sets s and watch. Call npz_free even after a failure. */
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
 /* npz_save.c: write A as csr, not compressed. */

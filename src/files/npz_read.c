@@ -20,7 +20,7 @@ struct reader {
     struct archive *archive;
     int64_t file_bytes;
     const char *member; /* name of the array that is being read, safe to print */
-    struct npy head;    /* its header */
+    struct npy head;    /* header of that array */
     char *chunk;        /* [NPZ_CHUNK] */
     int64_t done;       /* bytes of arrays read so far */
 };
@@ -77,7 +77,7 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
                  (archive_entry_size_is_set(entry) && archive_entry_size(entry) - head_bytes != bytes);
     if (!wrong && r->head.n <= INT32_MAX) return true;
     if (!wrong)
-        return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items, but at most %d fit 32-bit row pointers",
+        return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items, but at most %d fit in 32-bit row pointers",
                        r->member, (long long)r->head.n, INT32_MAX);
     return file_bad(r->s, e, "array %s does not hold the %lld items it declares", r->member, (long long)r->head.n);
 }
@@ -113,7 +113,7 @@ static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
         for (int64_t i = 0; i < n; i++) {
             int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
             if (v < INT32_MIN || v > INT32_MAX)
-                return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit 32 bits", r->member,
+                return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit in 32 bits", r->member,
                                (long long)v);
             (*to)[k + i] = (int)v;
         }

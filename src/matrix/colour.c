@@ -3,7 +3,7 @@
 #include "csr.h"
 #include "base/mem.h"
 
-/* The pattern of A', rows ascending: the rows of A that read x[i]. */
+/* The pattern of A': row i lists the rows of A that read x[i], in ascending order. */
 struct readers {
     int *ptr, *row;
 };

@@ -15,19 +15,19 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
     const int64_t most = INT32_MAX;
     if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: a matrix needs sizes of 0 or more",
-                    (long long)rows, (long long)cols, (long long)nnz);
+        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
+                    (long long)cols, (long long)nnz);
     if (rows > most || cols > most)
-        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit 32-bit indices",
+        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit in 32-bit indices",
                     (long long)rows, (long long)cols, (long long)most);
     if (nnz > most)
         return fail(e, E_LIMIT,
-                    "%lld entries are too many: at most %lld fit 32-bit row pointers; choose a smaller matrix",
+                    "%lld entries are too many: at most %lld fit in 32-bit row pointers; choose a smaller matrix",
                     (long long)nnz, (long long)most);
     return true;
 }
 
-/* Linux grants large blocks before it has pages for them, so refuse here what cannot fit. */
+/* Linux grants large blocks before it has memory for them, so refuse here a matrix that does not fit in memory. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
 {
     int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
@@ -146,7 +146,7 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) row[ptr[A->col[k] + 1]++] = (int)r;
 }
 
-/* Rows are taken in ascending order, so each column lists its rows in that order. */
+/* The rows are visited in ascending order, so each column lists its rows in that order. */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;

@@ -1,4 +1,4 @@
-/* CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits the cache. Then each
+/* CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits in the cache. Then each
    bucket is sorted by row, each row by column, and duplicates are summed. A row is sorted by 64-bit keys: the column in
    the upper half, the position in the bucket in the lower. Duplicates are added in input order for any number of
    threads. */
@@ -150,7 +150,7 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
 }
 
 /* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the next place.
-   The keys are in A->val itself, never before the place that is written. */
+   The keys are stored in A->val itself, never before the place that is written. */
 static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;

@@ -73,7 +73,7 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
-/* Maps a column i to its cell as (i * times) >> shift: for cells of a power of two columns, or of any width if the
+/* Maps a column i to its cell as (i * times) >> shift: for cells whose width is a power of two, or of any width if the
    product stays below 2^64. Exact for i < size, since times is 2^shift * cells / size rounded up, and 2^shift is at
    least size^2. */
 struct quick {
@@ -93,8 +93,8 @@ static bool quick_of(const struct scale *s, struct quick *q)
     return 2 * bits < 64 && times <= UINT64_MAX / (uint64_t)s->size;
 }
 
-/* Neighbouring entries often fall in one cell, and each increment waits for the store of the one before it. So four
-   sets of counts take turns; together they fit the L1 cache. */
+/* Neighbouring entries often fall in one cell, and each increment of a count waits for the store of the previous one.
+   So four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];
@@ -129,7 +129,7 @@ static int64_t first_row(const struct picture *p, int64_t y)
 struct line {
     int64_t row0, row1, from, n;
     struct quick quick;
-    int parts; /* that threads may count separately; 0: count row by row */
+    int parts; /* number of parts that threads may count separately; 0: count row by row */
 };
 
 static struct line line_of(const struct picture *p, int64_t y)
@@ -155,7 +155,8 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count rows from .. to-1 of cells, which lie `pitch` cells apart. All threads of a team call this; none waits. */
+/* Count the rows of cells from .. to-1, which are `pitch` cells apart. All threads of a team call this; no thread waits
+   for another. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {
@@ -165,7 +166,7 @@ static void count_lines(const struct picture *p, int64_t from, int64_t to, int64
     }
 }
 
-/* The row of cells that ends a slice from y on of about SLICE_ENTRIES entries. */
+/* The end of a slice of rows of cells that begins at y and has about SLICE_ENTRIES entries. */
 static int64_t slice_end(const struct picture *p, int64_t y)
 {
     int64_t begin = p->A->rowptr[first_row(p, y)];
@@ -223,7 +224,7 @@ bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *
 
 /* ---- a sample ---- */
 
-/* A stride that visits each of 0 .. n-1 once, the first ones far from each other: near the golden section of n. */
+/* A stride, near the golden section of n, that visits each of 0 .. n-1 once. The first visits are far apart. */
 static int64_t stride_of(int64_t n)
 {
     for (int64_t stride = (int64_t)(0.6180339887 * (double)n) | 1;; stride++) {
@@ -286,8 +287,8 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they share rows, then
-   columns. */
+/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they share the rows first,
+   then the columns. */
 static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
@@ -322,7 +323,7 @@ bool sums_more(struct sums *s)
     return to < s->h;
 }
 
-/* Does each of `cells` cells of from .. from+span-1 begin at a multiple of 2^shift? */
+/* If from .. from+span-1 is divided into `cells` cells, does each begin at a multiple of 2^shift? */
 static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
 {
     int64_t grain = (int64_t)1 << shift;

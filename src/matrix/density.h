@@ -9,14 +9,14 @@
 
 struct err;
 
-/* density_of in slices: call density_begin, then density_more until it returns false. The caller owns the cells and
-   sets them to 0. A slice is about 4 million entries and takes a few milliseconds. */
+/* To do the work of density_of in slices, call density_begin, then density_more until it returns false. The caller owns
+   the cells and sets them to 0. A slice is about 4 million entries and takes a few milliseconds. */
 struct density {
     const struct csr *A;
     struct window win;
     int h, w;
     uint32_t *cells;
-    int64_t done; /* rows of cells */
+    int64_t done; /* rows of cells counted so far */
 };
 bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
                    struct err *e);
@@ -36,12 +36,12 @@ struct sums {
 /* Choose the cells: at most 2048 each way, and about a quarter as many as A has entries. Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* Count one slice; false: all is counted, or there was no memory and sums_ready stays false. */
+/* Count one slice. Returns false when everything is counted, or if memory ran out; then sums_ready stays false. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);
 /* Do all cells of an h x w grid over the window begin at cell borders of the sums? */
 bool sums_fit(const struct sums *s, struct window win, int h, int w);
-/* Set cells[y*w + x] to what density_of counts. The sums must be ready and fit. */
+/* Set cells[y*w + x] to what density_of counts. sums_ready and sums_fit must be true. */
 void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells);
 
 #endif

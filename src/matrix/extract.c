@@ -81,7 +81,7 @@ struct range range_of(const struct csr *A)
 struct scaling {
     struct csr *A;
     int sides;
-    double *row, *col; /* largest |a|, then the divisor */
+    double *row, *col; /* first the largest |a| of each row and column, later its divisor */
     struct watch *w;
 };
 
@@ -149,7 +149,7 @@ static int64_t divisors(double *most, int64_t n, bool side, bool root)
     return unscaled;
 }
 
-/* Divide by the larger of the two first: then a symmetric matrix stays symmetric to the last bit. */
+/* Divide by the larger of the two divisors first, so that a symmetric matrix stays symmetric to the last bit. */
 static double scaled(double v, double a, double b)
 {
     return a > b ? v / a / b : v / b / a;
@@ -168,7 +168,7 @@ static bool divide(struct scaling *s, struct err *e)
     return true;
 }
 
-/* One round; several for both sides, since scaling the rows changes the maxima of the columns. */
+/* Do one round of scaling. SCALE_BOTH takes several, since scaling the rows changes the maxima of the columns. */
 static bool rounds(struct scaling *s, struct unscaled *unscaled, struct err *e)
 {
     bool both = s->sides == SCALE_BOTH;

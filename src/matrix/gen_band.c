@@ -6,7 +6,7 @@
 /* ---- band ---- */
 
 struct stripe {
-    int64_t first, others; /* first column; places without the diagonal */
+    int64_t first, others; /* first column; number of places besides the diagonal */
 };
 
 static struct stripe stripe_of(int64_t n, int64_t half, int64_t row)

@@ -10,14 +10,14 @@ struct double_double {
     double hi, lo;
 };
 
-/* s + v with the rounding error in lo (Knuth's two-sum). */
+/* Add v to s; the rounding error goes to lo (Knuth's two-sum). */
 static struct double_double add(struct double_double s, double v)
 {
     double sum = s.hi + v, part = sum - s.hi;
     return (struct double_double){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
 }
 
-/* s + a b with both rounding errors in lo. */
+/* Add a b to s; both rounding errors go to lo. */
 static struct double_double add_product(struct double_double s, double a, double b)
 {
     double p = a * b, error = fma(a, b, -p);

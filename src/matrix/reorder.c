@@ -147,7 +147,8 @@ static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
 }
 
 /* Breadth-first search from root: writes the nodes that it reaches to queue, in the order of Cuthill and McKee. Returns
-   their number, or -1 if cancelled. *depth is the number of levels below the root, *last the first node of the last. */
+   their number, or -1 if cancelled. *depth is the number of levels below the root, *last the first node of the last
+   level. */
 static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
 {
     int n = 1, end = 1;
@@ -176,7 +177,7 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
 }
 
 /* Order one component from a pseudo-peripheral node: search again from a node of the last level as long as that gives
-   more levels. The last search is the order. */
+   more levels. The order of the last search is the result. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
     for (int i = 0, depth, last, best = 0;; i++) {
@@ -220,7 +221,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
 static const struct ordering ordering_rcm = {
     .name = "rcm",
     .about = "reverse Cuthill-McKee: entries come near the diagonal, component by component",
-    .source = "Cuthill and McKee 1969, reversed as George 1971; its start as George and Liu 1979",
+    .source = "Cuthill and McKee 1969; reversed as in George 1971; start node as in George and Liu 1979",
     .order = order_rcm,
 };
 
@@ -316,7 +317,7 @@ static bool symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* The width of its integers is a build option of METIS, visible only in how many bytes it writes. */
+/* The width of METIS's integers is a build option, visible only in the number of bytes that METIS writes. */
 static bool metis_suits(void)
 {
     int64_t options[METIS_OPTIONS] = {0};
@@ -355,8 +356,8 @@ struct saved_signal {
     struct watch *w;
 };
 
-/* METIS installs a SIGTERM handler that crashes on other threads: restore the previous one. Its SIGABRT handler, by
-   which it returns when memory runs out, may stay. */
+/* METIS installs a SIGTERM handler that crashes on other threads: restore the previous one. Its SIGABRT handler, with
+   which METIS returns when memory runs out, may stay. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;
@@ -398,7 +399,8 @@ static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
     for (int64_t i = 0; i < n; i++) inverse[i] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
-            return fail(e, E_INTERNAL, "the ordering is no permutation: place %lld has row %d", (long long)i, perm[i]);
+            return fail(e, E_INTERNAL, "the ordering is not a permutation: place %lld has row %d", (long long)i,
+                        perm[i]);
         inverse[perm[i]] = (int)i;
     }
     return true;

@@ -30,7 +30,7 @@ extern const char *reorder_metis_name; /* file name of the library; tests set on
 
 /* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
-/* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is no permutation. */
+/* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
 /* How far entries are from the diagonal, as in the line "band" of `check`: the largest distance (bandwidth); and the

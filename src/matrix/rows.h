@@ -23,28 +23,28 @@ bool row_lengths_of(const struct csr *A, struct row_lengths *out, struct err *e)
 void row_lengths_free(struct row_lengths *l);
 /* Index of the first length that is at least `length`; n: all are shorter. */
 int64_t row_lengths_find(const struct row_lengths *l, int64_t length);
-/* Rows ranked by ascending length, ranks 0 .. rows-1: the length at a rank. */
+/* The length of the row at a rank. Ranks 0 .. rows-1 number the rows by ascending length. */
 int64_t row_length_at(const struct row_lengths *l, int64_t rank);
 /* The row at a rank, and the rank of a row. Rows of equal length are in ascending order. O(rows). */
 int64_t row_at_rank(const struct row_lengths *l, int64_t rank);
 int64_t rank_of_row(const struct row_lengths *l, int64_t row);
 /* Fill only the members of struct stats that concern row lengths. O(rows + longest). */
 bool stats_rows(const struct csr *A, struct stats *out, struct err *e);
-/* As histogram_of, from the lengths: O(n). */
+/* Like histogram_of, but computed from the lengths in O(n). */
 void histogram_from(const struct row_lengths *l, int bins, struct histogram *out);
 
-/* A warp takes 32 neighbouring rows, one per thread, and as long as its longest row. Its cost is 32 * longest /
-   entries: the time relative to entries that are spread evenly over the threads. 1 to 32, or 0 for a warp without
-   entries. */
+/* A warp processes 32 neighbouring rows, one per thread, and takes as long as its longest row. Its cost, 32 * longest
+   / entries, compares that time with the time for the same entries spread evenly over the threads. It is 1 to 32, or 0
+   for a warp without entries. */
 enum { WARP_ROWS = 32, HUNDREDTHS = 100 };
 struct warps {
     int64_t n, idle;        /* warps; warps without an entry */
     double whole;           /* the cost of all warps together, weighted by their entries */
     double mean, worst;     /* cost over the warps that have entries; 0 if none has */
     int64_t worst_row;      /* first row of the most expensive warp */
-    struct histogram costs; /* of the warps with entries, in hundredths */
+    struct histogram costs; /* costs of the warps that have entries, in hundredths */
 };
-double warp_cost(const struct csr *A, int64_t row); /* of the warp whose first row is `row` */
+double warp_cost(const struct csr *A, int64_t row); /* cost of the warp whose first row is `row` */
 void warps_of(const struct csr *A, struct warps *out);
 
 #endif

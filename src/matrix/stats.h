@@ -11,7 +11,7 @@ struct watch;
 
 struct stats {
     int64_t row_min, row_max, empty_rows, bandwidth, diagonals, explicit_zeros, longest[8];
-    int nlongest; /* rows in longest[], longest first; of equal ones the smaller number first */
+    int nlongest; /* number of rows in longest[], longest first; equal ones by row number */
     double row_mean, row_median, row_std;
     bool pattern_symmetric, value_symmetric;
     int64_t zero_diagonal;       /* rows of a square matrix whose diagonal entry is missing or 0 */
@@ -28,7 +28,7 @@ struct histogram {
 };
 void histogram_of(const struct csr *A, int bins, struct histogram *out);
 
-/* ---- shared by the files that compute them ---- */
+/* ---- shared by the files that compute statistics ---- */
 
 /* The first of rows row .. end-1 whose first entry is at least `entry`; end if there is none. */
 int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry);

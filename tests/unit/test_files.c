@@ -518,7 +518,7 @@ static void hostile_npz_is_refused(void **state)
          "entry 1: column index -1 is outside",
          {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}, {"indices.npy", "<i4", "3,", below, 12}}},
         {E_LIMIT,
-         "array indices.npy holds 1099511627776, which does not fit 32 bits",
+         "array indices.npy holds 1099511627776, which does not fit in 32 bits",
          {CSR, SHAPE, DATA, {"indices.npy", "<i8", "3,", wide, 24}}},
         {E_LIMIT, "32-bit indices", {CSR, DATA, {"shape.npy", "<i8", "2,", large, 16}}},
         {E_INPUT, "sizes of 0 or more", {CSR, DATA, {"shape.npy", "<i8", "2,", negative, 16}}},

@@ -87,7 +87,7 @@ static const struct text taken[] = {
 
 static const struct text warned[] = {
     {"case", T("%%matrixmarket matrix coordinate real general\n1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: banner keyword MatrixMarket written in other case"},
+     "1x1: 1 1 2 | line 1: banner keyword MatrixMarket written in a different case"},
     {"one percent", T("%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n"),
      "1x1: 1 1 2 | line 1: banner begins with one percent sign instead of two"},
     {"BOM", T("\xef\xbb\xbf" COO("real general") "1 1 1\n1 1 2\n"), "1x1: 1 1 2 | line 1: byte order mark skipped"},
@@ -110,9 +110,9 @@ static const struct text warned[] = {
     {"vector coordinate, three sizes", T("%%MatrixMarket vector coordinate real general\n5 1 1\n3 1 7\n"),
      "5x1: 3 1 7 | line 1: vector object read as a matrix of one column"},
     {"comments among entries", T(COO("real general") "2 2 2\n1 1 3 % one\n% two\n2 2 4\n%three"),
-     "2x2: 1 1 3; 2 2 4 | line 3: 3 comments after the size was read skipped"},
+     "2x2: 1 1 3; 2 2 4 | line 3: 3 comments after the size line skipped"},
     {"comment on the size line", T(COO("real general") "1 1 1 % rows\n1 1 2\n"),
-     "1x1: 1 1 2 | line 2: 1 comment after the size was read skipped"},
+     "1x1: 1 1 2 | line 2: 1 comment after the size line skipped"},
     {"Fortran", T(COO("real general") "1 4 4\n1 1 1.5D+03\n1 2 1.5+103\n1 3 -2d1\n1 4 +.5-100\n"),
      "1x4: 1 1 1500; 1 2 1.5e+103; 1 3 -20; 1 4 5e-101 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) read as e"},
     {"Fortran array", T(ARR("real general") "2 1\n1.5D+03\n2D0"),
@@ -610,7 +610,7 @@ static void many_deviations_make_few_warnings(void **state)
     load_all_ways("liberties", write_file("many.mtx", text, (size_t)at), out, sizeof out);
     assert_string_equal(out, "2x2: 1 2 4500; 2 1 4500"
                              " | line 2: more entries declared than the matrix has places, so some are duplicates"
-                             " | line 3: 6000 comments after the size was read skipped"
+                             " | line 3: 6000 comments after the size line skipped"
                              " | line 3: 3000 Fortran exponents (1.5D+03, 1.5+103) read as e"
                              " | line 3: 3000 fractions in an integer file kept"
                              " | line 3: 3000 entries above the diagonal mirrored | 2999 duplicate entries summed");
