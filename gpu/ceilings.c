@@ -10,7 +10,7 @@ struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
     int64_t n, small, passes,
-        lanes; /* doubles: a vector larger than the cache, and one well within it; reads of the latter; threads */
+        lanes; /* doubles in a vector larger than the cache, and in one well within it; passes over that one; threads */
     double *x, *y, *sums;
 };
 

@@ -2,7 +2,7 @@
    twice from one source: by nvcc for the GPU, and by g++ with gpu/emu/simt.h for the emulator. A kernel file includes
    this header and neither CUDA's headers nor the emulator's.
 
-   A kernel file has three parts, here of csr-scalar. First the kernel, in namespace KERNEL_SPACE:
+   A kernel file has three parts, shown here for csr-scalar. First comes the kernel, in namespace KERNEL_SPACE:
 
        template <typename T>
        __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
@@ -17,7 +17,7 @@
            store(y, row, alpha, sum, beta);
        }
 
-   Second the launch, a host function with the arguments that struct kernel expects:
+   Second comes the launch, a host function with the arguments that struct kernel expects:
 
        template <typename T> bool csr_scalar_go(const struct launch *L, struct err *)
        {
@@ -28,7 +28,7 @@
            return true;
        }
 
-   Third the table entry, after the namespace; its fields are explained in machine/kernel.h:
+   Third comes the table entry, after the namespace; its fields are explained in machine/kernel.h:
 
        KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., .f32 = csr_scalar_go<float>, .f64 =
    csr_scalar_go<double>};
@@ -78,8 +78,8 @@ static __device__ __forceinline__ void reconverge() {}
 #define UNROLL_WHOLE UNROLL_PRAGMA(unroll)
 #define AHEAD(n)
 #define UNROLL_PRAGMA(text) _Pragma(#text)
-/* The type of a pointer to a kernel, and such a pointer; in the emulator it carries the kernel's name. For functions
-   that launch a kernel given as an argument. */
+/* For functions that launch a kernel given as an argument: KERNEL_POINTER is the type of a pointer to a kernel, and
+   KERNEL makes such a pointer. In the emulator the pointer carries the kernel's name. */
 #define KERNEL_POINTER(...) __VA_ARGS__ *
 #define KERNEL(...) __VA_ARGS__
 /* LAUNCH(device, grid, block, kernel<T>)(arguments). An empty grid launches nothing. The macro contains its own else,
@@ -94,7 +94,8 @@ static inline bool launchable(dim3 grid)
 }
 /* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs its blocks may
    become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
-   short kernels. Not for a grid that exactly fills the GPU, because its blocks would be distributed unevenly. */
+   short kernels. Do not use it for a grid that exactly fills the GPU, because the blocks would be distributed
+   unevenly. */
 #define FOLLOW(d, grid, block, ...) (follower_of((d), (grid), (block), __VA_ARGS__))
 static inline bool launches_early(void)
 {
@@ -145,8 +146,8 @@ static inline int host_threads(const struct launch *L)
 }
 #endif
 
-/* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU they use
-   streaming loads and stores, which do not displace other data from the cache. */
+/* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU these
+   functions use streaming loads and stores, which do not displace other data from the cache. */
 #ifdef __CUDACC__
 template <typename P> __device__ auto once(P p, int64_t i)
 {
@@ -216,13 +217,13 @@ template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum
 }
 
 #ifndef __CUDACC__
-/* The same in a host loop. */
+/* Like the function above, but for a host loop. */
 template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-/* A host loop as the launch function of a kernel: on one thread, or on all. */
+/* Wrap a host loop as a kernel's launch function: on_one runs it on one thread, on_all on all threads. */
 template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *)
 {
     LOOP(L, 1);

@@ -302,7 +302,7 @@ VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
        CLOSED "It reads the same arrays as coo-segmented. Its order of additions is not fixed either.\n", false,
        describe_coo, CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
 VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise reproducible",
-       CLOSED "As algorithm 1, but its manual guarantees the same bits in every run.\n", true, describe_coo,
+       CLOSED "Like algorithm 1, but its manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
        CLOSED "The layout of sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"

@@ -50,7 +50,7 @@ KERNEL_ENTRY(brcsd1) = {
     .format = &format_brcsd1,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
-    .lesson = "As dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
+    .lesson = "Like dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
               "every diagonal of a block spans all its rows. The 4x4 example (with blocks of any height):\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: most rows of a block */
+enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: maximum number of rows of a block */
 
 /* Adds n values that lie `stride` lanes apart; this lane holds value number `at`, and the lane of number 0 returns the
    sum. Participants: the whole warp, including lanes that hold no value (at >= n). */
@@ -21,8 +21,8 @@ template <typename T> __device__ T strided_sum(T v, int stride, int n, int at)
     return v;
 }
 
-/* One block row per warp. The lanes cover whole blocks in stored order, row by row: as many blocks at once as fit the
-   warp (b = 4: two), or as many rows of one block as fit if a block has more than 32 entries.
+/* One block row per warp. The lanes cover whole blocks in stored order, row by row: as many whole blocks as fit
+   in the warp (b = 4: two). If a block has more than 32 entries, as many of its rows as fit.
 
        b = 4: lanes  0  1  2  3 | 16 17 18 19      b = 8: lanes  0 ..  7   rows 0..3, then
                      4  5  6  7 | 20 21 22 23                    8 .. 15   rows 4..7
@@ -57,7 +57,7 @@ __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr
     }
 }
 
-/* One block row per warp, b lanes per column, as many columns at once as fit (b = 4: eight columns of two blocks). Each
+/* One block row per warp, b lanes per column, floor(32/b) columns at once (b = 4: eight columns of two blocks). Each
    lane stays in one row of the block row; the columns are added at the end, and b neighbouring lanes write y. */
 template <typename T>
 __global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
@@ -130,10 +130,10 @@ KERNEL_ENTRY(bsr_block) = {
               "    1  7 | 0  0     stored  1 7 0 2 | 0 0 8 0\n"
               "    0  2 | 8  0     lane    0 1 2 3   4 5 6 7     lanes 8 to 31: the next six blocks\n"
               "All lanes read one stretch of val. A block has one column index, so 4 x 4 blocks need 1/16 of the\n"
-              "indices of CSR; x is read in runs of b. Shuffles add first the b lanes of a row, then the blocks.\n"
+              "indices of CSR; x is read in runs of b. Shuffles first add the b lanes of a row, then the blocks.\n"
               "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as finite\n"
               "elements with several unknowns per node do), most of the work is on zeros. Blocks of more than 32\n"
-              "rows do not fit a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column\n"
+              "rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column\n"
               "leaves fewer idle: 2 with b = 3.\n",
     .deterministic = true,
     .fits = fits_warp,
@@ -147,7 +147,7 @@ KERNEL_ENTRY(bsr_column) = {
     .format = &format_bsr,
     .source = "NOTES",
     .work = "one block row per warp, floor(32/b) columns at a time",
-    .lesson = "As bsr-block, but b lanes take one column of a block and a warp takes 32 / b columns at a time, so\n"
+    .lesson = "Like bsr-block, but b lanes take one column of a block and a warp takes 32 / b columns at a time, so\n"
               "that each lane stays in one row. The 4x4 example with blocks of 2 x 2, block row 0 (1 7 / 0 2 and\n"
               "0 0 / 8 0):\n"
               "    column  1 | 7 | 0 | 0\n"

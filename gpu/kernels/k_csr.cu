@@ -110,7 +110,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "On an H200 it is close to the fastest for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
               "us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4: 2366 us,\n"
               "csr-merge 12.5).\n"
-              "Longer rows of similar length: csr-cusp. Uneven rows: csr-merge. Coalesced likewise: ell, sell.\n",
+              "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows, csr-merge.\n",
     .deterministic = true,
     .f32 = scalar<float>,
     .f64 = scalar<double>,
@@ -149,10 +149,10 @@ KERNEL_ENTRY(csr_cusp) = {
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
-              "Good if rows are of similar length and longer than 16. A row of 1000 times the mean length keeps\n"
+              "It suits rows of similar length above 16. A row of 1000 times the mean length keeps\n"
               "its V threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
-              "NOTES: on even rows close to merge-path, sometimes faster; it needs no preparation, so its total\n"
-              "time was the lowest.\n",
+              "NOTES: on even rows about as fast as merge-path, sometimes faster; it needs no preparation, so its\n"
+              "total time was the lowest.\n",
     .deterministic = true,
     .best = even_rows,
     .f32 = cusp<float>,

@@ -22,7 +22,7 @@ __global__ void light_vector(int rows, GPTR(int) counter, GPTR(const int) ptr, G
     for (;;) {
         int row = lane == 0 ? atomicAdd(counter + 0, 1) : 0;
         row = __shfl_sync(vector_mask<V>(), row, 0, V);
-        if (row >= rows) return; /* the whole vector */
+        if (row >= rows) return; /* the whole vector returns */
         int begin = ptr[row], end = ptr[row + 1];
         T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
         if (lane == 0) store(y, row, alpha, sum, beta);
@@ -38,7 +38,7 @@ __global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPT
     for (;;) {
         int first = in_warp == 0 ? atomicAdd(counter + 0, WARP / V) : 0;
         first = __shfl_sync(FULL_MASK, first, 0);
-        if (first >= rows) return; /* the whole warp */
+        if (first >= rows) return; /* the whole warp returns */
         int row = first + in_warp / V;
         if (row < rows) { /* the same for a whole vector */
             int begin = ptr[row], end = ptr[row + 1];
@@ -97,11 +97,11 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(csr_light_vector) = {
     .name = "csr-light-vector",
-    .about = "as csr-cusp, but every vector takes its next row from a counter: balances uneven rows",
+    .about = "like csr-cusp, but every vector takes its next row from a counter: balances uneven rows",
     .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "one row at a time per 2 to 32 threads, taken by atomicAdd",
-    .lesson = "As csr-cusp, but rows are not assigned to vectors in advance: the first lane of a vector takes the\n"
+    .lesson = "Like csr-cusp, but rows are not assigned to vectors in advance: the first lane of a vector takes the\n"
               "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours more\n"
               "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
@@ -120,11 +120,11 @@ KERNEL_ENTRY(csr_light_vector) = {
 
 KERNEL_ENTRY(csr_light_warp) = {
     .name = "csr-light-warp",
-    .about = "as csr-light-vector, but a warp takes the rows of all its vectors with one atomic addition",
+    .about = "like csr-light-vector, but a warp takes the rows of all its vectors with one atomic addition",
     .format = &format_csr,
     .source = "NOTES (LightSpMV)",
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
-    .lesson = "As csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
+    .lesson = "Like csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
               "they take the next ones, so the balance is a little coarser.\n"

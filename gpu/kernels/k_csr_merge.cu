@@ -11,7 +11,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Tiles are STEP items apart. One has up to SHORT more items, because its first border may have been moved back. */
+/* Tiles are STEP items apart. A tile has up to SHORT more items, because its first border may have been moved back. */
 enum { BLOCK = 128, WARPS = BLOCK / WARP, ITEMS = 7, TILE = BLOCK * ITEMS, SHORT = 64, STEP = TILE - SHORT };
 
 /* The number of row ends, of end[0 .. rows-1], that come before diagonal d in the merge. */
@@ -43,8 +43,8 @@ static __global__ void merge_starts(int tiles, int64_t rows, int64_t nnz, GPTR(c
     start_k[t] = (int)k;
 }
 
-/* The products t, t + BLOCK, ... of the tile's n. All loads of col and val are issued before the first result is
-   needed, then all loads of x. */
+/* Compute the products t, t + BLOCK, ... of the tile's n products. All loads of col and val are issued before the first
+   result is needed, then all loads of x. */
 template <typename T>
 __device__ void merge_products(int t, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, T *products)
 {
@@ -87,14 +87,14 @@ __global__ void __launch_bounds__(BLOCK)
     merge_products<T>(t, z, col + k0, val + k0, x, products);
     AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) end[i] = ptr[row0 + 1 + i] - k0;
-    __syncthreads(); /* all threads: `end` is complete; the loads of the products may still be in flight */
+    __syncthreads(); /* all threads of the block: `end` is complete; the loads of the products may still be in flight */
 
     int from = min(t * ITEMS, n + z), to = min(from + ITEMS, n + z);
     int row = merge_search(end, n, z, from), k = from - row, first = row;
     UNROLL_WHOLE
     for (int j = 0; j < ITEMS; j++)
         if (t + j * BLOCK < z) product[t + j * BLOCK] = products[j];
-    __syncthreads(); /* all threads: `product` is complete */
+    __syncthreads(); /* all threads of the block: `product` is complete */
 
     T run = 0, head = 0; /* the running sum; this thread's part of the sum of the first row that ends here */
     for (int i = from; i < to; i++) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(BLOCK)
         warp_row[warp] = row;
         warp_sum[warp] = upto;
     }
-    __syncthreads(); /* all threads: warp_row and warp_sum are complete */
+    __syncthreads(); /* all threads of the block: warp_row and warp_sum are complete */
     T carried = merge_carried<T>(warp, warp_row, warp_sum);
     bool row_continues = warp > 0 && first == warp_row[warp - 1]; /* no row of this warp ended before this thread */
     if (row > first) product[z + first] = (lane > 0 ? before : 0) + (row_continues ? carried : 0) + head;
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(BLOCK)
         carry_row[tile] = row0 + row;
         carry[tile] = row == first && row_continues ? upto + carried : upto;
     }
-    __syncthreads(); /* all threads: the sum of every row that ends in the tile is in `product` */
+    __syncthreads(); /* all threads of the block: the sums of rows that end in the tile are in `product` */
     AHEAD(UNROLL_AUTO)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
@@ -150,9 +150,9 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
 {
     int lane = threadIdx.x % WARP;
     int i = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
-    if (i >= tiles) return; /* the whole warp */
+    if (i >= tiles) return; /* the whole warp returns */
     int row = carry_row[i];
-    if (row >= rows || (i > 0 && carry_row[i - 1] == row)) return; /* the whole warp */
+    if (row >= rows || (i > 0 && carry_row[i - 1] == row)) return; /* the whole warp returns */
     int end = carries_end(carry_row, tiles, i, row);
     T sum = 0;
     AHEAD(UNROLL_AUTO)
@@ -163,7 +163,7 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
 
 /* ---- on the host: scratch memory and launches ---- */
 
-/* The arrays in a launch's scratch memory: one carry per tile, 8 bytes each, then the others. */
+/* The arrays in a launch's scratch memory: one carry per tile, 8 bytes each, then the three integer arrays. */
 struct merge_parts {
     int64_t tiles;
     void *carry;

@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { STREAM = 2048 }; /* products of a block in shared memory at a time */
+enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at once */
 
 /* The sum of one row per thread; a block has as many neighbouring rows as threads. Its threads read the entries of all
    these rows coalesced, STREAM at a time, and store the products in shared memory; then each thread sums those of its

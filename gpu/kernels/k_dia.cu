@@ -87,9 +87,9 @@ KERNEL_ENTRY(dia) = {
               "In each step a warp reads 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64, and\n"
               "one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals no format is\n"
               "faster.\n"
-              "But a single entry makes a whole diagonal be stored. DRM paper: for add32 there are 940 zeros per\n"
-              "nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
-              "Diagonals with gaps, or scattered ones: hdia, brcsd2, drm. A few stray entries: hdc.\n",
+              "But a single entry causes a whole diagonal to be stored. DRM paper: for add32 there are 940 zeros\n"
+              "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
+              "For diagonals with gaps or scattered ones use hdia, brcsd2 or drm; for a few stray entries, hdc.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

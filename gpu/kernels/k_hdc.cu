@@ -22,7 +22,7 @@ __global__ void hdc_remainder(unsigned rows, GPTR(const int) ptr, GPTR(const int
     unsigned row = blockIdx.x * (blockDim.x / V) + threadIdx.x / V;
     if (row >= rows) return; /* the whole vector: its threads share the row */
     int begin = ptr[row], end = ptr[row + 1];
-    if (begin == end) return; /* the whole vector */
+    if (begin == end) return; /* the whole vector returns */
     T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
     if (lane == 0) y[row] += alpha * sum;
 }

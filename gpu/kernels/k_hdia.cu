@@ -42,7 +42,7 @@ KERNEL_ENTRY(hdia) = {
     .format = &format_hdia,
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
     .work = "one row per thread, all diagonals of its hack",
-    .lesson = "As dia, but every 32 rows (a hack) have their own diagonals. The 4x4 example with hacks of 2 rows:\n"
+    .lesson = "Like dia, but each group of 32 rows (a hack) has its own diagonals. With hacks of 2 rows:\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    rows 2-3   offset -2  5 6    offset 0   3 4    offset 1   9 *\n"
               "Thread t takes row t, and a warp takes a hack. All its lanes read the same bounds and offset, 1\n"

@@ -163,9 +163,9 @@ KERNEL_ENTRY(sccsr) = {
               "fp64 values, even for short rows. c is 32 for rows below 8 elements, 16 below 16, 8 below 32, else\n"
               "4; the rows of one c form a segment with its own launch. log2(32 / c) shuffles add the sums, and c\n"
               "lanes write y at row_index: scattered, up to c sectors.\n"
-              "The sort takes time in advance and separates rows that share x. Rows of a warp are padded to equal\n"
-              "length, which is expensive if one row is much longer: use csr-merge for such matrices.\n"
-              "THESIS: clearly faster than csr-vector. There the host permutes y: see sc-csr-host-order.\n",
+              "Sorting costs time up front and moves apart rows that read the same elements of x. Padding rows of\n"
+              "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
+              "THESIS: clearly faster than csr-vector. In the thesis the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,
     .f32 = segments<float>,
     .f64 = segments<double>,

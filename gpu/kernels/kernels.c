@@ -107,8 +107,8 @@ void scratch_free(struct mat *M)
     M->scratch = NULL;
 }
 
-/* Checks that k fits the matrix, allocates its scratch memory and fills it. s->us is the time that this takes,
-   including the wait for the device. c is the entry of k compiled for the device. */
+/* Checks that k can handle the matrix, allocates its scratch memory and fills it. s->us is the time that this
+   takes, including the wait for the device. c is the entry of k compiled for the device. */
 static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
                     struct err *e)
 {

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum { TEXTURE_MOST = 1 << 27 }; /* most elements of one texture on any GPU */
+enum { TEXTURE_MOST = 1 << 27 }; /* maximum number of elements of a texture on any GPU */
 
 namespace KERNEL_SPACE
 {
@@ -20,7 +20,7 @@ namespace KERNEL_SPACE
 
 template <typename T> __device__ T texel(cudaTextureObject_t t, int i);
 
-/* The same for plain read-only memory, so that one kernel source serves both. */
+/* Like texel of a texture, but for plain read-only memory, so that one kernel source serves both. */
 template <typename T> __device__ T texel(const T *p, int i)
 {
     return __ldg(p + i);
@@ -58,8 +58,8 @@ static inline bool texture_new(const struct device *d, void *p, int64_t n, enum 
     return true;
 }
 
-/* The sync makes d the current device and waits for its launches. If it fails the device is lost, and its textures with
-   it. */
+/* The sync makes d the current device and waits for its launches. If that fails, the device is lost together with its
+   textures. */
 static inline void texture_free(struct device *d, uint64_t handle)
 {
     if (d->ops->sync(d, nullptr)) cudaDestroyTextureObject(handle);

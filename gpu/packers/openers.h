@@ -40,8 +40,8 @@ template <typename P> __device__ int64_t first_not_below(P col, int64_t from, in
     return from;
 }
 
-/* Does row r have an entry with the key of (i, c), entry number k of row i? Tries number k of row r first, where it is
-   in a band matrix. */
+/* Does row r have an entry with the key of (i, c), entry number k of row i? Tries entry number k of row r first,
+   because in a band matrix that entry has the key. */
 template <typename KEYS, typename P, typename Q>
 __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t width, int64_t k)
 {
@@ -71,7 +71,7 @@ __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int)
     }
 }
 
-/* One thread per entry of a tile: an opener counts the smaller keys of its band and writes its own key there. */
+/* One thread per entry of a tile: an opener counts the smaller keys of its band, then writes its own key. */
 template <typename KEYS>
 __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                              int64_t height, int64_t width, GPTR(const int64_t) at, GPTR(int) keys)
@@ -109,7 +109,8 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     return packing_exclusive_scan(p, ROOM_AT, p->nnz, n, e);
 }
 
-/* After count_openers: band[b] = where the keys of band b begin; keys: the keys of all bands. */
+/* Call this after count_openers. Write the place where the keys of band b begin to band[b], and the keys of all
+   bands to `keys`. */
 template <typename KEYS>
 static void put_openers(struct packing *p, int64_t height, int64_t width, int64_t n, void *band, void *keys)
 {
@@ -120,8 +121,8 @@ static void put_openers(struct packing *p, int64_t height, int64_t width, int64_
      VECTOR("keys", ROLE_WORK, keys, n, int));
 }
 
-/* Both steps, for formats whose sizes depend on the keys: the starts go to ROOM_BAND, the p->found keys to ROOM_NUMBER.
- */
+/* Count and write the keys, for formats whose sizes depend on them: the bands' starts go to ROOM_BAND, the p->found
+   keys to ROOM_NUMBER. */
 template <typename KEYS> static bool find_openers(struct packing *p, int64_t height, int64_t width, struct err *e)
 {
     int64_t bands = (p->rows + height - 1) / height;

@@ -77,7 +77,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
-    .about = "openers of diagonals as in hdia; a thread per block compares it with the block before; a prefix sum",
+    .about = "finds each block's diagonals as in hdia; one thread per block compares it with the block before",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

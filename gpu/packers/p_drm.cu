@@ -17,7 +17,7 @@ __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int)
     out[base[h] + d - band[h]] = offsets[d];
 }
 
-/* One thread per entry of a tile writes row t of diagonal d of segment h; base[h]: where its diagonals begin. */
+/* One thread per entry of a tile writes row t of diagonal d of segment h. base[h]: where that segment begins. */
 template <typename T>
 __global__ void drm_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t nrows, GPTR(const int) band, GPTR(const int) offsets,
@@ -44,7 +44,7 @@ static struct drm_layout *layout_of(struct packing *p)
     return static_cast<struct drm_layout *>(p->state);
 }
 
-/* The host's part. before[n + 1] receives the number of diagonals before each segment. */
+/* Do the host's part of the conversion. before[n + 1] receives the number of diagonals before each segment. */
 static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
 {
     drm_layout_free(layout_of(p));
@@ -52,7 +52,7 @@ static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
            drm_lay(before, n, p->S.param[0], layout_of(p), e);
 }
 
-/* base[h], also in ROOM_BASE: where the diagonals of segment h begin in the new order. */
+/* Set base[h], also in ROOM_BASE, to the place where the diagonals of segment h begin in the new order. */
 static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
 {
     const struct drm_layout *L = layout_of(p);
@@ -103,7 +103,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(drm) = {
     .format = &format_drm,
-    .about = "openers of diagonals as in hdia; segments merged by the host from their numbers of diagonals",
+    .about = "finds each band's diagonals as in hdia; the host merges segments, given the number of diagonals in each",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

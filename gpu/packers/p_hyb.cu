@@ -97,7 +97,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 PACKER_ENTRY(hyb) = {
     .format = &format_hyb,
     .about =
-        "row lengths counted by warps, the width by bisection; one thread per row, the overflow by tiles of entries",
+        "warps count row lengths, bisection finds the width; one thread per row, then the overflow by tiles of entries",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

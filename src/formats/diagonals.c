@@ -54,7 +54,7 @@ static int *place_in(const struct block *B, int offset)
     return &B->table[at];
 }
 
-/* Append an offset to the list unless it is in it. */
+/* Append an offset to the list unless the list has it already. */
 static void enter(struct block *B, int offset)
 {
     int *place = place_in(B, offset);
@@ -63,7 +63,7 @@ static void enter(struct block *B, int offset)
     *place = (int)B->n;
 }
 
-/* The bits of a hash table that n offsets fill by at most half. */
+/* The smallest number of bits such that n offsets fill at most half of a hash table of 2^bits places. */
 static int bits_for(int64_t n)
 {
     int bits = 1;
@@ -211,6 +211,6 @@ int *count_diagonals(const struct csr *A, const struct blocks *all, struct err *
 bool records_fit(const struct stored *S, int64_t n, struct err *e)
 {
     if (n <= INT32_MAX) return true;
-    return fail(e, E_LIMIT, "%s: %lld offsets do not fit 32-bit pointers, which allow %d; use the format csr",
+    return fail(e, E_LIMIT, "%s: %lld offsets do not fit in 32-bit pointers, which allow %d; use the format csr",
                 S->format->name, (long long)n, INT32_MAX);
 }

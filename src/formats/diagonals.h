@@ -13,9 +13,9 @@ struct stored;
 
 /* ---- the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 
-/* Number the diagonals with at least max(1, least) entries, from 0, in ascending order of their offsets. Element
-   offset + rows of the result is the number of that diagonal, or -1; [rows + cols], the caller frees it. *count: how
-   many are numbered. NULL on failure. */
+/* Number the diagonals with at least max(1, least) entries, from 0, in ascending order of their offsets. The result has
+   rows + cols elements, and the caller frees it; element offset + rows is the number of that diagonal, or -1. *count:
+   the number of numbered diagonals. NULL on failure. */
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e);
 /* Store the numbered diagonals in full: row i of diagonal d is slot d*rows + i. Entries on other diagonals are skipped.
  */
@@ -23,9 +23,9 @@ void put_diagonals(const struct csr *A, const int *number, struct array *offsets
 
 /* ---- blocks of rows: HDIA, BRCSD-I, BRCSD-II, DRM ---- */
 
-/* A division of the rows into n blocks. If start is NULL, each has `height` rows and the last may extend beyond the
-   matrix; else block b is rows start[b] .. start[b+1]-1. If index is not NULL, the block at position p is index[p];
-   else it is p. */
+/* A division of the rows into n blocks. If start is NULL, each block has `height` rows and the last may extend beyond
+   the matrix; otherwise block b is rows start[b] .. start[b+1]-1. If index is not NULL, the block at position p is
+   index[p]; else it is p. */
 struct blocks {
     int64_t n, height;
     const int *start, *index;
@@ -43,13 +43,13 @@ struct block {
 /* Call visit once for each block, from several threads; a visit must write only its own block's places in `to`. */
 bool visit_blocks(const struct csr *A, const struct blocks *all,
                   void (*visit)(void *to, const struct csr *A, struct block *B), void *to, struct err *e);
-/* The number of diagonals of all blocks before each block, by position: [n + 1], the caller frees it. The total is at
-   most nnz. */
+/* Returns n + 1 counts: for each position, the number of diagonals of all blocks before it; the last count is the
+   total, at most nnz. The caller frees the result. */
 int *count_diagonals(const struct csr *A, const struct blocks *all, struct err *e);
 /* Does B have all diagonals of rows first .. last-1? */
 bool block_holds(const struct block *B, const struct csr *A, int64_t first, int64_t last);
-/* Write B's offsets, ascending, to `offsets` unless it is NULL; and its values: row t of the block on its diagonal d
-   goes to slot base + d*height + t. */
+/* Write B's offsets in ascending order to `offsets`, unless that is NULL, and B's values to `data`: row t of the block
+   on its diagonal d goes to slot base + d*height + t. */
 void block_put(struct block *B, const struct csr *A, int *offsets, struct array *data, int64_t base, int64_t height);
 /* Do 32-bit pointers suffice for n places in BRCSD's records of offsets? E_LIMIT if not. */
 bool records_fit(const struct stored *S, int64_t n, struct err *e);

@@ -75,7 +75,7 @@ static int64_t list_marks(int *marks, int64_t rows)
     return n;
 }
 
-/* The first rows of the blocks, which the caller frees; *blocks: their number. */
+/* Returns the first row of each block, in memory that the caller frees. *blocks: the number of blocks. */
 static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
@@ -178,7 +178,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's head and a block's pointers refer to the block's first row; a piece's numbers to the piece's first row. */
+/* A record's head and a block's pointers refer to the block's first row; a piece's numbers refer to the piece's first
+   row. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;
@@ -194,7 +195,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
 }
 
-/* The paper divides blocks into parts of 64 rows, one thread block each; such a part is a piece here. */
+/* The paper divides blocks into parts of 64 rows, with one thread block for each part; such a part is a piece here. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;

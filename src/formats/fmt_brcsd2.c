@@ -25,14 +25,14 @@ static void layout_free(struct layout *L)
     mem_free(L->ptr);
 }
 
-/* Does the block before this one have all of its diagonals? */
+/* Does the block before B have all diagonals of B? */
 static void compare(void *to, const struct csr *A, struct block *B)
 {
     const struct layout *L = to;
     L->ptr[B->at] = B->at > 0 && block_holds(B, A, B->first - L->blocks.height, B->first);
 }
 
-/* Two neighbouring blocks have the same diagonals if one contains those of the other and their numbers are equal. */
+/* Two neighbouring blocks have the same diagonals if one has all diagonals of the other and both have equally many. */
 static void share_records(struct layout *L)
 {
     int diagonals = -1;
@@ -105,7 +105,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's count refers to the first row of the record's first block, as do its offsets; a pointer refers to the
+/* The count and the offsets of a record refer to the first row of the record's first block; a pointer refers to the
    first row of its block. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {

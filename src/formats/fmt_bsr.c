@@ -16,14 +16,14 @@ static int64_t block_rows(const struct csr *A, int64_t b)
     return (A->rows + b - 1) / b;
 }
 
-/* The block column of entry k of a row that ends at `end`; past the end, a value larger than all. */
+/* The block column of entry k of a row that ends at `end`; beyond the end, a value larger than any block column. */
 static int block_of(const struct csr *A, int k, int end, int b)
 {
     return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
 }
 
-/* Merge the rows of block row I: returns the number of its blocks; their block columns go to list, ascending, unless
-   list is NULL. */
+/* Merge the rows of block row I and return the number of its blocks. Write their block columns to list, in ascending
+   order, unless list is NULL. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {
     int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;
@@ -91,7 +91,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A pointer refers to the first row of its block row; a block column to the first column of its block. */
+/* A pointer refers to the first row of its block row; a block column refers to the first column of its block. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *ptr = S->a[BSR_PTR].data, *col = S->a[BSR_COL].data;

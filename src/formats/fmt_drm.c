@@ -1,12 +1,12 @@
 /* DRM, divide - rearrange - merge: segments of `nrows` rows, each with the diagonals that have an entry in it, are
    merged into sub-blocks of nearly equal work, one thread block each.
 
-   Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The one at position s begins at row
-   drm_index[s]*nrows, its diagonals are drm_dnum[s] .. drm_dnum[s+1]-1, their offsets drm_off, and slot
-   d*nrows + t is its row t on diagonal d. The last segment of the matrix is stored with full height.
+   Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The segment at position s begins at row
+   drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
+   d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored with full height.
 
-   Example: four segments of 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so none are merged for being small;
-   the largest is paired with the smallest: {0, 3} and {1, 2}, of 10 operands each.                             */
+   Example: four segments have 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so none are merged for being small.
+   Then the largest is paired with the smallest: {0, 3} and {1, 2} have 10 operands each.                             */
 #include "fmt_drm.h"
 #include "diagonals.h"
 #include "format.h"
@@ -72,7 +72,7 @@ static void join(struct merge *M, int a, int b)
     M->ope[a] += M->ope[b];
 }
 
-/* The second smallest is directly below the root. */
+/* The second smallest sub-block is directly below the root. */
 static int64_t second(const struct merge *M)
 {
     return M->n > 2 && less(M, 2, 1) ? 2 : 1;
@@ -134,7 +134,7 @@ static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
     }
 }
 
-/* Number of diagonals by position, from the counts before each segment. */
+/* Set L->dnum, which is ordered by position, from the counts before each segment. */
 static void place_counts(const int *before, struct drm_layout *L)
 {
     for (int64_t s = 0; s < L->segments; s++) {
@@ -223,7 +223,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A segment's pointers refer to the first row of the segment, a sub-block's to the first row of its first segment. */
+/* A segment's pointers refer to the first row of the segment; a sub-block's pointers refer to the first row of its
+   first segment. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *dnum = S->a[DRM_DNUM].data, *index = S->a[DRM_INDEX].data;

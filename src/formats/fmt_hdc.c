@@ -78,7 +78,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A stored zero counts as padding in the compressed rows too, so that it is shown alike in both parts. */
+/* A stored zero counts as padding in the compressed rows too, so that both parts treat it in the same way. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;

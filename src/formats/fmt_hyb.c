@@ -75,7 +75,7 @@ const struct format format_hyb = {
     .name = "hyb",
     .about = "ELL of a width that many rows fill, and COO for the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
-    .params = {{"width", 0, 0, INT32_MAX, "slots per row in the ELL part; 0 = the most that a third of the rows fill"}},
+    .params = {{"width", 0, 0, INT32_MAX, "slots per row in the ELL part; 0 = the largest that 1/3 of the rows fill"}},
     .spills = true,
     .value = -1,
     .values = {HYB_ELL_VAL, HYB_VAL, -1},

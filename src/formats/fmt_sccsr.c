@@ -121,7 +121,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sccsr_sizes(S, &L.of, slots, e);
 }
 
-/* Write the row at a position to slots slot, slot + c, slot + 2c, ...; row -1 is all padding. */
+/* Write the row at a position to slots slot, slot + c, slot + 2c, ...; row -1 has only padding. */
 static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t width, int64_t c, struct stored *S)
 {
     int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[place], *col = S->a[SCCSR_COL_IND].data;
@@ -159,7 +159,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* The position in row_index of the first row of SC-row s, and the number of its rows. */
+/* Returns the position in row_index of the first row of SC-row s. *c: the number of rows in s. */
 static int64_t place_of_sc_row(const struct stored *S, int64_t s, int64_t *c)
 {
     const int *segment = S->a[SCCSR_SEGMENT].data;

@@ -20,16 +20,16 @@ enum { SCCSR_SEGMENTS = 4 }; /* as in the paper: segment g folds 32 >> g rows in
 
 struct sccsr_segment {
     int64_t c;           /* rows folded into one SC-row */
-    int64_t rows, first; /* number of its rows, and the first one, in sorted order */
-    int64_t n, sc;       /* number of its SC-rows, and the first one */
+    int64_t rows, first; /* number of its rows; the first of them in sorted order */
+    int64_t n, sc;       /* number of its SC-rows; the first of them */
     int64_t place;       /* position of its first row in row_index */
 };
 struct sccsr_layout {
     struct sccsr_segment segment[SCCSR_SEGMENTS];
     int64_t places, n; /* number of rows including fillers, number of SC-rows */
 };
-/* rows: the number of rows in each segment by length; on return the numbers after each segment that is too small was
-   merged into the next. */
+/* rows: on entry, the number of rows in each segment by length; on return, the numbers after merging each segment that
+   is too small into the next. */
 void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
 /* slots: total number over all segments */
 bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);

@@ -1,5 +1,5 @@
-/* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows,
-   each slice an ELL of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
+/* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows.
+   Each slice is an ELL matrix of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
 
    The default C is the warp size. The default sigma is 32 slices, which makes lengths within a slice similar but keeps
    rows close to their neighbours, so that reads of x still hit the cache. The last slice is filled up with rows -1. */
@@ -86,7 +86,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sell_sizes(S, slots, e);
 }
 
-/* Row -1 is a filler: all padding. */
+/* Row -1 is a filler that has only padding. */
 static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
 {
     int *col = S->a[SELL_COL].data;

@@ -169,7 +169,7 @@ static void triplets_free(struct triplets *t)
     mem_free(t->val);
 }
 
-/* The entries of value array k, in the order of its slots. */
+/* Append the entries of value array k to t, in the order of the slots. */
 static bool collect(const struct stored *S, int k, struct triplets *t, struct err *e)
 {
     for (int64_t i = 0; i < S->a[k].n; i++) {

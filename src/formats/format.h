@@ -34,8 +34,8 @@ struct format {
     bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
     /* What slot i of array k stands for, 0 <= i < S->a[k].n. Padding has column -1 and the row that reads it, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
-    /* Formats of diagonals: *operands of piece k, for measuring the balance of work (see struct measures); false if
-       there is no piece k. NULL for other formats. */
+    /* Formats that store diagonals: set *operands to the operands of piece k, for measuring the balance of work (see
+       struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Change default parameters to those for a GPU with this number of multiprocessors; NULL: no change. */
     void (*suit)(int multiprocessors, int64_t *param);
@@ -59,26 +59,26 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
 /* The sizes of A in format f; allocates no arrays. param: PARAMS_MAX values, or NULL for the defaults. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
-/* Fails with E_LIMIT, and the estimated size, if the plan exceeds `memory` bytes, or if it has more than 20 slots of
-   padding per nonzero and more than 64 MB. force: allow the latter. */
+/* Fails with E_LIMIT if the plan exceeds `memory` bytes, or, unless `force` is set, if it has more than 20 slots of
+   padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
 /* Plan, allow, allocate and pack. The caller frees *out with stored_free. Fails for complex matrices. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
-/* Convert back to CSR by `where`. Values are as stored, that is, rounded if S->real is T_F32. */
+/* Convert back to CSR by means of `where`. Values are as stored, that is, rounded if S->real is T_F32. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
 
 /* fmt_NAME.h declares NAME_sizes, the last step of planning, shared by host and device: it resolves the remaining
-   parameters, lists the arrays, and fails if the matrix does not fit the format. */
+   parameters, lists the arrays, and fails if the format cannot hold the matrix. */
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
 /* Write v to slot i, in the array's type. */
 void put_real(struct array *a, int64_t i, double v);
 void put_reals(struct array *a, const double *v); /* write all a->n values */
-void put_ints(struct array *a, const int *v);     /* the same for T_I32 */
+void put_ints(struct array *a, const int *v);     /* like put_reals, for T_I32 */
 /* For formats with zeros_fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
 

@@ -21,7 +21,7 @@ int64_t stored_slots(const struct stored *S)
     return slots;
 }
 
-/* Saturates, because the estimate for an unsuitable format may overflow. */
+/* The sum saturates, because the estimate for an unsuitable format may overflow. */
 int64_t stored_bytes(const struct stored *S)
 {
     int64_t sum = 0;

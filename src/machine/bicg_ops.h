@@ -20,16 +20,16 @@ struct bicg_ops {
     void (*alpha)(struct device *d, int64_t n, double *s, const void *shadow, const void *v); /* rho / shadow.v */
     void (*half)(struct device *d, int64_t n, double *s, const void *v, void *r); /* r -= alpha v; s[S_HALF] = r.r */
     void (*omega)(struct device *d, int64_t n, double *s, const void *t, const void *r); /* t.r / t.t */
-    /* x += alpha p + omega r; r -= omega t; s[S_RR] = r.r; then the next rho and beta, and a record */
+    /* x += alpha p + omega r; r -= omega t; s[S_RR] = r.r; then compute the next rho and beta, and add a record */
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
                    void *x);
     void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v,
                       void *p); /* p = r + beta (p - omega v) */
     /* qmrcgstab: residual = r, dir = adir = 0. residual belongs to the smoothed x; adir = A dir */
     void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir);
-    /* r -= omega t; then the scalars of both quasi-minimisations */
+    /* r -= omega t; then compute the scalars of both quasi-minimisations */
     void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);
-    /* Both updates of x and of its residual along their directions; p as in direction; records residual.residual */
+    /* Update x and its residual along both directions, then p as `direction` does; record residual.residual */
     void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
                        void *dir, void *adir, void *x, void *residual);
 };

@@ -20,7 +20,7 @@ enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA };
 struct ceilings {
     bool measured;
     double read_gbs, copy_gbs; /* streaming over vectors far larger than the cache */
-    double cache_gbs;          /* reading a vector that fits the last-level cache */
+    double cache_gbs;          /* reading a vector that fits in the last-level cache */
     double gather_gps;         /* 10^9 random 8-byte gathers per second from a vector larger than the cache */
     double launch_us;          /* time of one empty launch */
 };
@@ -38,15 +38,15 @@ struct device_ops {
                  struct err *e);
     /* bytes of memory: free now, and total */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
-    bool (*reset)(struct device *d, struct err *e); /* after loss; all device memory is gone */
-    /* Zeroed host memory that launches can write to; they use the address *on_device. The host sees what a launch
-       wrote once a later launch of the same stream has written. */
+    bool (*reset)(struct device *d, struct err *e); /* restart a lost device; its memory is gone */
+    /* Zeroed host memory that launches can write to at the address *on_device. The host sees what a launch wrote once a
+       later launch of the same stream has written. */
     void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
     void (*unshare)(struct device *d, void *host);
     bool (*idle)(struct device *d); /* are all launches done? Does not wait. NULL: launches finish before they return */
-    /* Record the launches of go(ctx) as a graph instead of running them; replay runs them all for less than they cost
-       one by one. NULL: this device has no graphs. capture returns NULL if the launches cannot be recorded; nothing has
-       run then. */
+    /* Record the launches of go(ctx) as a graph instead of running them; replay runs all of them in less time than
+       separate launches take. NULL: this device has no graphs. capture returns NULL if the launches cannot be recorded;
+       nothing has run then. */
     void *(*capture)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
     bool (*replay)(struct device *d, void *graph, struct err *e);
     void (*forget)(struct device *d, void *graph);
@@ -72,7 +72,7 @@ struct device *device_default(void);     /* cuda:0 if there is one, else cpu; do
 int device_count(enum device_kind kind); /* starts no more of CUDA than counting needs */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
-/* Tests: register a device under its name (dev_fake.c). */
+/* For tests: register a device under its name (dev_fake.c). */
 bool device_register(struct device *d);
 
 #ifdef __cplusplus

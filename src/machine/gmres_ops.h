@@ -40,8 +40,8 @@ struct gmres_ops {
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
     /* Rotate column k of H into R and record the new residual. The column is row GM_H (plus GM_H2 if q was made
-       orthogonal twice), then the root of s[S_PQ]. If it makes R singular, the solve ends with BROKE_DOWN and the
-       column is not used. */
+       orthogonal twice), then the root of s[S_PQ]. If the column makes R singular, the solve ends with BROKE_DOWN and
+       the column is not used. */
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* R y = g, for s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */

@@ -51,11 +51,11 @@ struct kernel {
     bool shares;        /* its blocks take work dynamically: which block does what depends on timing */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: all arrays */
     bool skips_padding;                       /* stops where a row's padding begins and does not read the padding */
-    const int64_t *param;                     /* the format's parameters it is measured with; NULL: the defaults */
+    const int64_t *param;                     /* parameters of the format for its measurements; NULL: the defaults */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     bool (*best)(const struct csr *A); /* is it the best kernel of its format for A? see kernel_default; NULL: never */
-    /* Each may be NULL. scratch: bytes the kernel keeps on the device beside the matrix; prepare fills them and the
-       note, once; release frees what the note refers to. */
+    /* Each may be NULL. scratch: bytes of memory that the kernel keeps on the device beside the matrix; prepare fills
+       this memory and the note, once; release frees what the note refers to. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
     void (*release)(struct device *d, uint64_t note);

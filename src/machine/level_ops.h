@@ -52,7 +52,7 @@ struct level_schedule {
 struct sweep_ops {
     /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; s[S_NEXT_DIFF] rises to the largest change */
     void (*sweep)(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x);
-    /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, and reset the latter to 0. */
+    /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then s[S_NEXT_DIFF] = 0. */
     void (*record)(struct device *d, int64_t n, double *s, const void *b, const void *q);
 };
 /* Triangular solves and block-diagonal products of preconditioners (k_tri.cu). */

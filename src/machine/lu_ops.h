@@ -33,15 +33,15 @@ struct lu_ops {
     /* kernels */
     void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
-    /* The widest panel of `rows` rows, up to `most` columns, that one thread block can hold; 0: none, then columns are
-       eliminated one by one. */
+    /* The widest panel of `rows` rows, up to `most` columns, that one thread block can hold; 0: no panel fits, so
+       columns are eliminated one by one. */
     int (*panel_width)(int64_t rows, int most);
     /* Factor columns j .. j+w-1 from row j down, by one block; rows are swapped in these columns only. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
     /* Factor column j; within columns from .. to-1, swap rows in all and update those right of column j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
-    /* After a panel of columns j .. j+w-1: within columns from .. to-1, apply its swaps to the columns beside it; right
-       of it also compute rows j .. j+w-1 of U and update the rows below. */
+    /* After a panel of columns j .. j+w-1: within columns from .. to-1, apply the panel's swaps to the columns beside
+       it; right of the panel also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all left or all right of the panel; on
        the right also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */

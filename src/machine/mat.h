@@ -19,7 +19,7 @@ struct kernel;
 struct scratch {
     const struct kernel *kernel;
     void *p;
-    uint64_t note; /* a value the kernel keeps with it, such as a texture handle or a block size */
+    uint64_t note; /* a value the kernel keeps with this memory, such as a texture handle or a block size */
     double us;     /* time it took to prepare */
     struct scratch *next;
 };

@@ -21,7 +21,7 @@ enum {
     SECTOR = 32,
     BANKS = 32
 };                          /* lanes per warp; bytes per sector; banks of shared memory, 4 bytes wide */
-enum { SCOPE_UNITS = 132 }; /* multiprocessors that a kernel sees when it fits its grid to the device: an H200's */
+enum { SCOPE_UNITS = 132 }; /* multiprocessors that a kernel sees when it chooses its grid: those of an H200 */
 
 /* The kinds of access that are watched. A kernel's arithmetic is not. */
 enum access_kind {
@@ -50,7 +50,7 @@ static inline bool accesses_shared(enum access_kind t)
 /* An array that a launch works on. */
 struct scope_array {
     char name[24];
-    enum role role; /* as its format or the launch of its kernel states it */
+    enum role role; /* as stated by the format or by the kernel's launch */
     int stored;     /* its index among the arrays of the stored matrix; -1: x, y, work arrays, shared memory */
     bool shared;
     bool integral; /* integers: a compiler combines a warp's atomic additions to one address */
@@ -115,8 +115,8 @@ struct scope {
 
 /* The cost of request r at one of the sites of s. */
 void facts_of(const struct scope *s, const struct request *r, struct request_facts *facts);
-/* Where element i of array a lies in the matrix: the row and column of a slot, column i for x, row i for y; otherwise
-   -1, -1. */
+/* Where element i of array a lies in the matrix: row and column for a matrix array's slot, column i for x, row i for y;
+   -1, -1 for any other array. */
 struct place scope_element(const struct scope *s, int a, int64_t i);
 
 /* ---- one warp, step by step ---- */
@@ -187,7 +187,7 @@ void tally_add(struct tally *to, const struct tally *t, double scale);
    the watched blocks to all blocks. */
 struct tally counts_of(const struct counts *c, enum access_kind kind, int array, int launch);
 /* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of it. 0: all
-   blocks were watched; NaN: only one of several. */
+   blocks were watched; NaN: only one of several blocks was watched. */
 double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */

@@ -35,7 +35,7 @@ enum room {
     ROOM_CUT,  /* int: where tiles begin (gpu/kernels/tiles.h) */
     ROOM_AT,   /* int64: counts, then their exclusive prefix sums */
     ROOM_TEMP, /* temporary memory of the tools (tools.h) */
-    ROOM_KEY,  /* this and the next three: key-value pairs for a sort, and room for the sorted ones */
+    ROOM_KEY,  /* this and the next three: key-value pairs for a sort, and room for the sorted pairs */
     ROOM_KEY2,
     ROOM_PAYLOAD,
     ROOM_PAYLOAD2,
@@ -78,7 +78,8 @@ bool packing_begin(struct packing **p, const struct format *f, const struct mat 
                    struct err *e);
 /* Plan and pack once more into the same memory, and wait; for timing. */
 bool packing_repeat(struct packing *p, struct err *e);
-/* *us: the median time of `reps` such runs in microseconds, measured on the host, so including what plan reads back. */
+/* *us: the median time of `reps` calls of packing_repeat in microseconds, measured on the host, so it includes the
+   copies to the host in `plan`. */
 bool packing_time(struct packing *p, int reps, double *us, struct err *e);
 /* Move the result out of p: S lists the arrays without host data, M owns their device memory and refers to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
@@ -86,8 +87,9 @@ void packing_free(struct packing *p);
 /* Copy the arrays of M to the host, into S, which must be *M->of. On failure S has no data. */
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 
-/* The cost of a conversion that takes `us`, when one SpMV takes csr_us with CSR and own_us with the format: expressed
-   in SpMVs with CSR; and the number of SpMVs after which it has paid off, infinite if the format is not faster. */
+/* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first
+   function expresses it in SpMVs with CSR; the second returns the number of SpMVs after which it has paid off, infinite
+   if the format is not faster. */
 double conversion_spmvs(double us, double csr_us);
 double conversion_pays_after(double us, double csr_us, double own_us);
 

@@ -42,10 +42,10 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
     sums[1] = values;
 }
 
-/* ---- transposition: each thread counts the entries per column in its rows, which gives where its entries go ---- */
+/* ---- transposition: each thread counts the entries per column in its rows, which determines where they go ---- */
 
-/* counts: [n][cols], for each thread the entries per column of A; replaced by where the thread's first entry goes
-   within that column. */
+/* counts[n][cols] holds, for each thread, the number of its entries per column of A. Replace each count by the place
+   within the column where the thread's first entry goes. */
 static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(n)
@@ -102,7 +102,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
 
 /* ---- sym ---- */
 
-/* Merge row i of A and row i of its transpose T; returns the length of the result. out NULL: only count. */
+/* Merge row i of A and row i of its transpose T; returns the length of the result. If out is NULL, only count. */
 static int64_t merge_row(const struct csr *A, const struct csr *T, int64_t i, int mode, struct csr *out)
 {
     int64_t a = A->rowptr[i], a_end = A->rowptr[i + 1], t = T->rowptr[i], t_end = T->rowptr[i + 1];

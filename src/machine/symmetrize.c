@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 const struct named sym_modes[SYM_MODES + 1] = {
-    [SYM_UNION] = {"union", "a stored entry stays as it is, a missing one takes its mirror image's value"},
+    [SYM_UNION] = {"union", "a stored entry keeps its value; a missing one takes that of its mirror image"},
     [SYM_AVERAGE] = {"average", "half the sum of A and its transpose"},
     [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
     [SYM_MAX] = {"max", "the larger of the entries that are stored"},
@@ -149,7 +149,7 @@ static bool fingerprint(struct sym *v, struct err *e)
     return true;
 }
 
-/* The result if A is symmetric, or if its pattern is symmetric and the mode is `union`, which keeps all values. */
+/* Copy A to the result. Used if A is symmetric, or if its pattern is and the mode `union` keeps all values. */
 static bool copy(struct sym *v, struct err *e)
 {
     if (!csr_copy(&v->result, v->of, e)) return false;
@@ -260,7 +260,8 @@ static bool queue_sym(struct sym *v, struct err *e)
 /* ---- sym-paper ---- */
 
 /* Memory for two keys and two values per triple (there are 2 nnz triples), their flags, and the compacted keys. The
-   result's columns reuse the memory of the flags, its values that of the value array not used by the sort's result. */
+   result's columns reuse the memory of the flags, and its values reuse the value array that does not hold the sort's
+   result. */
 static int64_t paper_bytes(int64_t rows, int64_t nnz)
 {
     return 96 * aligned(nnz) + 256 + 4 * (rows + 1) + nnz / 2 + (1 << 20);

@@ -1,6 +1,6 @@
-/* Symmetrization: a matrix with the union of the patterns of A and its transpose, by a table of methods on cuda, emu
-   and cpu; and the transpose itself. gpu/ implements sym_ops_of (gpu/sym.c, gpu/kernels/k_sym.cu) and sym_peer_of
-   (gpu/cuda/vendor_sym.cu); the rest is symmetrize.c and sym_host.c. */
+/* Symmetrization: computes a matrix whose pattern is the union of those of A and its transpose, by one of several
+   methods on cuda, emu or cpu. Also computes the transpose itself. gpu/ implements sym_ops_of (gpu/sym.c,
+   gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); the rest is symmetrize.c and sym_host.c. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
@@ -63,7 +63,7 @@ struct sym {
     int *ptr, *col;
     double *val;
     uint64_t *key[2];   /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
-    double *payload[2]; /* the entries' values. Of each pair one array is in use, the other is room for a sort */
+    double *payload[2]; /* the entries' values. One array of each pair is in use; the other is room for a sort */
     int *transposed_ptr, *transposed_col;
     double *transposed_val; /* the transpose */
     int *cut;               /* where the tiles of the merge begin: row and entry of A */
@@ -84,7 +84,7 @@ struct sym {
     double from;       /* when it began, in us */
 
     bool pattern_symmetric, value_symmetric; /* according to the fingerprint */
-    bool copied;                             /* A was symmetric: the result is a copy, no method runs */
+    bool copied;                             /* A was symmetric: the result is a copy, and no method runs */
     double put_us, fingerprint_us, step_us[SYM_STEPS];
 };
 
@@ -106,11 +106,11 @@ bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, doubl
 
 /* ---- the kernels (gpu/kernels/k_sym.cu) ---- */
 
-/* They work on the arrays of v; asynchronous on cuda. */
+/* These launches work on the arrays of v. They are asynchronous on cuda. */
 struct sym_ops {
     void (*cut)(struct sym *v, bool both);    /* tiles of A's rows only, or of the rows of A and its transpose */
     void (*fingerprint)(struct sym *v);       /* after cut(v, false): adds to v->sums */
-    void (*expand)(struct sym *v, bool both); /* after cut(v, false): v->key[0], v->with[0] */
+    void (*expand)(struct sym *v, bool both); /* after cut(v, false): v->key[0], v->payload[0] */
     /* Split n sorted keys: low receives their lower halves, ptr[i] the first key whose upper half is i. */
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
     void (*count)(struct sym *v);       /* after cut(v, true): v->at = entries of the result per tile */

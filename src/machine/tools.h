@@ -16,14 +16,14 @@ struct err;
 /* Steps per thread block along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or the end of a row. */
 enum { TILE = 2048 };
 
-/* n keys with a payload each. There are two arrays of both: one is in use, the other is room for the sort. */
+/* n keys with a payload each. Keys and payloads have two arrays each: one is in use, the other is room for the sort. */
 struct pairs {
     int64_t n;
     uint64_t *key[2];
     double *payload[2]; /* moved as 8 bytes, whatever their type */
 };
 
-/* They work on device memory; asynchronous on cuda. temp: device memory of the size that `bytes` returns. */
+/* The tools work on device memory and are asynchronous on cuda. temp: device memory; `bytes` gives its size. */
 struct tools {
     /* Temporary memory for sorting `sorted` pairs and for a scan of `added` counts, in bytes; -1: failed. */
     int64_t (*bytes)(struct device *d, int64_t sorted, int64_t added, struct err *e);

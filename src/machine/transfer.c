@@ -122,7 +122,7 @@ static void cut(struct job *j, int k)
     j->bytes += p->bytes;
 }
 
-/* to[a]: array a of piece k inside `block`, a copy of the matrix on the host or the device. */
+/* Set to[a] to array a of piece k inside `block`, which is a copy of the matrix on the host or the device. */
 static void place(struct job *j, int k, char *block, void **to)
 {
     struct piece *p = &j->piece[k];

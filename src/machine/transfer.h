@@ -73,7 +73,7 @@ struct transfer {
         double us, spread_us, gbs; /* median time, half the interquartile range; bytes moved / median time */
         int reps;
     } way[WAYS];
-    double pin_us;      /* to page-lock the matrix's memory, once */
+    double pin_us;      /* time to page-lock the matrix's memory, once */
     double transfer_us; /* copying the matrix from page-locked memory, and the result back */
     double without_us;  /* without overlap: transfer plus execution, in one stream */
     double hidden;      /* share of the shorter of transfer and execution that overlapping hides: at best 1 */

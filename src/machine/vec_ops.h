@@ -15,7 +15,7 @@ struct device;
 
 /* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE] is
    not 0, so that the vectors keep their state at convergence although more iterations are queued. Reductions sum in
-   double precision in a fixed order: every run gives the same result. All are asynchronous on cuda. */
+   double precision in a fixed order: every run gives the same result. All operations are asynchronous on cuda. */
 
 enum {
     S_DONE,
@@ -31,7 +31,7 @@ enum {
     S_EPS,       /* converged when max |x' - x| < s[S_EPS]; 0 = not used */
     S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] belongs to the recorded residual */
     S_BEST,      /* the smallest r.r, lowered only by gains of at least 1%; infinite before the first record */
-    S_BEST_AT,   /* the record in which it was reached */
+    S_BEST_AT,   /* the record in which s[S_BEST] was reached */
     S_WINDOW,    /* stagnated when s[S_BEST] has not improved for this many records */
     S_TICKET,    /* blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,

@@ -28,12 +28,12 @@ struct emu_finding {
     int line;            /* in the kernel's file, from 1 */
     char thread[48];     /* "block 0, thread 32" */
     char what[320];      /* "writes s[32], which thread 31 read at line 20" */
-    const char *missing; /* "no barrier in between: ..."; NULL: what says all of it */
+    const char *missing; /* "no barrier in between: ..."; NULL: `what` says everything */
 };
 
 /* Run the wrong or the right kernel of a rule on the emulator, with its check for races. false: e is E_MEMORY, or
-   E_DEVICE with what the emulator found, which goes to *finding too (may be NULL). *result: whether the kernel's result
-   is correct. */
+   E_DEVICE with what the emulator found, which is also written to *finding unless that is NULL. *result: whether the
+   kernel's result is correct. */
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e);
 /* The first and last line of a kernel in k_wrong.cu; false: it has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);

@@ -588,7 +588,7 @@ static void test_records_fit(void **state)
     assert_true(records_fit(&S, INT32_MAX, &e));
     assert_false(records_fit(&S, INT64_C(1) << 31, &e));
     assert_int_equal(e.code, E_LIMIT);
-    assert_non_null(strstr(e.text, "brcsd2: 2147483648 offsets do not fit 32-bit pointers, which allow 2147483647"));
+    assert_non_null(strstr(e.text, "brcsd2: 2147483648 offsets do not fit in 32-bit pointers, which allow 2147483647"));
 }
 
 struct job {
