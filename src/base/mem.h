@@ -12,9 +12,9 @@ extern "C" {
 
 struct err;
 
-/* Allocate n items of `size` bytes, aligned to 256 bytes as cudaMalloc does. Returns NULL and E_MEMORY on failure,
-   never otherwise, not even for n = 0; the message names `what`. mem_zero clears the memory, mem_new does not. Free it
-   with mem_free. */
+/* Allocate n items of `size` bytes, aligned to 256 bytes as cudaMalloc does. Returns NULL with E_MEMORY on failure, and
+   only then, even for n = 0. The message names `what`. mem_zero clears the memory, mem_new does not. Free it with
+   mem_free. */
 void *mem_new(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
 /* Grow or shrink a block. On failure returns NULL and the old block stays valid. The result may be less aligned. */

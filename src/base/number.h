@@ -21,8 +21,8 @@ enum {
    is none. The caller checks what follows. *how receives the flags above. */
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how);
 /* A fast path for the common form: optional minus, digits, optional point and digits, optional e and exponent, at most
-   19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. NULL: not of this form; call
-   number_parse. */
+   19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. Returns NULL if the text is
+   not of this form; then call number_parse. */
 const char *number_plain(const char *at, double *value);
 /* Write the shortest text that reads back as the same double; returns its length, at most NUMBER_ROOM, no NUL. */
 size_t number_print(double value, char *out);

@@ -7,9 +7,9 @@
 
 struct err;
 
-/* Reads plain files, gzip, xz, zstd, bzip2, and tar in any of them. From an archive it reads the only .mtx or .rb file,
-   or the one whose name matches the archive's. The packing is detected from the content, never from the name. A stream
-   is for one thread at a time. */
+/* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive it reads the only
+   .mtx or .rb file, or the one whose name matches the archive's. The packing is detected from the content, never from
+   the name. A stream is for one thread at a time. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */

@@ -19,8 +19,8 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* The number of insertions, deletions, replacements and swaps of neighbours between a and b, ignoring case (optimal
-   string alignment). */
+/* The number of insertions, deletions, replacements and swaps of neighbouring letters that turn a into b, ignoring case
+   (optimal string alignment). */
 static int distance(const char *a, const char *b)
 {
     int m = (int)strlen(a), n = (int)strlen(b), d[3][LONGEST + 1] = {0};

@@ -25,9 +25,9 @@ struct table {
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
-/* table_text prints aligned columns under headings. table_records prints "heading  value" lines, with a blank line
-   between rows. width is that of the terminal: table_text cuts long texts and hides the last columns, with a note below
-   the table; table_records continues values on the next line. width 0: no limit. */
+/* table_text prints aligned columns under headings. table_records prints "heading value" lines, with a blank line
+   between rows. width is the width of the terminal: table_text cuts long texts and hides the last columns, with a note
+   below the table; table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Print text from column `at` on. A word that would pass the width goes to column `indent` of the next line. */

@@ -8,8 +8,9 @@ struct err;
 struct watch;
 
 /* Run work(job) on a new thread and poll the watch until it returns. job is on the heap and shares nothing with other
-   threads; release(job) frees it. true: the work is finished and the caller owns job again. false: the thread could not
-   be started, and job is released; or the user cancelled: the thread continues alone and releases job at its end. */
+   threads; release(job) frees it. Returns true if the work is finished; the caller then owns job again. Returns false
+   if the thread could not be started, and releases job, or if the user cancelled; then the thread continues alone and
+   releases job when it ends. */
 bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, const char *what, struct watch *w,
                 struct err *e);
 

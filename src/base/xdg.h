@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Write the path of a file: $VARIABLE/FILE if the variable is an absolute path, else $HOME/OTHERWISE/FILE. false: HOME
-   is needed but not set, or the path is too long. */
+/* Write the path of a file: $VARIABLE/FILE if the variable is an absolute path, else $HOME/OTHERWISE/FILE. Returns
+   false if HOME is needed but not set, or if the path is too long. */
 bool xdg_path(const char *variable, const char *otherwise, const char *file, char *out, size_t size);
 /* Create the directories of path, up to its last slash, with access for the user only. On failure errno is set. */
 bool xdg_make_folders(char *path);

@@ -58,8 +58,9 @@ void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
 
-/* A function that converts a number in memory, in this machine's byte order, to double. kind: f float, i integer,
-   u unsigned, b boolean; bytes: its size. NULL: no such type. 64-bit integers beyond 2^53 are rounded. */
+/* A function that converts a number in memory, in this machine's byte order, to double. kind is f (float), i (integer),
+   u (unsigned) or b (boolean); bytes is its size. NULL if there is no such type. 64-bit integers beyond 2^53 are
+   rounded. */
 typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 

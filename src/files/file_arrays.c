@@ -144,7 +144,7 @@ static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
     if (T->imag) T->imag[at] = im;
 }
 
-/* Replace C by its transpose. The rows of C need not be sorted; those of the result are. */
+/* Replace C by its transpose. The rows of C need not be sorted; the rows of the result are sorted. */
 static bool transpose(struct csr *C, struct watch *w, struct err *e)
 {
     struct csr T;

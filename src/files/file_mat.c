@@ -1,6 +1,7 @@
 /* MATLAB's .mat, levels 5 and 7.3, by libmatio. libmatio and HDF5, which it uses, are opened at first use, since they
-   slow down the start of the program. They run in a child process, because they crash on some damaged files, print,
-   cannot be cancelled, and allocate as much as a file requests. The child sends the matrix through a pipe. */
+   slow down the start of the program. They run in a child process, because they crash on some damaged files, print to
+   the terminal, cannot be cancelled, and allocate as much memory as a file requests. The child sends the matrix through
+   a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"

@@ -1,4 +1,4 @@
-/* SciPy's .npz: from the arrays of the formats csr, csc, coo, bsr and dia to a matrix. npz_read.c reads the arrays,
+/* SciPy's .npz: make a matrix from the arrays of the formats csr, csc, coo, bsr and dia. npz_read.c reads the arrays,
    npz_save.c writes csr. */
 #include "matrix/csr.h"
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* Parse the entries of a Matrix Market file on all cores. One thread at a time reads a block of whole lines, since
-   copying is many times as fast as parsing. Each thread parses its blocks into arrays that it reuses, so that they stay
-   in its cache, and then delivers the entries, in the order of the file, to the arrays of the whole file. */
+   copying text is many times as fast as parsing it. Each thread parses its blocks into arrays that it reuses, so that
+   they stay in its cache, and then delivers the entries, in the order of the file, to the arrays of the whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"

@@ -1,4 +1,4 @@
-/* From entries to rows. If the entries are in row order, their arrays become those of the matrix. If not, they are
+/* Make rows from entries. If the entries are in row order, their arrays become those of the matrix. If not, they are
    placed by a counting sort, one array after another, so that memory never exceeds twice the matrix, and band by band
    if the blocks were delivered by bands. */
 #include "matrix/csr.h"

@@ -1,5 +1,5 @@
-/* Find the lines of a Matrix Market file on which given entries of the loaded matrix are. A second pass over the file
-   reads the indices, and values only of the entries that it looks for. */
+/* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. A second pass over the file
+   reads all indices, but only the values of the entries that it looks for. */
 #include "mtx_find.h"
 #include "matrix/csr.h"
 #include "load_info.h"

@@ -12,8 +12,8 @@ struct watch;
 
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
-/* An entry of the matrix, counted from 0, and its line in the file, counted from 1: the first line whose value is the
-   one looked for. If only the sum of the duplicates is, the first line of the entry. */
+/* An entry of the matrix, counted from 0, and its line in the file, counted from 1: the first line that holds the
+   wanted value. If only the sum of duplicates is the wanted value, it is the first line of the entry. */
 struct find_place {
     int64_t row, col;
     bool zero; /* look for a stored zero; else for NaN or inf */
@@ -33,8 +33,9 @@ struct mtx_find {
 };
 /* Store size and time of the file in info, so that a later change is noticed. Call before the file is read. */
 void mtx_stamp(const char *path, struct load_info *info);
-/* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A is as loaded from the file. E_INPUT:
-   the file has changed since; E_IO: it cannot be read; E_CANCELLED. Takes 4 bytes per entry if there are duplicates. */
+/* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A must be as it was loaded. Fails with
+   E_INPUT if the file has changed since, with E_IO if it cannot be read, or with E_CANCELLED. Takes 4 bytes per entry
+   if there are duplicates. */
 bool mtx_find(const struct csr *A, const struct load_info *info, struct mtx_find *f, struct watch *w, struct err *e);
 
 #endif

@@ -126,8 +126,8 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     return true;
 }
 
-/* Have mmio read the banner as NIST writes it; its names go to the report of the load. mmio keeps the names in a static
-   buffer, so only one thread at a time may call this. */
+/* Let mmio read the banner in NIST's spelling; the names that mmio returns go to the report of the load. mmio keeps the
+   names in a static buffer, so only one thread at a time may call this. */
 static bool names_from_mmio(struct head *h, const char *where, struct err *e)
 {
     char line[128], format[16];

@@ -1,5 +1,5 @@
-/* Parse the lines of a block of a Matrix Market file into entries: plain lines in a fast loop, all others step by step.
- */
+/* Parse the lines of a block of a Matrix Market file into entries: plain lines in a fast loop, all other lines step by
+   step. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
-/* Write a Matrix Market file: coordinate general, with the shortest decimals that read back exactly. The file appears
-   complete or not at all. */
+/* Write a Matrix Market file: coordinate, general, with the shortest decimals that read back exactly. The file is
+   written completely or not at all. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "matrix_market.h"

@@ -41,11 +41,11 @@ bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
-/* For a counting sort: replace the counts of n rows in ptr[1 .. n] by the offsets of their first entries. If row i is
-   then filled at ptr[i + 1]++, it ends up as ptr[i] .. ptr[i + 1] - 1. */
+/* For a counting sort: replace the counts of n rows in ptr[1 .. n] by the offsets of their first entries. If each entry
+   of row i is then written at ptr[i + 1]++, row i ends up in ptr[i] .. ptr[i + 1] - 1. */
 void counts_to_offsets(int64_t n, int *ptr);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
-   room for cols + 1, row for nnz. The rows of A need not be sorted. */
+   room for cols + 1 items, row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits of the values */
 int64_t csr_row_length(const struct csr *A, int64_t row);

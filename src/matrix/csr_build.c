@@ -1,7 +1,7 @@
-/* CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits in the cache. Then each
-   bucket is sorted by row, each row by column, and duplicates are summed. A row is sorted by 64-bit keys: the column in
-   the upper half, the position in the bucket in the lower. Duplicates are added in input order for any number of
-   threads. */
+/* Build CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits in the cache. Then
+   each bucket is sorted by row, each row by column, and duplicates are summed. A row is sorted by 64-bit keys: the
+   column in the upper half, the position in the bucket in the lower. Duplicates are summed in input order, whatever the
+   number of threads. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"

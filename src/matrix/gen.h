@@ -33,7 +33,8 @@ bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
 /* Set *v to parameter i, which the other parameters limit to `most`. A default above the limit is reduced to it; any
    other value above it is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
-/* Call for each row: reports `done` of `total` to the watch now and then. false: cancelled, and A is freed. */
+/* Call for each row: reports `done` of `total` to the watch now and then. Returns false if cancelled; A is then freed.
+ */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
 /* The initial state of an independent random stream for item `at`: items can be generated in any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);

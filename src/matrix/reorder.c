@@ -18,8 +18,8 @@ enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
 
 /* ---- the graph of A + A' ---- */
 
-/* The union of row i of A and of its transpose T, without i. Returns its size; writes the columns in ascending order
-   to `to`, unless that is NULL. */
+/* The union of row i of A and of its transpose T, without i. Returns its size; writes the columns in ascending order to
+   `to`, unless `to` is NULL. */
 static int unite(const struct csr *A, const struct graph *T, int i, int *to)
 {
     int k = A->rowptr[i], t = T->ptr[i], n = 0;
@@ -126,7 +126,7 @@ struct cuthill {
 };
 
 /* Sort each node's neighbours by degree. The graph is symmetric, so visiting the nodes by ascending degree and
-   appending each to the lists of its neighbours does it. */
+   appending each to the lists of its neighbours sorts the lists. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
