@@ -41,9 +41,9 @@ const struct command command_view = {
     .name = "view",
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
-    .help =
-        "Tab or a digit shows another view, ? lists the keys, : begins a command, q leaves. Click to move the\n"
-        "cursor, turn the wheel to zoom or scroll; m switches the mouse off. race and lu appear once those commands ran.\n"
-        "    view spy",
+    .help = "Tab or a digit shows another view, ? lists the keys, : begins a command, q leaves. Click to move the\n"
+            "cursor, turn the wheel to zoom or scroll; m switches the mouse off. race and lu appear once those "
+            "commands ran.\n"
+            "    view spy",
     .run = run_view,
 };

@@ -247,13 +247,13 @@ struct kernel_of_ints {
     int first, last; /* its lines in this file, from 1 */
 };
 
-#define KERNEL(name)                    \
+#define LISTED(name)                    \
     {                                   \
         name, name##_first, name##_last \
     }
 #define PAIR(task, is_right)                                 \
     {                                                        \
-        KERNEL(task##_wrong), KERNEL(task##_right), is_right \
+        LISTED(task##_wrong), LISTED(task##_right), is_right \
     }
 
 /* In the order of wrong_rules. */

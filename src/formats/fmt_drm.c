@@ -45,6 +45,7 @@ static void merge_free(struct merge *M)
 static bool less(const struct merge *M, int64_t i, int64_t j)
 {
     int a = M->heap[i], b = M->heap[j];
+    /* cppcheck-suppress arrayIndexThenCheck ; a < b breaks ties */
     return M->ope[a] < M->ope[b] || (M->ope[a] == M->ope[b] && a < b);
 }
 
