@@ -51,7 +51,7 @@ KERNEL_ENTRY(sell) = {
     .format = &format_sell,
     .source = "[ours]",
     .work = "one row per thread, rows of similar length in the same warp",
-    .lesson = "Like ell, but in slices of C = 32 rows, each as wide as its own longest row. Rows are first sorted by\n"
+    .lesson = "Like ell, but in slices of C = 32 rows, each as wide as its longest row. Rows are first sorted by\n"
               "length within windows of 1024, so that the rows of a slice have similar lengths. The 4x4 example\n"
               "with C = 2:\n"
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
