@@ -143,7 +143,7 @@ KERNEL_ENTRY(dia_symmetric) = {
     .format = &format_dia,
     .source = "[ours]",
     .work = "one row per thread",
-    .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which holds it as (i - k, i), k slots\n"
+    .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which has it as (i - k, i), k slots\n"
               "earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
               "diagonals are read from memory instead of 7. On a symmetric 4x4 matrix:\n"
               "    offset  0     1            row 2 is  data(+1)[1] x[1] + data(0)[2] x[2] + data(+1)[2] x[3]\n"
