@@ -152,12 +152,12 @@ static const char *blas_version(void)
 
 /* ---- cuSOLVER ---- */
 
-#define SOLVER(call)                                                                                              \
-    do {                                                                                                          \
-        cusolverStatus_t status = (solver.call);                                                                  \
-        if (status != CUSOLVER_STATUS_SUCCESS)                                                                    \
-            return fail(e, E_DEVICE, "%.*s: cuSOLVER returned status %d", (int)strcspn(#call, "("), #call,        \
-                        (int)status);                                                                             \
+#define SOLVER(call)                                                                                       \
+    do {                                                                                                   \
+        cusolverStatus_t status = (solver.call);                                                           \
+        if (status != CUSOLVER_STATUS_SUCCESS)                                                             \
+            return fail(e, E_DEVICE, "%.*s: cuSOLVER returned status %d", (int)strcspn(#call, "("), #call, \
+                        (int)status);                                                                      \
     } while (0)
 
 static bool solver_of(const struct device *d, cusolverDnHandle_t *handle, struct err *e)
