@@ -221,7 +221,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
 static const struct ordering ordering_rcm = {
     .name = "rcm",
     .about = "reverse Cuthill-McKee: entries come near the diagonal, component by component",
-    .source = "Cuthill and McKee 1969; reversed as in George 1971; start node as in George and Liu 1979",
+    .source = "Cuthill and McKee 1969, reversed (George 1971); start node of George and Liu 1979",
     .order = order_rcm,
 };
 
