@@ -56,7 +56,7 @@ T        ?=
 TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
 
 .PHONY: all tests run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys layers lint golden check-gpu bench \
-  bench-load bench-screen install uninstall clean deps deps-test deps-lint format
+  bench-load bench-screen install uninstall clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
@@ -90,6 +90,10 @@ $(BUILD)/cuda/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(NVCC) $(NVFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVFLAGS)' > $@
 $(AWARE:%.c=$(BUILD)/%.o): DEFS += $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
+$(AWARE:%.c=$(BUILD)/%.o): $(BUILD)/with_cuda
+$(BUILD)/with_cuda: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CUDA)' | cmp -s - $@ || echo '$(CUDA)' > $@
 .SECONDEXPANSION:
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)

@@ -398,8 +398,7 @@ def test_another_shell_has_no_completion():
 def test_install_and_uninstall():
     build = os.path.dirname(PROGRAM)
     folder = tempfile.mkdtemp(dir=HOME)
-    cuda = "1" if b"-DHAVE_CUDA" in open(build + "/flags", "rb").read() else "0"
-    make = ["make", "-s", "PREFIX=/usr", "DESTDIR=" + folder, "BUILD=" + build, "CUDA=" + cuda, "-o", "all"]
+    make = ["make", "-s", "PREFIX=/usr", "DESTDIR=" + folder, "BUILD=" + build, "CUDA=0", "-o", "all"]
     subprocess.run([*make, "install"], check=True, capture_output=True)
     files = {os.path.relpath(os.path.join(d, f), folder) for d, _, names in os.walk(folder) for f in names}
     for f in ("usr/bin/warpspy", "usr/share/man/man1/warpspy.1", "usr/share/bash-completion/completions/warpspy",
