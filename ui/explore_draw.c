@@ -5,7 +5,9 @@
 #include "screen.h"
 #include "prompt.h"
 #include "ui/views/view_state.h"
+#include "session/front.h"
 #include "session/session.h"
+#include "base/registry.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -16,12 +18,13 @@ static bool is_there(const struct session *s, const struct view *v)
     return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
 }
 
-/* Fill `pane` with the panes in order; returns their number. */
+/* Fill `pane` with the panes in the order of the session's views; returns their number. */
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
 {
+    const struct view *v;
     int n = 0;
-    for (int i = 0; views[i]; i++)
-        if (is_there(s, views[i])) pane[n++] = views[i];
+    for (int i = 0; (v = (const struct view *)registry_at(s->front->views, i)); i++)
+        if (is_there(s, v)) pane[n++] = v;
     return n;
 }
 

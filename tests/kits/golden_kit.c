@@ -7,10 +7,13 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "solvers/precond.h"
+#include "session/front.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "ui/view.h"
 
 #include <locale.h>
 #include <math.h>
@@ -27,6 +30,27 @@ void golden_clock(bool fixed)
 {
     ticks = 0;
     now_replace(fixed ? fixed_clock : NULL);
+}
+
+/* The views that golden screens list as panes. */
+static const char *const listed[] = {"spy", "rows", "layout", "bench", "solve", "race", "trace", "lu"};
+
+static bool is_listed(const struct view *v, const char *shown)
+{
+    bool found = shown && !strcmp(v->name, shown);
+    for (int i = 0; i < COUNT(listed); i++) found |= !strcmp(v->name, listed[i]);
+    return found;
+}
+
+void golden_views(struct session *s, const char *shown)
+{
+    static const struct view *list[VIEWS_MAX + 1];
+    static const struct registry registry = {.entries = list};
+    int n = 0;
+    for (int i = 0; views[i]; i++)
+        if (is_listed(views[i], shown)) list[n++] = views[i];
+    list[n] = NULL;
+    s->front->views = &registry;
 }
 
 void make_runs(struct session *s, bool timed)

@@ -19,6 +19,9 @@ struct solve;
 
 /* Make now_us return 0, 100 us, 200 us, ... at successive calls; or the real time again. */
 void golden_clock(bool fixed);
+/* Limit the session's views to those that golden screens list, and `shown` (NULL: no other): a new view then changes no
+   screen of another view. */
+void golden_views(struct session *s, const char *shown);
 /* Pretend that `bench` has measured six kernels, or has only checked them. */
 void make_runs(struct session *s, bool timed);
 /* A solve at a third of its device's measured bandwidth; a solve whose true residual no longer decreases. */

@@ -346,6 +346,7 @@ static char *drawn(const struct screen_case *k)
     assert_true(session_new(&s, f, f, OUT_TEXT, &e));
     s.plain = k->plain;
     assert_true(ui_attach(&s, &e));
+    golden_views(&s, k->view);
     s.front->ascii = k->ascii;
     s.front->width = k->w ? k->w : WIDTH;
     s.front->height = k->h ? k->h : HEIGHT;

@@ -187,6 +187,7 @@ static struct layers layers_of(const char *view, const struct state *k, struct s
     FILE *nowhere = fopen("/dev/null", "w");
     golden_clock(true);
     assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, &e) && ui_attach(&s, &e));
+    golden_views(&s, view);
     s.front->ascii = ascii;
     assert_true(run_line(&s, k->setup));
     if (k->runs) make_runs(&s, true);
