@@ -84,8 +84,7 @@ static bool begin_state(struct session *s, const struct export *x, struct view_s
     if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
     if (x->place && s->front) view_state_copy(st, screen_view_state(s, x->view));
-    if (!x->view->any && !s->current)
-        return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+    if (!view_has_matrix(x->view, s, e)) return false;
     return !x->view->prepare || x->view->prepare(s, st, e);
 }
 
@@ -194,7 +193,7 @@ bool export_command(struct session *s, struct out *o, const struct command *c, i
 static bool say_view(struct session *s, const struct export *x, struct err *e)
 {
     const struct view *v = x->view;
-    if (v->numbers) return v->numbers(s, s->front ? screen_view_state(s, v) : NULL, x->w, x->h, e);
+    if (v->numbers) return view_numbers(v, s, s->front ? screen_view_state(s, v) : NULL, x->w, x->h, e);
     return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 
@@ -245,8 +244,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
 
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
-    const char *nothing = x->view->nothing ? x->view->nothing(s) : NULL;
-    if (nothing) return fail(e, E_USAGE, "%s", nothing);
+    if (!view_has_something(x->view, s, e)) return false;
     if (x->kind == EXPORT_TXT) return write_text(s, x, f, e);
     if (x->kind == EXPORT_JSON || x->kind == EXPORT_CSV) return write_numbers(s, x, f, e);
     return write_picture(s, x, f, e);

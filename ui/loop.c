@@ -55,9 +55,7 @@ bool explore(struct session *s, const char *view, struct err *e)
 {
     const struct view *v = view_find(view);
     if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", view);
-    if (!v->any && !s->current)
-        return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
-    return run_full(s, v, e);
+    return view_has_matrix(v, s, e) && run_full(s, v, e);
 }
 
 /* Print the view for a listener (a lesson or a test): the same text whatever the size of the terminal. */
@@ -100,8 +98,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
 {
     const struct view *v = view_find(name);
     if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", name);
-    if (!v->any && !s->current)
-        return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+    if (!view_has_matrix(v, s, e)) return false;
     struct view_state *st = screen_view_state(s, v);
     bool goes_on = full && v->drive && v->is_running(s);
     bool pane =
@@ -137,8 +134,7 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
     st->full = st->pane = false;
     if (v->prepare && !v->prepare(s, st, e)) return false;
     if (out_mode(s->out) == OUT_TEXT) return print_text(s, v, e);
-    if (v->numbers) return v->numbers(s, st, w, h, e);
-    return fail(e, E_UNSUPPORTED, "%s has no numbers; it is drawn as text only", v->name);
+    return view_numbers(v, s, st, w, h, e);
 }
 
 bool screen_draw_again(struct session *s, int w, int h, struct err *e)

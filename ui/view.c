@@ -2,7 +2,9 @@
 #include "view.h"
 #include "draw.h"
 #include "ui/views/view_state.h"
+#include "base/err.h"
 #include "session/matrix.h"
+#include "session/session.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
@@ -23,6 +25,24 @@ const struct registry view_registry = {.entries = views};
 const struct view *view_find(const char *name)
 {
     return registry_find(&view_registry, name);
+}
+
+bool view_has_matrix(const struct view *v, const struct session *s, struct err *e)
+{
+    if (v->any || s->current) return true;
+    return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+}
+
+bool view_has_something(const struct view *v, const struct session *s, struct err *e)
+{
+    const char *nothing = v->nothing ? v->nothing(s) : NULL;
+    return nothing ? fail(e, E_USAGE, "%s", nothing) : view_has_matrix(v, s, e);
+}
+
+bool view_numbers(const struct view *v, struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    if (!v->numbers) return fail(e, E_UNSUPPORTED, "%s has no numbers; it is drawn as text only", v->name);
+    return view_has_something(v, s, e) && v->numbers(s, st, w, h, e);
 }
 
 bool view_state_new(struct view_state *st, const struct view *v, struct err *e)

@@ -63,11 +63,11 @@ struct view {
     /* Did the work end by itself? If so, its last picture is shown until a key is pressed. */
     bool (*has_ended)(const struct session *s);
 
-    /* If there is nothing to export yet, returns why and what to do; otherwise NULL. A NULL function: there is always
-       something to export. */
+    /* If there is nothing to show yet, returns why and what to do; otherwise NULL. A NULL function: there is always
+       something to show. */
     const char *(*nothing)(const struct session *s);
-    /* Write the view's numbers to s->out as JSON or CSV. st: its state on the screen, NULL without a screen; w, h: size
-       in characters. NULL: the view has no numbers. */
+    /* Write the view's numbers to s->out as JSON or CSV; called by view_numbers. st: its state on the screen, NULL
+       without a screen; w, h: size in characters. NULL: the view has no numbers. */
     bool (*numbers)(struct session *s, const struct view_state *st, int w, int h, struct err *e);
     /* Paint a picture of w x h pixels, finer than the cells of a canvas. NULL: the cells are painted. */
     bool (*paint)(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,
@@ -84,5 +84,10 @@ enum { VIEWS_MAX = 16 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
+/* Is there a matrix, if the view needs one? view_has_something: is there also what the view is about, a solve, a race?
+   view_numbers writes the view's numbers. Otherwise the error says what is missing and what to do. */
+bool view_has_matrix(const struct view *v, const struct session *s, struct err *e);
+bool view_has_something(const struct view *v, const struct session *s, struct err *e);
+bool view_numbers(const struct view *v, struct session *s, const struct view_state *st, int w, int h, struct err *e);
 
 #endif

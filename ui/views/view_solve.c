@@ -79,11 +79,16 @@ static const struct matrix *matrix_of(const struct session *s, const struct solv
     return m;
 }
 
+static bool has_history(const struct solve *v)
+{
+    return v && v->history.residual;
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     struct solve *v = s->solve;
     draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
-    if (!v || !v->history.residual) {
+    if (!has_history(v)) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: try `solve cg` or `solve jacobi`");
         return;
     }
@@ -115,7 +120,7 @@ static const char *keys_now(const struct session *s)
 
 static const char *nothing(const struct session *s)
 {
-    return s->solve ? NULL : "nothing was solved yet; `solve cg` does";
+    return has_history(s->solve) ? NULL : "nothing was solved yet; `solve cg` does";
 }
 
 /* A row for each iteration. */

@@ -1,0 +1,69 @@
+/* What is not there: every command, after every view was drawn, without the matrix, the solve, the race, the
+   factorisation or the trace that it is about, in all forms of output. It works or says why not. */
+#include "kits/lines_kit.h"
+#include "kits/talk.h"
+#include "session/command.h"
+#include "ui/run.h"
+#include "ui/view.h"
+
+#include <unistd.h>
+
+/* What happens before and after a view is drawn. */
+static const struct scene {
+    const char *before, *after;
+} scenes[] = {{"", ""}, {"gen poisson2d 2", ""}, {"gen poisson2d 2", "drop all"}};
+
+static void begin(struct talk *t, enum out_mode mode, const struct scene *at, const struct view *v)
+{
+    struct err e = {0};
+    char keys[80];
+    talk_open(t, mode);
+    assert_true(ui_attach(&t->s, &e));
+    assert_true(talk_line(t, at->before));
+    snprintf(keys, sizeof keys, "keys j view %s", v->name);
+    talk_line(t, keys);
+    assert_true(talk_line(t, at->after));
+    talk_forget(t);
+    unlink("a.json");
+}
+
+/* Returns false if the command has no more lines to try. */
+static bool try_line(enum out_mode mode, const struct scene *at, const struct view *v, const struct command *c, int nth)
+{
+    struct talk t;
+    char line[200];
+    begin(&t, mode, at, v);
+    bool more = plain_line(c, &t.s, nth, line, sizeof line);
+    if (more && !talk_line(&t, line) && !*t.err && !*t.out) fail_msg("`%s` after %s fails silently", line, v->name);
+    talk_close_screen(&t);
+    return more;
+}
+
+/* After the first view the lines of all choices are tried, after the others only the first. */
+static void every_view(enum out_mode mode, const struct scene *at, const struct command *c)
+{
+    for (int i = 0; views[i]; i++)
+        for (int nth = 0; nth < (i ? 1 : VIEWS_MAX) && try_line(mode, at, views[i], c, nth); nth++) continue;
+}
+
+static void every_command(void **state)
+{
+    const struct scene *at = *state;
+    for (int i = 0; commands[i]; i++)
+        for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) every_view(mode, at, commands[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"every_command_of_an_empty_session", every_command, NULL, NULL, (void *)&scenes[0]},
+        {"every_command_with_a_matrix_alone", every_command, NULL, NULL, (void *)&scenes[1]},
+        {"every_command_after_the_matrix_is_dropped", every_command, NULL, NULL, (void *)&scenes[2]},
+    };
+    char folder[] = "/tmp/warpspy-absent-XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder)) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink("a.json");
+    rmdir(folder);
+    return failed;
+}
