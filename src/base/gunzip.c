@@ -50,7 +50,7 @@ bool gunzip_garbage(const struct gunzip *g)
     return g->garbage;
 }
 
-/* Read on until at least `least` bytes of input are buffered or the source ends. */
+/* Read input until at least `least` bytes are buffered or the source ends. */
 static bool fill(struct gunzip *g, unsigned least)
 {
     while (g->z.avail_in < least && !g->drained) {
@@ -64,7 +64,7 @@ static bool fill(struct gunzip *g, unsigned least)
     return true;
 }
 
-/* Called at the end of a member: another member, nothing or garbage may follow. */
+/* Called at the end of a member. What follows may be another member, the end of the input, or garbage. */
 static bool next_member(struct gunzip *g)
 {
     if (!fill(g, 2)) return false;

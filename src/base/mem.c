@@ -1,4 +1,4 @@
-/* Allocation with the alignment of the device. Tests can make the nth call fail. */
+/* Memory allocation, aligned like device memory. Tests can make the nth call fail. */
 #include "mem.h"
 #include "err.h"
 #include "text.h"
@@ -12,7 +12,7 @@ enum { ALIGN = 256, SPARE_SHARE = 2 };
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that fails; 0: none */
 
-/* The reserve: memory that is kept only while nothing else needs it. */
+/* The reserve is memory that is kept only while nothing else needs it. */
 static struct {
     atomic_llong bytes;
     void (*give)(void *user);

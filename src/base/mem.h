@@ -12,9 +12,9 @@ extern "C" {
 
 struct err;
 
-/* Allocate n items of `size` bytes, aligned to 256 bytes as cudaMalloc does. Returns NULL with E_MEMORY on failure, and
-   only then, even for n = 0. The message names `what`. mem_zero clears the memory, mem_new does not. Free it with
-   mem_free. */
+/* Allocate n items of `size` bytes, aligned to 256 bytes like memory from cudaMalloc. Returns NULL only on failure
+   (E_MEMORY), even for n = 0. The error message names `what`. mem_zero clears the memory; mem_new does not. Free the
+   memory with mem_free. */
 void *mem_new(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
 /* Grow or shrink a block. On failure returns NULL and the old block stays valid. The result may be less aligned. */
@@ -25,7 +25,7 @@ int64_t mem_available(void); /* estimate of the bytes that the system can still 
 /* Register a reserve of `bytes` bytes. give(user) must free all of it; it is called when memory runs short, from any
    thread. */
 void mem_spare(int64_t bytes, void (*give)(void *user), void *user);
-bool mem_take_spare(void);     /* free the reserve; false: there was none */
+bool mem_take_spare(void);     /* free the reserve; returns false if there was none */
 void mem_fail_at(int64_t nth); /* tests: make the nth allocation from now fail; 0: none */
 int64_t mem_count(void);       /* tests: allocations made since start */
 

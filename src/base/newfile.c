@@ -21,7 +21,7 @@ bool newfile_open(struct newfile *f, const char *path, struct err *e)
     f->temp[0] = 0;
     print_safe(path, strlen(path), 200, f->where, sizeof f->where);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return fail_at(e, E_IO, f->where, "cannot write there: it is %s",
+        return fail_at(e, E_IO, f->where, "cannot write this file: it is %s",
                        S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
     if (!realpath(path, f->target) && snprintf(f->target, sizeof f->target, "%s", path) >= (int)sizeof f->target)
         return newfile_fail(f, "create the file", ENAMETOOLONG, e);

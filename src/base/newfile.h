@@ -20,7 +20,7 @@ bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
 /* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove it. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
-/* Can a file be created at path? Check this before long work whose result goes there. */
+/* Can a file be created at path? Check this before long work whose result is to be written to path. */
 bool newfile_possible(const char *path, struct err *e);
 /* Fail with "cannot DOING: REASON", where errno `why` gives the reason. Returns false. */
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e);

@@ -1,4 +1,5 @@
-/* Read decimal numbers with fast_float and write them with std::to_chars. This file is C++ because both are. */
+/* Read decimal numbers with fast_float and write them with std::to_chars. This file is C++ because both of these are
+   C++ libraries. */
 #include "number.h"
 
 #include <charconv>
@@ -7,8 +8,9 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 
-enum { DIGITS = 19 };                      /* any number of 19 digits fits in 64 bits */
-enum { DECIDING = 800, FAR = 1000000000 }; /* more digits than any midpoint of two doubles has; above any exponent */
+enum { DIGITS = 19 }; /* any number of 19 digits fits in 64 bits */
+/* DECIDING: more digits than any midpoint of two doubles has. FAR: above any exponent */
+enum { DECIDING = 800, FAR = 1000000000 };
 static const uint64_t power_of_ten[DIGITS + 1] = {1,
                                                   10,
                                                   100,
@@ -64,9 +66,9 @@ static int64_t fortran_power(const char *p, size_t len)
     return negative ? -power : power;
 }
 
-/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) by copying the number with the exponent letter e. The
-   copy holds the digits from the first nonzero one, as many as can affect rounding; one digit 1 stands for any later
-   nonzero ones. */
+/* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) by converting a copy of the number that uses the
+   exponent letter e. The copy starts at the first nonzero digit and holds as many digits as can affect rounding; a
+   single 1 replaces the later digits if any of them is nonzero. */
 static const char *fortran(const char *at, const char *mid, size_t len, double *value)
 {
     char copy[DECIDING + 32];
@@ -77,7 +79,7 @@ static const char *fortran(const char *at, const char *mid, size_t len, double *
     for (const char *p = at + negative; p < mid; p++) {
         point |= *p == '.';
         if (*p == '.') continue;
-        if (!digit(*p)) return nullptr; /* an e before the d */
+        if (!digit(*p)) return nullptr; /* the mantissa contains an e */
         bool kept = n < DECIDING && (n > 0 || *p != '0');
         if (kept) copy[n++] = *p;
         power += (n == DECIDING && !kept) - point;
@@ -125,7 +127,8 @@ static inline bool scaled(uint64_t w, int64_t q, bool negative, double *value)
     return power < static_cast<uint64_t>(format::infinite_power());
 }
 
-/* Read the exponent whose letter is at p and add it to *q. Returns its end, or NULL: no digits or more than four. */
+/* Read the exponent whose letter is at p and add it to *q. Returns the end of the exponent, or NULL if it has no digits
+   or more than four. */
 static const char *plain_exponent(const char *p, int64_t *q)
 {
     uint64_t power;
@@ -141,7 +144,7 @@ const char *number_plain(const char *at, double *value)
     bool negative = *at == '-';
     const char *p = at + negative;
     uint64_t whole = static_cast<unsigned char>(*p) - '0', part = 0;
-    bool one = whole < 10 && p[1] == '.'; /* one digit before the point is the most frequent form */
+    bool one = whole < 10 && p[1] == '.'; /* the most frequent form has one digit before the point */
     int n = one ? 1 : digits_read(p, &whole), after = 0;
     p += n;
     if (n == 0) return nullptr;

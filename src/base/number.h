@@ -24,7 +24,8 @@ const char *number_parse(const char *at, const char *end, double *value, unsigne
    19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. Returns NULL if the text is
    not of this form; then call number_parse. */
 const char *number_plain(const char *at, double *value);
-/* Write the shortest text that reads back as the same double; returns its length, at most NUMBER_ROOM, no NUL. */
+/* Write the shortest text that reads back as the same double, without a NUL. Returns the length of the text, at most
+   NUMBER_ROOM. */
 size_t number_print(double value, char *out);
 
 /* bytes holds eight characters minus '0'. Set the top bit of each byte that is not a digit. Only the first set bit is
@@ -44,8 +45,8 @@ static inline uint64_t digits_join(uint64_t bytes)
     return (first + second) >> 32;
 }
 
-/* Read the digits at `at`, eight at a time. Returns their count; *value is the number that they form, if there are at
-   most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
+/* Read the digits at `at`, eight at a time. Returns the count of the digits; *value is the number that they form, if
+   there are at most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

@@ -18,11 +18,11 @@ struct named {
 
 struct registry {
     const void *entries;
-    size_t
-        size; /* bytes per entry if a NULL name ends the table; 0 if `entries` is a table of pointers ended by NULL */
+    /* bytes per entry if a NULL name ends the table; 0 if `entries` is a table of pointers ended by NULL */
+    size_t size;
 };
 
-/* Entry i, or NULL at the end. */
+/* Entry i, or NULL if i is past the last entry. */
 const struct named *registry_at(const struct registry *r, int i);
 int registry_count(const struct registry *r);
 /* The index of the entry with that name, or -1. */

@@ -1,5 +1,6 @@
-/* The role of an array in the SpMV y = A x. Formats state it for the arrays that they store, kernels for the vectors
-   that they are launched with. The microscope and the cost model use the role, never the name of an array. */
+/* The role of an array in the SpMV y = A x. Formats state the role of each array that they store; kernels state the
+   role of each vector that they are launched with. The microscope and the cost model use the role, never the name of an
+   array. */
 #ifndef ROLE_H
 #define ROLE_H
 

@@ -27,7 +27,7 @@ struct stream {
     struct err below;        /* why the layer below libarchive failed */
     const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
-    int64_t gap, given; /* zeros that a sparse file omits; bytes of the entry delivered so far */
+    int64_t gap, given; /* zeros that a sparse file omits; number of bytes of the entry delivered so far */
     struct err fault;   /* reported after the bytes that precede it */
     char piece[PIECE];  /* input buffer of libarchive */
 };
@@ -113,7 +113,7 @@ static bool sniff(struct stream *s, enum packing *packing, struct err *e)
         got += r > 0 ? r : 0;
     }
     if (r < 0 && !got) return false;
-    if (r < 0 && e) err_clear(e); /* reading will meet the fault again, after the bytes before it */
+    if (r < 0 && e) err_clear(e); /* reading will report the fault again, after the bytes that precede it */
     *packing = packing_of(head, got);
     return rewind_below(s, e);
 }
@@ -175,7 +175,7 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    int found, best, index; /* matrices so far; index of the chosen entry, or -1; index of the current entry */
+    int found, best, index; /* matrices found so far; index of the chosen entry, or -1; index of the current entry */
     bool sure;              /* the name of `best` matches the archive */
     char list[320];
 };
@@ -261,8 +261,8 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
-/* Get the next piece of the entry from libarchive; false at its end or at a fault, which s->fault keeps.
-   archive_read_data is not used, since it drops the bytes before a fault. */
+/* Get the next piece of the entry from libarchive. Returns false at the end of the entry, or on a fault, which is
+   recorded in s->fault. archive_read_data is not used, since it drops the bytes before a fault. */
 static bool next_piece(struct stream *s)
 {
     const void *out = NULL;

@@ -8,13 +8,13 @@
 struct err;
 
 /* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive it reads the only
-   .mtx or .rb file, or the one whose name matches the archive's. The packing is detected from the content, never from
-   the name. A stream is for one thread at a time. */
+   .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is detected from the content,
+   never from the name. A stream is for one thread at a time. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */
-/* Read up to n bytes and return their number: fewer than n only near the end or a fault, 0 at the end, -1 on failure.
-   Bytes before a fault are delivered before it is reported. */
+/* Read up to n bytes and return their number, which is less than n only near the end or a fault: 0 at the end, -1 on
+   failure. Bytes before a fault are delivered before it is reported. */
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
 int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed */
 void stream_progress(const struct stream *s, int64_t *done, int64_t *total); /* in packed bytes */

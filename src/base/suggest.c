@@ -19,8 +19,8 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* The number of insertions, deletions, replacements and swaps of neighbouring letters that turn a into b, ignoring case
-   (optimal string alignment). */
+/* The smallest number of insertions, deletions, replacements and swaps of adjacent letters that turn a into b, ignoring
+   case (optimal string alignment). */
 static int distance(const char *a, const char *b)
 {
     int m = (int)strlen(a), n = (int)strlen(b), d[3][LONGEST + 1] = {0};
@@ -40,7 +40,7 @@ static int distance(const char *a, const char *b)
 
 struct suggest suggest_for(const char *word)
 {
-    int most = (int)strlen(word) / 3; /* accept a third of the letters as wrong: one to three */
+    int most = (int)strlen(word) / 3; /* accept one wrong letter in three, but at least one and at most three */
     most = most < 1 ? 1 : most > 3 ? 3 : most;
     return (struct suggest){.word = word, .distance = most + 1};
 }

@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 }; /* the smallest widths that text is cut to */
+/* LEAST, LEAST_KEPT: the smallest widths that text is cut to */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 };
 
 struct column {
     const char *name;
     int width;
-    bool right, prose; /* numbers, right-aligned; text of several words, which may be cut */
+    bool right, prose; /* right: numbers, right-aligned. prose: text of several words, which may be cut */
     bool kept;         /* the main column: every other column is hidden before this one */
 };
 struct columns {
@@ -40,7 +41,7 @@ static bool grow(struct table *t, struct err *e)
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e)
 {
-    size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for one */
+    size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for each byte */
     if (!grow(t, e)) return false;
     char *safe = mem_new((int64_t)size, 1, "a table cell", e);
     if (!safe) return false;
@@ -80,7 +81,8 @@ static void columns_of(const struct table *t, bool by_key, struct columns *k)
     }
 }
 
-/* The text of a column in a row, whose cells are first .. end-1; empty if the row has no such cell. */
+/* The text of a column in the row that consists of cells first .. end-1; empty if the row has no cell in that
+   column. */
 static const char *text_in(const struct table *t, int first, int end, const char *column, bool by_key)
 {
     for (int i = first; i < end; i++) {
@@ -97,7 +99,7 @@ static int row_end(const struct table *t, int first)
     return end;
 }
 
-/* Print one cell of a line; no blanks follow the last cell. */
+/* Print one cell of a line. The last cell is not padded with blanks. */
 static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
 {
     int shown = text_width(text);
@@ -118,7 +120,7 @@ static int last_shown(const struct table *t, int first, int end, const struct co
     return last;
 }
 
-/* Width of the table in terminal columns; with `cut`, after its prose is cut to the smallest width. */
+/* Width of the table in terminal columns. If `cut` is set, assume that prose is cut to its smallest width. */
 static int width_of(const struct columns *k, bool cut)
 {
     int sum = (k->n - 1) * GAP;
@@ -130,7 +132,7 @@ static int width_of(const struct columns *k, bool cut)
     return sum;
 }
 
-/* Hide the last column, or the one before it if the last is the main column; false: no column can be hidden. */
+/* Hide the last column that is not the main column. Returns false if no column can be hidden. */
 static bool hide(struct columns *k)
 {
     int c = k->n - 1;
@@ -185,7 +187,7 @@ void table_text(const struct table *t, FILE *f, int width)
 
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
 {
-    bool first = true; /* at the first word of a line */
+    bool first = true; /* the next word is the first of its line */
     while (*text) {
         int blanks = (int)strspn(text, " "), word = (int)strcspn(text + blanks, " "), wide;
         char one[160];

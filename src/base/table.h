@@ -8,20 +8,19 @@
 struct err;
 
 struct cell {
-    const char *key,
-        *heading; /* names of the column in CSV and in text; NULL: not shown there. Both must outlive the table */
-    char *text;   /* owned, safe to print */
-    bool right;   /* a number */
+    /* names of the column in CSV and in text; NULL: not shown there. Both strings must outlive the table */
+    const char *key, *heading;
+    char *text; /* owned, safe to print */
+    bool right; /* a number */
     int row;
 };
 struct table {
     struct cell *cell;
     int n, room, rows;
-    const char
-        *kept; /* heading of the main column, never hidden on a narrow terminal (nor is the first column); or NULL */
+    const char *kept; /* heading of the main column or NULL; the main column and the first are never hidden */
 };
 
-/* table_row starts a row; table_add adds a cell to it and makes foreign text safe. `lines`: keep line ends. */
+/* table_row starts a row; table_add adds a cell to that row and makes foreign text safe. `lines`: keep line ends. */
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
@@ -30,11 +29,12 @@ bool table_add(struct table *t, const char *key, const char *heading, const char
    below the table; table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
-/* Print text from column `at` on. A word that would pass the width goes to column `indent` of the next line. */
+/* Print text from column `at` on. A word that does not fit in the width is printed at column `indent` of the next
+   line. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
 void table_csv(const struct table *t, FILE *f); /* RFC 4180, with a header */
-void table_html(const struct table *t, FILE *f,
-                bool records); /* the layout of table_text or of table_records, as an HTML table */
+/* Print an HTML table in the layout of table_text, or of table_records if `records` is set. */
+void table_html(const struct table *t, FILE *f, bool records);
 void table_clear(struct table *t);
 
 #endif

@@ -17,7 +17,8 @@ char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size
 char *print_lines(const char *text, char *out, size_t size);
 /* Print safe text for HTML, SVG or XML: & < > and quotes become entities. */
 void text_html(FILE *f, const char *text);
-/* The length of the UTF-8 sequence at text, of which n > 0 bytes are left; *point is its code point. 0: invalid. */
+/* The length of the UTF-8 sequence at text, or 0 if it is invalid; *point receives its code point. n > 0 bytes of text
+   are left. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Width of text in terminal columns. */
 int text_width(const char *text);

@@ -15,8 +15,8 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
     const int64_t most = INT32_MAX;
     if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
-                    (long long)cols, (long long)nnz);
+        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of these numbers may be negative",
+                    (long long)rows, (long long)cols, (long long)nnz);
     if (rows > most || cols > most)
         return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit in 32-bit indices",
                     (long long)rows, (long long)cols, (long long)most);
@@ -81,7 +81,8 @@ static bool check_rowptr(const struct csr *A, struct err *e)
     return true;
 }
 
-/* The first entry of row r whose column is out of range or not above the one before it; -1: there is none. */
+/* The first entry of row r whose column is out of range or not greater than the preceding column; -1 if there is
+   none. */
 static int64_t bad_entry(const struct csr *A, int64_t r)
 {
     int64_t before = -1;

@@ -23,12 +23,12 @@ struct csr {
 };
 
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
-/* Is there memory for a matrix of this size? The arrays of `held` entries are already allocated. */
+/* Is there enough memory for a matrix of this size? The arrays of `held` entries are already allocated. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e);
 bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
 void csr_free(struct csr *A);
-bool csr_check(const struct csr *A,
-               struct err *e); /* checks the invariants above; the error names the first violation */
+/* Checks the invariants above; the error names the first violation. */
+bool csr_check(const struct csr *A, struct err *e);
 /* Build A from triplets in any order. Duplicates are summed in input order; *duplicates receives their number and may
    be NULL. Parallel; the result does not depend on the number of threads. row, col, val and imag are only read. */
 bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
@@ -36,8 +36,8 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 /* Like csr_from_triplets, but with progress and cancellation; after cancellation A is empty. */
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
-/* Sort the keys of one row. A key is the column in the upper 32 bits, the position in the lower 32; positions must
-   ascend. spare has room for n keys. Time is linear for long rows. */
+/* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;
+   positions must ascend. spare has room for n keys. Time is linear for long rows. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
@@ -45,12 +45,12 @@ bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
    of row i is then written at ptr[i + 1]++, row i ends up in ptr[i] .. ptr[i + 1] - 1. */
 void counts_to_offsets(int64_t n, int *ptr);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
-   room for cols + 1 items, row for nnz items. The rows of A need not be sorted. */
+   room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
-bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, pattern and bits of the values */
+bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
-/* The first of entries from .. end-1 of one row whose column is at least col; end if there is none. */
+/* Among entries from .. end-1 of one row, the first whose column is at least col; end if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val, or -1. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);

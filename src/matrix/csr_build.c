@@ -1,7 +1,7 @@
 /* Build CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits in the cache. Then
-   each bucket is sorted by row, each row by column, and duplicates are summed. A row is sorted by 64-bit keys: the
-   column in the upper half, the position in the bucket in the lower. Duplicates are summed in input order, whatever the
-   number of threads. */
+   each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by 64-bit
+   keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates are
+   summed in input order, whatever the number of threads. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -18,10 +18,10 @@ struct build {
     const int *row, *col;
     const double *val, *imag;
     int buckets, chunks, shift; /* row r belongs to bucket r >> shift */
-    int64_t *at;                /* [chunks][buckets]: counts, then the next place that each chunk writes */
+    int64_t *at;                /* [chunks][buckets]: counts, then the next index that each chunk writes to */
     int64_t *start;             /* [buckets + 1]: first entry of a bucket */
     int64_t *kept;              /* [buckets]: entries left after summing */
-    uint64_t *key;   /* [n] by bucket: row in the upper half, column in the lower; later spare room for sorting */
+    uint64_t *key;   /* [n] by bucket: row in the upper half, column in the lower; later work memory for sorting */
     double *re, *im; /* [n]: the values in the order of key; im only if complex */
 };
 
@@ -149,8 +149,8 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
     }
 }
 
-/* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the next place.
-   The keys are stored in A->val itself, never before the place that is written. */
+/* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the index after
+   the last entry. The keys are stored in A->val itself, but never before the entry that is being written. */
 static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;

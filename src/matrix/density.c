@@ -1,4 +1,5 @@
-/* Count the entries in each cell of a grid over a window of a matrix: exactly, by sample, or from a table of sums. */
+/* Count the entries in each cell of a grid over a window of a matrix: exactly, from a sample of rows, or from a table
+   of sums. */
 #include "density.h"
 #include "csr.h"
 #include "base/err.h"
@@ -94,7 +95,7 @@ static bool quick_of(const struct scale *s, struct quick *q)
 }
 
 /* Neighbouring entries often fall in one cell, and each increment of a count waits for the store of the previous one.
-   So four sets of counts are used in turn; together they fit in the L1 cache. */
+   Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];
@@ -124,8 +125,8 @@ static int64_t first_row(const struct picture *p, int64_t y)
     return row < 0 ? 0 : row < p->A->rows ? row : p->A->rows;
 }
 
-/* A row of cells: its matrix rows and their entries. If no column is outside the window, the entries of these rows are
-   contiguous, and threads may share them. */
+/* A row of cells, with the matrix rows that it covers and the entries of those rows. If no column is outside the
+   window, these entries are contiguous, and threads may share them. */
 struct line {
     int64_t row0, row1, from, n;
     struct quick quick;
@@ -155,8 +156,8 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count the rows of cells from .. to-1, which are `pitch` cells apart. All threads of a team call this; no thread waits
-   for another. */
+/* Count the entries in rows of cells from .. to-1. One row of cells begins `pitch` cells after the previous row. All
+   threads of a team call this; no thread waits for another. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {
@@ -234,7 +235,8 @@ static int64_t stride_of(int64_t n)
     }
 }
 
-/* Count rows of cell row y while their cost is below `most`, then scale the counts up for the rows not counted. */
+/* Count the matrix rows of cell row y until their cost reaches `most`, then scale the counts up to allow for the rows
+   not counted. */
 static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint32_t *cells)
 {
     int64_t begin = first_row(p, y), rows = first_row(p, y + 1) - begin, looked = 0;
@@ -287,8 +289,8 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they share the rows first,
-   then the columns. */
+/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they divide first the rows
+   among themselves, then the columns. */
 static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
@@ -336,7 +338,7 @@ bool sums_fit(const struct sums *s, struct window win, int h, int w)
     return s->A && fits(win.row0, win.row1 - win.row0, h, s->down) && fits(win.col0, win.col1 - win.col0, w, s->across);
 }
 
-/* The index of the sum at which cell k begins, at most `last`. */
+/* The index of the sum at which cell k begins, limited to `last`. */
 static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift, int64_t last)
 {
     int64_t at = (from + cell_begin(a, k)) >> shift;

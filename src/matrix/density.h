@@ -1,4 +1,5 @@
-/* Count the entries in each cell of a grid over a matrix: slice by slice, by sample, or from a table of sums. */
+/* Count the entries in each cell of a grid over a matrix: slice by slice, from a sample of rows, or from a table of
+   sums. */
 #ifndef DENSITY_H
 #define DENSITY_H
 
@@ -21,8 +22,8 @@ struct density {
 bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
                    struct err *e);
 bool density_more(struct density *d);
-/* Estimate what density_of would count, from a sample of rows spread evenly over each row of cells. The time does not
-   grow with A. Cells whose entries are all in other rows stay 0. */
+/* Estimate what density_of would count, from a sample of matrix rows spread evenly over each row of cells. The time
+   does not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
 /* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
@@ -36,12 +37,13 @@ struct sums {
 /* Choose the cells: at most 2048 each way, and about a quarter as many as A has entries. Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* Count one slice. Returns false when everything is counted, or if memory ran out; then sums_ready stays false. */
+/* Count one slice. Returns false when everything is counted, or if memory ran out; sums_ready stays false if memory ran
+   out. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);
 /* Do all cells of an h x w grid over the window begin at cell borders of the sums? */
 bool sums_fit(const struct sums *s, struct window win, int h, int w);
-/* Set cells[y*w + x] to what density_of counts. sums_ready and sums_fit must be true. */
+/* Set cells[y*w + x] to the counts that density_of would give. sums_ready and sums_fit must be true. */
 void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells);
 
 #endif

@@ -21,8 +21,8 @@ static bool within(const char *what, int64_t from, int64_t to, int64_t n, struct
 {
     if (0 <= from && from <= to && to <= n) return true;
     return fail(e, E_USAGE,
-                "%ss %lld .. %lld are outside the matrix or out of order; give the first %s and the one after the "
-                "last, from 0 to %lld",
+                "%ss %lld .. %lld are outside the matrix or out of order; give the first %s and the end (last + 1), "
+                "from 0 to %lld",
                 what, (long long)from, (long long)to, what, (long long)n);
 }
 
@@ -33,7 +33,7 @@ static void copy_row(struct csr *out, int64_t to, const struct csr *A, int64_t f
     if (n && A->imag) memcpy(out->imag + to, A->imag + from, (size_t)n * sizeof *A->imag);
 }
 
-/* The number of entries of a row inside the window's columns; *from is the first of them. */
+/* The number of entries of a row inside the window's columns; *from is the index of the first such entry. */
 static int64_t part_of_row(const struct csr *A, int64_t row, struct window win, int64_t *from)
 {
     int64_t end = A->rowptr[row + 1];
@@ -137,7 +137,7 @@ bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch 
 
 /* ---- scale ---- */
 
-/* Turn maxima into divisors; returns the number of rows or columns that cannot be scaled. */
+/* Replace the maxima by divisors; returns the number of rows or columns that cannot be scaled. */
 static int64_t divisors(double *most, int64_t n, bool side, bool root)
 {
     int64_t unscaled = 0;
@@ -168,7 +168,8 @@ static bool divide(struct scaling *s, struct err *e)
     return true;
 }
 
-/* Do one round of scaling. SCALE_BOTH takes several, since scaling the rows changes the maxima of the columns. */
+/* Do one round of scaling. SCALE_BOTH needs several rounds, since scaling the rows changes the maxima of the
+   columns. */
 static bool rounds(struct scaling *s, struct unscaled *unscaled, struct err *e)
 {
     bool both = s->sides == SCALE_BOTH;

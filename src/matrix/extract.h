@@ -14,7 +14,7 @@ struct watch;
 /* The submatrix of the rows and columns of win, renumbered from 0. E_USAGE: win is not within A. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
-/* The entries with |a| > 0 and |a| >= below; NaN is kept. */
+/* Keep only the entries with |a| > 0 and |a| >= below, and any NaN. */
 bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e);
 
 enum { SCALE_ROWS = 1, SCALE_COLS = 2, SCALE_BOTH = 3, SCALE_ROUNDS = 10 };
@@ -25,7 +25,7 @@ struct range {
 };
 struct range range_of(const struct csr *A);
 
-/* Numbers of rows and columns that cannot be scaled: all zero, or with an infinite entry. */
+/* Numbers of rows and columns that cannot be scaled because they are all zero or have an infinite entry. */
 struct unscaled {
     int64_t rows, cols;
 };

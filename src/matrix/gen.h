@@ -11,11 +11,11 @@
 struct csr;
 struct watch;
 
-/* A generator is an entry of a file gen_NAME.c and one line in generators.def. */
+/* A generator consists of an entry in a file gen_NAME.c and one line in generators.def. */
 struct generator {
     const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
     struct param params[PARAMS_MAX + 1]; /* positional, integers */
-    /* Fill *out; p holds the parameters. Every seed is valid. w may be NULL. */
+    /* Fill *out with the matrix; p holds the parameters. Every seed is valid. w may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
 extern const struct generator *const generators[]; /* ended by NULL */
@@ -33,10 +33,10 @@ bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
 /* Set *v to parameter i, which the other parameters limit to `most`. A default above the limit is reduced to it; any
    other value above it is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
-/* Call for each row: reports `done` of `total` to the watch now and then. Returns false if cancelled; A is then freed.
- */
+/* Call this for each row. Now and then it reports `done` of `total` to the watch. If the user cancelled, it frees A and
+   returns false. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
-/* The initial state of an independent random stream for item `at`: items can be generated in any order. */
+/* The initial state of item `at`'s own random stream, so that items can be generated in any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);
 /* Split 0 .. width-1 into n >= 1 equal parts and return a random number from part k. For n <= width the results are
    distinct and ascend with k. */

@@ -6,7 +6,7 @@
 /* ---- band ---- */
 
 struct stripe {
-    int64_t first, others; /* first column; number of places besides the diagonal */
+    int64_t first, others; /* first column; number of positions other than the diagonal */
 };
 
 static struct stripe stripe_of(int64_t n, int64_t half, int64_t row)
@@ -83,7 +83,8 @@ static void diagonals_free(struct diagonals *d)
     mem_free(d->coins);
 }
 
-/* Draw distinct offsets within half the matrix, or beyond if there are too many, and the pieces of each diagonal. */
+/* Choose random distinct offsets of at most n / 2 (larger if there are too many diagonals for that), and the pieces
+   that each diagonal has. */
 static void diagonals_draw(struct diagonals *d, uint64_t seed)
 {
     int64_t others = d->count - 1, reach = d->n / 2 > (others + 1) / 2 ? d->n / 2 : (others + 1) / 2, k = 0;
@@ -107,7 +108,8 @@ static bool is_present(const struct diagonals *d, int64_t i, int64_t row)
     return col >= 0 && col < d->n && (d->coins[i] >> ((row + d->shift[i]) / d->length) & 1);
 }
 
-/* Count the entries of rows first .. end-1 on top of `at`; if A is not NULL, write them from entry `at` on. */
+/* Return `at` plus the number of entries of rows first .. end-1. If A is not NULL, also write these entries, from entry
+   `at` on. */
 static int64_t diagonals_rows(const struct diagonals *d, int64_t first, int64_t end, int64_t at, uint64_t seed,
                               struct csr *A)
 {
@@ -146,11 +148,11 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
 
 const struct generator generator_band = {
     .name = "band",
-    .about = "a band of HALF diagonals on either side, FILL% of its places filled, diagonally dominant",
+    .about = "a band of HALF diagonals on either side, FILL% of its positions filled, diagonally dominant",
     .usage = "band N HALF [FILL%]",
     .params = {{"n", 1000, 1, INT32_MAX, "rows and columns"},
                {"half", 8, 0, INT32_MAX, "half the bandwidth"},
-               {"fill", 100, 0, 100, "percentage of the places beside the diagonal that are filled"}},
+               {"fill", 100, 0, 100, "percentage of the off-diagonal positions that are filled"}},
     .make = make_band,
 };
 

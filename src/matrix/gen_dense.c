@@ -1,4 +1,4 @@
-/* The generator `dense`: a random value at every place, for dense LU and the dense format. */
+/* The generator `dense`: a random value at every position, for dense LU and the dense format. */
 #include "gen.h"
 #include "random.h"
 #include "base/watch.h"
@@ -29,7 +29,7 @@ static bool make_dense(const int64_t *p, uint64_t seed, struct watch *w, struct 
 
 const struct generator generator_dense = {
     .name = "dense",
-    .about = "a random nonzero value at every place, for `lu`",
+    .about = "a random nonzero value at every position, for `lu`",
     .usage = "dense N [COLS]",
     .params = {{"n", 100, 0, INT32_MAX, "rows"}, {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
     .make = make_dense,
