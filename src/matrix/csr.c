@@ -15,8 +15,8 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
     const int64_t most = INT32_MAX;
     if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of these numbers may be negative",
-                    (long long)rows, (long long)cols, (long long)nnz);
+        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
+                    (long long)cols, (long long)nnz);
     if (rows > most || cols > most)
         return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit in 32-bit indices",
                     (long long)rows, (long long)cols, (long long)most);
