@@ -15,10 +15,8 @@
 #include "session/session.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- arguments ---- */
 
@@ -59,15 +57,6 @@ bool size_read(const char *text, int w_least, int h_least, int most, int *w, int
 static bool size_of(const struct args *a, struct export *x, struct err *e)
 {
     return size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &x->w, &x->h, e);
-}
-
-bool export_free(const char *path, bool force, struct err *e)
-{
-    struct stat st;
-    char safe[256];
-    if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return newfile_possible(path, e);
-    return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe),
-                   "file exists; add `force` to overwrite");
 }
 
 bool export_write(const char *path, const char *data, size_t n, struct err *e)
@@ -269,7 +258,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     x.light = arg_flag(a, "light");
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : s->current, *current = s->current;
     if (arg(a, "matrix") && !m) return false;
-    if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !export_free(file, arg_flag(a, "force"), e)) return false;
+    if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     s->current = m;
     bool ok = export_file(s, &x, file, e);
     s->current = current;

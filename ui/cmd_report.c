@@ -16,6 +16,7 @@
 #include "session/output.h"
 #include "session/session.h"
 #include "base/text.h"
+#include "base/newfile.h"
 #include "base/xdg.h"
 #include "session/grammar.h"
 #include "commands/race.h"
@@ -164,7 +165,7 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
     const char *file = arg(a, "file");
     char *data = NULL;
     size_t n = 0;
-    if (!m || !export_free(file, arg_flag(a, "force"), e)) return false;
+    if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     FILE *f = open_memstream(&data, &n);
     s->current = m;
     bool ok = f && put_page(s, f, m, e);

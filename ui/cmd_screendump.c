@@ -5,6 +5,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
+#include "base/newfile.h"
 #include "session/session.h"
 #include "base/text.h"
 
@@ -99,7 +100,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
 {
     const char *file = arg(a, "file");
     const struct dump *d = file ? dump_of(file, e) : NULL;
-    if (file && (!d || !export_free(file, arg_flag(a, "force"), e))) return false;
+    if (file && (!d || !newfile_allowed(file, arg_flag(a, "force"), e))) return false;
     const struct canvas *c = s->front ? screen_canvas(s) : NULL;
     if (!c) return fail(e, E_USAGE, "nothing was drawn yet; run spy, rows, layout, view or keys");
     if (!file) return print_dump(s, c, e);

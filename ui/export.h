@@ -28,8 +28,6 @@ bool export_view(struct session *s, const struct export *x, FILE *f, struct err 
 /* Run a command with these words after its name, and write its rows to o. */
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);
-/* Check that the file can be created, or replaced if `force` is set. */
-bool export_free(const char *path, bool force, struct err *e);
 /* Write the whole file, or leave it as it was. */
 bool export_write(const char *path, const char *data, size_t n, struct err *e);
 

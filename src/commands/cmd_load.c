@@ -4,6 +4,7 @@
 #include "session/command.h"
 #include "base/err.h"
 #include "files/file.h"
+#include "base/newfile.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "base/text.h"
@@ -75,7 +76,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     char comment[128];
     const char *file = arg(a, "file");
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m) return false;
+    if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
     double start = now_us();
     if (!file_save(file, &m->csr, &m->info, comment, &s->watch, e)) return false;
@@ -107,9 +108,10 @@ const struct command command_load = {
 
 const struct command command_save = {
     .name = "save",
-    .grammar = "FILE [MATRIX]",
+    .grammar = "FILE [MATRIX] [force]",
     .about = "write a matrix to a file; the ending of its name selects the format",
-    .help = "All formats restore the same values bit for bit.\n"
+    .help = "All formats restore the same values bit for bit. `force` replaces an existing file, which keeps its mode\n"
+            "and its links.\n"
             "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
             "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
             "    .wsb            a binary cache with checksums, loaded at memory speed\n"

@@ -295,7 +295,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     fill_options(s, a, &o, e);
     if (!choices(a, &o, e) || !o.dev || !solve_warn(s, m, o.solver, e)) return false;
-    if (arg(a, "save") && !newfile_possible(arg(a, "save"), e)) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;
@@ -417,8 +417,9 @@ const struct command command_solve = {
         "lists them. At the end the true residual b - A x is computed in double: converged means that it is at\n"
         "most twice tol. A solve also ends when its residual has grown by 1e5, or improved by less than 1% over\n"
         "many iterations (jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and\n"
-        "2000; gmres: 1 per row, between 100 and 500). force continues beyond that, and accepts NaN and inf.\n"
-        "step starts paused: `step N` does iterations, `back N` undoes some, `continue` runs on, `stop` ends it.\n"
+        "2000; gmres: 1 per row, between 100 and 500). force continues beyond that, accepts NaN and\n"
+        "inf, and lets save replace an existing file. step starts paused: `step N` does iterations, `back N` undoes\n"
+        "some, `continue` runs on, `stop` ends it.\n"
         "`change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to one that\n"
         "ended, which then continues from its x. view shows the residual full screen. save writes x as a Matrix\n"
         "Market file. time is all the time spent iterating, including waits of the host; `an iteration` is time\n"

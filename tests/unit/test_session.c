@@ -363,7 +363,7 @@ static void control_bytes_are_escaped(void **state)
 /* Run each line separately, so that later ones run after an earlier one failed. */
 static const char *const life[] = {"gen poisson2d 4 as A",
                                    "gen random n 20 3 seed 2",
-                                   "save /tmp/warpspy-life.mtx A",
+                                   "save /tmp/warpspy-life.mtx A force",
                                    "load /tmp/warpspy-life.mtx",
                                    "list; stats A; formats A; kernels A",
                                    "convert hyb width 2 of A; convert ell of A f32",

@@ -348,6 +348,9 @@ static void test_save(void **state)
     close(fd);
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
+    say(&bed, line, false);
+    assert_non_null(strstr(printed, "file exists; add `force` to overwrite"));
+    snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s force", file);
     say(&bed, line, true);
     assert_non_null(strstr(printed, "x was written to /tmp/warpspy-x-"));
     assert_true(mtx_load_vector(file, 56, x, &e));

@@ -1,0 +1,234 @@
+/* Files that are replaced: their modes and links stay, a failure or a signal leaves the old file and nothing else. */
+#include "kits/mtx_kit.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/newfile.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static bool put(const char *path, const char *text, struct err *e)
+{
+    struct newfile f;
+    bool ok = newfile_open(&f, path, e) && newfile_write(&f, text, (int64_t)strlen(text), e);
+    return newfile_close(&f, ok, e);
+}
+
+static void put_well(const char *path, const char *text)
+{
+    struct err e = {0};
+    if (!put(path, text, &e)) fail_msg("%s: %s", e.where, e.text);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    size_t n;
+    char *got = read_whole(path, &n);
+    assert_int_equal(n, strlen(text));
+    assert_memory_equal(got, text, n);
+    mem_free(got);
+}
+
+static struct stat stat_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    return st;
+}
+
+static void modes_stay(void **state)
+{
+    static const mode_t modes[] = {0600, 0444, 0755, 0640, 04711};
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        const char *path = write_file("mode", "old", 3);
+        assert_int_equal(chmod(path, modes[i]), 0);
+        put_well(path, "new text");
+        assert_int_equal(stat_of(path).st_mode & 07777, modes[i]);
+        assert_holds(path, "new text");
+    }
+    scratch_remove();
+}
+
+static void a_new_file_has_the_mode_of_the_mask(void **state)
+{
+    mode_t mask = umask(027);
+    const char *path = scratch_path("fresh");
+    (void)state;
+    put_well(path, "text");
+    umask(mask);
+    assert_int_equal(stat_of(path).st_mode & 07777, 0640);
+    scratch_remove();
+}
+
+static void links_stay(void **state)
+{
+    (void)state;
+    const char *path = write_file("target", "old and longer", 14), *link = scratch_path("link");
+    const char *other = scratch_path("other"), *hard = scratch_path("hard");
+    assert_int_equal(symlink("target", link), 0);
+    put_well(link, "through");
+    assert_true(S_ISLNK(stat_of(link).st_mode));
+    assert_holds(path, "through");
+
+    write_file("hard", "old and longer", 14);
+    assert_int_equal(linkat(-1, hard, -1, other, 0), 0);
+    put_well(hard, "both");
+    assert_holds(hard, "both");
+    assert_holds(other, "both");
+    assert_int_equal(stat_of(hard).st_ino, stat_of(other).st_ino);
+
+    const char *dangling = scratch_path("dangling");
+    assert_int_equal(symlink("made", dangling), 0);
+    put_well(dangling, "made");
+    assert_true(S_ISLNK(stat_of(dangling).st_mode));
+    assert_holds(scratch_path("made"), "made");
+    assert_int_equal(scratch_files(), 6);
+    scratch_remove();
+}
+
+static void force_is_needed(void **state)
+{
+    struct err e = {0};
+    const char *path = write_file("there", "old", 3);
+    (void)state;
+    assert_false(newfile_allowed(path, false, &e));
+    assert_non_null(strstr(e.text, "file exists; add `force` to overwrite"));
+    assert_true(newfile_allowed(path, true, NULL));
+    assert_true(newfile_allowed(scratch_path("none"), false, NULL));
+    assert_false(newfile_allowed(scratch_path("no/such/place"), true, NULL));
+    assert_int_equal(scratch_files(), 1);
+    assert_holds(path, "old");
+    scratch_remove();
+}
+
+/* The status of a child that runs `work`. */
+static int status_of(void (*work)(const char *path), const char *path)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        struct rlimit none = {0};
+        setrlimit(RLIMIT_CORE, &none);
+        work(path);
+        _exit(7);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    return status;
+}
+
+static int sent;
+
+static void be_ended(const char *path)
+{
+    struct newfile f, second;
+    if (newfile_open(&f, path, NULL) && newfile_open(&second, path, NULL) && newfile_write(&f, "half", 4, NULL))
+        raise(sent);
+}
+
+static void signals_leave_no_temporary_file(void **state)
+{
+    static const int signals[] = {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
+    const char *path = write_file("old", "old", 3);
+    (void)state;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        sent = signals[i];
+        int status = status_of(be_ended, path);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == sent);
+        assert_int_equal(scratch_files(), 1);
+        assert_holds(path, "old");
+    }
+    scratch_remove();
+}
+
+static void ignored(int sig)
+{
+    (void)sig;
+    _exit(3);
+}
+
+/* The program's own handler runs after the file is removed; an ignored signal stays ignored, and removes nothing. */
+static void keep_handlers(const char *path)
+{
+    struct newfile f;
+    signal(SIGTERM, ignored);
+    signal(SIGHUP, SIG_IGN);
+    if (!newfile_open(&f, path, NULL)) return;
+    raise(SIGHUP);
+    if (access(f.temp, F_OK)) return;
+    raise(SIGTERM);
+}
+
+static void restore_handlers(const char *path)
+{
+    signal(SIGTERM, ignored);
+    if (!put(path, "new", NULL)) return;
+    raise(SIGTERM);
+}
+
+static void other_handlers_still_run(void **state)
+{
+    const char *path = write_file("old", "old", 3);
+    (void)state;
+    int status = status_of(keep_handlers, path);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_int_equal(scratch_files(), 1);
+    assert_holds(path, "old");
+    status = status_of(restore_handlers, path);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_holds(path, "new");
+    scratch_remove();
+}
+
+static void exceed_limit(const char *path)
+{
+    static char text[5000];
+    struct rlimit small = {1000, 1000};
+    struct newfile f;
+    struct err e = {0};
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool ok = newfile_open(&f, path, &e) && newfile_write(&f, text, sizeof text, &e);
+    ok = newfile_close(&f, ok, &e);
+    _exit(!ok && e.code == E_IO && strstr(e.text, "cannot write the file: File too large") ? 3 : 4);
+}
+
+static void a_limit_of_file_sizes_is_an_error(void **state)
+{
+    const char *path = write_file("old", "old", 3);
+    (void)state;
+    int status = status_of(exceed_limit, path);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    assert_int_equal(scratch_files(), 1);
+    assert_holds(path, "old");
+    assert_int_equal(link(path, scratch_path("again")), 0); /* the same when the content is replaced */
+    status = status_of(exceed_limit, path);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    assert_int_equal(scratch_files(), 2);
+    assert_holds(path, "old");
+    scratch_remove();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes_stay),
+        cmocka_unit_test(a_new_file_has_the_mode_of_the_mask),
+        cmocka_unit_test(links_stay),
+        cmocka_unit_test(force_is_needed),
+        cmocka_unit_test(signals_leave_no_temporary_file),
+        cmocka_unit_test(other_handlers_still_run),
+        cmocka_unit_test(a_limit_of_file_sizes_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, tidy);
+}
