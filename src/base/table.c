@@ -38,15 +38,38 @@ static bool grow(struct table *t, struct err *e)
     return true;
 }
 
+/* Set *kept to the table's copy of the name, NULL for NULL. Rows repeat the names in their order, so the search begins
+   after the name that was used last. */
+static bool keep_name(struct table *t, const char *name, const char **kept, struct err *e)
+{
+    *kept = NULL;
+    if (!name) return true;
+    for (int i = 0; i < t->nnames; i++) {
+        int at = (t->last + 1 + i) % t->nnames;
+        if (strcmp(t->name[at], name)) continue;
+        t->last = at;
+        *kept = t->name[at];
+        return true;
+    }
+    char **grown = mem_resize(t->name, t->nnames + 1, sizeof *grown, "the names of a table", e);
+    if (!grown) return false;
+    t->name = grown;
+    if (!(grown[t->nnames] = mem_str(name, e))) return false;
+    t->last = t->nnames++;
+    *kept = grown[t->last];
+    return true;
+}
+
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e)
 {
     size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for each byte */
-    if (!grow(t, e)) return false;
-    char *safe = mem_new((int64_t)size, 1, "a table cell", e);
+    struct cell c = {.right = right, .row = t->rows - 1};
+    if (!grow(t, e) || !keep_name(t, key, &c.key, e) || !keep_name(t, heading, &c.heading, e)) return false;
+    char *safe = c.text = mem_new((int64_t)size, 1, "a table cell", e);
     if (!safe) return false;
     lines ? print_lines(text, safe, size) : print_safe(text, n, n, safe, size);
-    t->cell[t->n++] = (struct cell){key, heading, safe, right, t->rows - 1};
+    t->cell[t->n++] = c;
     return true;
 }
 
@@ -296,6 +319,8 @@ void table_html(const struct table *t, FILE *f, bool records)
 void table_clear(struct table *t)
 {
     for (int i = 0; i < t->n; i++) mem_free(t->cell[i].text);
+    for (int i = 0; i < t->nnames; i++) mem_free(t->name[i]);
     mem_free(t->cell);
+    mem_free(t->name);
     *t = (struct table){0};
 }

@@ -8,19 +8,21 @@
 struct err;
 
 struct cell {
-    /* names of the column in CSV and in text; NULL: not shown there. Both strings must outlive the table */
-    const char *key, *heading;
-    char *text; /* owned, safe to print */
-    bool right; /* a number */
+    const char *key, *heading; /* names of the column in CSV and in text, among the table's names; NULL: not shown */
+    char *text;                /* owned, safe to print */
+    bool right;                /* a number */
     int row;
 };
 struct table {
     struct cell *cell;
     int n, room, rows;
+    char **name;      /* copies of the names of the columns, owned */
+    int nnames, last; /* `last`: index of the name that was used last */
     const char *kept; /* heading of the main column or NULL; the main column and the first are never hidden */
 };
 
-/* table_row starts a row; table_add adds a cell to that row and makes foreign text safe. `lines`: keep line ends. */
+/* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.
+   `lines`: keep line ends. */
 void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);

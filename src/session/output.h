@@ -32,10 +32,11 @@ void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
 void out_error(struct out *o, const struct err *why); /* to messages; in JSON mode a line with ok:false */
 /* A row: a JSON object, a CSV line, a line of the text table. heading NULL: not shown in text. A row
-   begun by out_record is printed in text as "heading  value" lines. */
+   begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
 void out_row(struct out *o);
 void out_record(struct out *o);
-void out_keep(struct out *o, const char *heading); /* the column of the rows so far that even a narrow terminal shows */
+/* The column of the rows so far that even a narrow terminal shows. The heading is not copied. */
+void out_keep(struct out *o, const char *heading);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* else null, "-" */

@@ -518,6 +518,30 @@ static void tables_fit_a_terminal(void **state)
     table_clear(&t);
 }
 
+/* A caller may build a name in a buffer of its own and use it again. */
+static void tables_keep_their_names(void **state)
+{
+    (void)state;
+    struct table t = {0};
+    char name[8], *text = NULL;
+    size_t n;
+    for (int row = 0; row < 2; row++) {
+        table_row(&t);
+        for (int i = 0; i < 3; i++) {
+            snprintf(name, sizeof name, "c%d", i);
+            assert_true(table_add(&t, name, name, "x", false, false, NULL));
+        }
+    }
+    strcpy(name, "gone");
+    FILE *f = open_memstream(&text, &n);
+    table_csv(&t, f);
+    table_text(&t, f, 0);
+    table_clear(&t);
+    fclose(f);
+    assert_string_equal(text, "c0,c1,c2\nx,x,x\nx,x,x\nc0  c1  c2\nx   x   x\nx   x   x\n");
+    free(text);
+}
+
 /* The table's main column stays, cut to the remaining width; the columns before it are hidden. */
 static void the_main_column_is_kept(void **state)
 {
@@ -653,6 +677,7 @@ int main(void)
         cmocka_unit_test(files_complete_with_escapes),
         cmocka_unit_test(tables_are_aligned),
         cmocka_unit_test(tables_fit_a_terminal),
+        cmocka_unit_test(tables_keep_their_names),
         cmocka_unit_test(the_main_column_is_kept),
         cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(times_have_units),
