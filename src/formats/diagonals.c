@@ -45,7 +45,7 @@ struct place place_of_offset(int64_t first, int64_t offset)
 
 /* ---- the set of one block's diagonals: a list of offsets, and a small hash table to find them ---- */
 
-/* The place of an offset in the table, or the free place where it belongs. */
+/* Find an offset in the hash table: returns the place that holds the offset, or the free place where it belongs. */
 static int *place_in(const struct block *B, int offset)
 {
     uint64_t hash = (uint64_t)(uint32_t)offset * 0x9e3779b97f4a7c15, mask = (UINT64_C(1) << B->bits) - 1;
@@ -54,7 +54,7 @@ static int *place_in(const struct block *B, int offset)
     return &B->table[at];
 }
 
-/* Append an offset to the list unless the list has it already. */
+/* Append an offset to the list unless the list contains it already. */
 static void enter(struct block *B, int offset)
 {
     int *place = place_in(B, offset);

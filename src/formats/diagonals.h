@@ -17,15 +17,15 @@ struct stored;
    rows + cols elements, and the caller frees it; element offset + rows is the number of that diagonal, or -1. *count:
    the number of numbered diagonals. NULL on failure. */
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e);
-/* Store the numbered diagonals in full: row i of diagonal d is slot d*rows + i. Entries on other diagonals are skipped.
- */
+/* Store the numbered diagonals in full: the element of diagonal d in row i is slot d*rows + i. Entries on other
+   diagonals are skipped. */
 void put_diagonals(const struct csr *A, const int *number, struct array *offsets, struct array *data);
 
 /* ---- blocks of rows: HDIA, BRCSD-I, BRCSD-II, DRM ---- */
 
-/* A division of the rows into n blocks. If start is NULL, each block has `height` rows and the last may extend beyond
-   the matrix; otherwise block b is rows start[b] .. start[b+1]-1. If index is not NULL, the block at position p is
-   index[p]; else it is p. */
+/* A division of the rows into n blocks. If start is NULL, each block has `height` rows and the last block may extend
+   beyond the matrix; otherwise block b is rows start[b] .. start[b+1]-1. If index is not NULL, block index[p] is at
+   position p; otherwise block p is. */
 struct blocks {
     int64_t n, height;
     const int *start, *index;
@@ -40,7 +40,8 @@ struct block {
     int *offset;         /* [n], in the order in which they were found; block_put sorts them */
     int *table, bits;    /* hash table of 2^bits places: 1 + the index of an offset, 0 = free */
 };
-/* Call visit once for each block, from several threads; a visit must write only its own block's places in `to`. */
+/* Call visit once for each block, from several threads. Each call must write only to the parts of `to` that belong to
+   its block. */
 bool visit_blocks(const struct csr *A, const struct blocks *all,
                   void (*visit)(void *to, const struct csr *A, struct block *B), void *to, struct err *e);
 /* Returns n + 1 counts: for each position, the number of diagonals of all blocks before it; the last count is the
@@ -51,10 +52,10 @@ bool block_holds(const struct block *B, const struct csr *A, int64_t first, int6
 /* Write B's offsets in ascending order to `offsets`, unless that is NULL, and B's values to `data`: row t of the block
    on its diagonal d goes to slot base + d*height + t. */
 void block_put(struct block *B, const struct csr *A, int *offsets, struct array *data, int64_t base, int64_t height);
-/* Do 32-bit pointers suffice for n places in BRCSD's records of offsets? E_LIMIT if not. */
+/* Do 32-bit pointers suffice for n elements in BRCSD's records of offsets? E_LIMIT if not. */
 bool records_fit(const struct stored *S, int64_t n, struct err *e);
 
-/* The place that an offset refers to: the first element of its diagonal in or after row `first`. */
+/* The matrix position that an offset refers to: the first element of its diagonal in or after row `first`. */
 struct place place_of_offset(int64_t first, int64_t offset);
 
 #endif

@@ -1,7 +1,7 @@
 /* BRCSD-I: the rows are cut into blocks where a diagonal enters or leaves the matrix, so that inside a block every
    diagonal runs from the first row to the last. A block stores the diagonals that have an entry in it. brcsd1_offsets
-   has one record per block, its first row followed by its offsets; record b is brcsd1_ptr[b] .. brcsd1_ptr[b+1]-1. The
-   block's values, diagonal by diagonal, begin at slot brcsd1_start[b].
+   has one record per block: the block's first row, followed by its offsets. Record b is brcsd1_ptr[b] ..
+   brcsd1_ptr[b+1]-1. The values of block b, diagonal by diagonal, begin at slot brcsd1_start[b].
 
      row 0   * * . *         cut at row 3, where offset 3 ends and -3 begins:
          1     * * . *       brcsd1_offsets = 0 | 0 1 3, 3 | -3 0 1
@@ -11,8 +11,8 @@
          5   . . *     *
 
    A thread block takes a piece of at most BRCSD1_ROWS rows: rows brcsd1_row[k] .. brcsd1_row[k+1]-1 of block
-   brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the size
-   to which the paper cuts blocks. */
+   brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the block
+   size that the paper uses. */
 #include "fmt_brcsd1.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -178,8 +178,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* A record's head and a block's pointers refer to the block's first row; a piece's numbers refer to the piece's first
-   row. */
+/* The head of a record and the pointers of a block refer to the block's first row; the elements of brcsd1_block and
+   brcsd1_row refer to the first row of a piece. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;
@@ -195,7 +195,8 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
 }
 
-/* The paper divides blocks into parts of 64 rows, with one thread block for each part; such a part is a piece here. */
+/* The paper divides blocks into parts of 64 rows and processes each part by one thread block; such a part is a piece
+   here. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;
@@ -209,7 +210,7 @@ const struct format format_brcsd1 = {
     .name = "brcsd1",
     .about = "BRCSD-I: diagonals in blocks of rows, cut where a diagonal enters or leaves the matrix",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
-    .params = {{"min", 64, 1, INT32_MAX, "rows of the shortest block"}},
+    .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows in a block"}},
     .zeros_fade = true,
     .value = BRCSD1_DATA,
     .plan = plan,

@@ -16,13 +16,13 @@ static int64_t block_rows(const struct csr *A, int64_t b)
     return (A->rows + b - 1) / b;
 }
 
-/* The block column of entry k of a row that ends at `end`; beyond the end, a value larger than any block column. */
+/* The block column of entry k of a row that ends at `end`. If k >= end, a value larger than any block column. */
 static int block_of(const struct csr *A, int k, int end, int b)
 {
     return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
 }
 
-/* Merge the rows of block row I and return the number of its blocks. Write their block columns to list, in ascending
+/* Merge the rows of block row I and return the number of blocks in it. Write their block columns to list, in ascending
    order, unless list is NULL. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {

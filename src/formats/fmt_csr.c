@@ -1,4 +1,4 @@
-/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from it. */
+/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from CSR. */
 #include "fmt_csr.h"
 #include "matrix/csr.h"
 #include "format.h"

@@ -1,5 +1,5 @@
-/* DIA: the diagonals that have an entry, ascending, each stored in full: slot d*rows + i is row i, column
-   i + offsets[d]. Elements outside the matrix and absent entries are 0. */
+/* DIA: the diagonals that have an entry, in ascending order, each stored in full: slot d*rows + i is row i, column i +
+   offsets[d]. Elements outside the matrix and absent entries are 0. */
 #include "fmt_dia.h"
 #include "diagonals.h"
 #include "format.h"
@@ -39,7 +39,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, row, row + offsets[i / S->rows]);
 }
 
-/* The paper does not divide DIA into pieces; here a piece is the rows of one thread block. */
+/* The paper does not divide DIA into pieces; here a piece consists of the rows of one thread block. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     int64_t rows = S->rows - k * DIA_ROWS;

@@ -1,5 +1,5 @@
-/* DIA-Adaptive: DIA if that has little padding, else BRCSD-I if its cuts alone remove the padding, else BRCSD-II.
-   The arrays are those of the chosen format; the parameter `as`, once resolved, is the choice. */
+/* DIA-Adaptive: DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone remove the padding; otherwise
+   BRCSD-II. The arrays are those of the chosen format; the parameter `as`, once resolved, is the choice. */
 #include "fmt_dia_adaptive.h"
 #include "matrix/csr.h"
 #include "fmt_brcsd1.h"
@@ -38,7 +38,7 @@ bool adaptive_pads_less(const struct stored *S, int64_t percent)
     return 100.0 * (double)(stored_slots(S) - S->nnz) < (double)percent * (double)S->nnz;
 }
 
-/* We do not know Gao et al.'s rule; this one uses the padding that each format would have. */
+/* We do not know the rule of Gao et al.; our rule uses the padding that each format would have. */
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[ADAPTIVE_AS]) return plan_as(A, S, S->param[ADAPTIVE_AS], e);
@@ -70,9 +70,10 @@ const struct format format_dia_adaptive = {
     .about = "DIA, BRCSD-I or BRCSD-II, chosen by the padding that each would have",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .params = {{"nrows", 32, 1, 1024, "rows per block of BRCSD-II"},
-               {"min", 64, 1, INT32_MAX, "rows of the shortest block of BRCSD-I"},
+               {"min", 64, 1, INT32_MAX, "smallest number of rows in a block of BRCSD-I"},
                {"dia", 10, 0, INT32_MAX, "DIA is chosen if its padding is below this % of the entries"},
-               {"brcsd1", 25, 0, INT32_MAX, "else BRCSD-I if its padding is below this %, else BRCSD-II"},
+               {"brcsd1", 25, 0, INT32_MAX,
+                "otherwise BRCSD-I is chosen if its padding is below this % of the entries, or else BRCSD-II"},
                {"as", 0, 0, 3, "1 = DIA, 2 = BRCSD-I, 3 = BRCSD-II; 0 = chosen from the matrix"}},
     .zeros_fade = true,
     .value = ADAPTIVE_DATA,

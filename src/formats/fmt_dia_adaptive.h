@@ -18,7 +18,8 @@ extern const struct format format_dia_adaptive;
    kernels of the three formats can read it. */
 enum { ADAPTIVE_DATA = 1 };
 enum { ADAPTIVE_NROWS, ADAPTIVE_MIN, ADAPTIVE_DIA_PERCENT, ADAPTIVE_BRCSD1_PERCENT, ADAPTIVE_AS }; /* params */
-enum { ADAPTIVE_DIA = 1, ADAPTIVE_BRCSD1, ADAPTIVE_BRCSD2 };  /* values of ADAPTIVE_AS once resolved */
+/* values of the parameter ADAPTIVE_AS after the format has been chosen */
+enum { ADAPTIVE_DIA = 1, ADAPTIVE_BRCSD1, ADAPTIVE_BRCSD2 };
 const struct format *adaptive_choice(const struct stored *S); /* dia, brcsd1 or brcsd2 */
 
 /* S as a matrix in format `as` (ADAPTIVE_DIA, ...), with that format's parameter. */

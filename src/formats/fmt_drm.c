@@ -1,12 +1,12 @@
 /* DRM, divide - rearrange - merge: segments of `nrows` rows, each with the diagonals that have an entry in it, are
-   merged into sub-blocks of nearly equal work, one thread block each.
+   merged into sub-blocks of nearly equal work. One thread block processes one sub-block.
 
    Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The segment at position s begins at row
    drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
    d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored with full height.
 
-   Example: four segments have 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so none are merged for being small.
-   Then the largest is paired with the smallest: {0, 3} and {1, 2} have 10 operands each.                             */
+   Example: four segments have 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so no two segments are merged for
+   being small. The largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
 #include "fmt_drm.h"
 #include "diagonals.h"
 #include "format.h"
@@ -16,7 +16,7 @@
 /* The sub-blocks during the merge. A sub-block is identified by its first segment and is a linked list of segments. */
 struct merge {
     int64_t n;    /* remaining sub-blocks */
-    int *heap;    /* [n] the sub-blocks, a heap with the fewest operands at its root */
+    int *heap;    /* [n] the sub-blocks, as a heap with the smallest number of operands at its root */
     int64_t *ope; /* operands of each sub-block */
     int *next;    /* the next segment of the same sub-block, -1 at the end */
     int *tail;    /* the last segment of each sub-block */
@@ -97,8 +97,8 @@ static void sort(struct merge *M)
     }
 }
 
-/* The paper's procedure. Two sub-blocks that are both below half of the largest have a smaller sum than the largest, so
-   the largest does not change. */
+/* The paper's procedure. Merging two sub-blocks that are each smaller than half of the largest gives a sub-block
+   smaller than the largest, so the largest does not change. */
 static void rearrange(struct merge *M)
 {
     int64_t max = 0;
@@ -122,7 +122,7 @@ void drm_layout_free(struct drm_layout *L)
     *L = (struct drm_layout){0};
 }
 
-/* Write the lists one after another. A list of more than `most` segments is divided into several of nearly equal
+/* Write the lists one after another. A list of more than `most` segments is divided into several lists of nearly equal
    length. */
 static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
 {
@@ -135,7 +135,7 @@ static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
     }
 }
 
-/* Set L->dnum, which is ordered by position, from the counts before each segment. */
+/* Set L->dnum, which is ordered by position. before[h] is the number of diagonals of the segments before h. */
 static void place_counts(const int *before, struct drm_layout *L)
 {
     for (int64_t s = 0; s < L->segments; s++) {

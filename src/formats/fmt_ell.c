@@ -1,5 +1,5 @@
-/* ELL: every row is padded to the same width and stored column by column, so that neighbouring threads read
-   neighbouring slots: element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
+/* ELL: every row is padded to the same width, and the rows are stored column by column, so that adjacent threads read
+   adjacent slots: element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
 #include "fmt_ell.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -32,8 +32,8 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
     if (S->param[0] == 0) S->param[0] = longest;
     if (S->param[0] < longest)
         return fail(e, E_USAGE,
-                    "ell: width %lld is less than the longest row, which has %s; use width 0 (the longest "
-                    "row) or the format hyb, which stores the overflow separately",
+                    "ell: width %lld is less than the longest row, which has %s; use width 0 (the length of the "
+                    "longest row) or the format hyb, which stores the overflow separately",
                     (long long)S->param[0], how_many(longest, "entry").text);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
     plan_array(S, "val", ROLE_VALUES, S->real, S->rows * S->param[0]);
@@ -60,9 +60,9 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_ell = {
     .name = "ell",
-    .about = "rows padded to the longest, stored column by column",
+    .about = "rows padded to the length of the longest row, stored column by column",
     .source = "Liang 2012, fig. 2.2",
-    .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the longest row"}},
+    .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the length of the longest row"}},
     .value = ELL_VAL,
     .plan = plan,
     .pack = pack,

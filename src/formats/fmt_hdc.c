@@ -1,6 +1,6 @@
 /* HDC: a DIA part for diagonals that are full enough, and compressed rows for all other entries. The fill of a diagonal
-   is the number of its entries divided by its slots, one per row of the matrix. This limits the padding: with `fill`
-   50% no stored diagonal has more padding than entries, even if it is short. */
+   is the number of its entries divided by its slots, one per row of the matrix. A minimum fill limits the padding: with
+   `fill` = 50%, no stored diagonal has more padding than entries, even if it is short. */
 #include "fmt_hdc.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -102,7 +102,7 @@ const struct format format_hdc = {
     .name = "hdc",
     .about = "DIA for diagonals that are full enough, compressed rows for the rest",
     .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
-    .params = {{"fill", 50, 1, 100, "% of its slots that a diagonal must fill to be stored in the DIA part"}},
+    .params = {{"fill", 50, 1, 100, "a diagonal must fill at least this % of its slots to be stored in the DIA part"}},
     .zeros_fade = true,
     .value = -1,
     .values = {HDC_DATA, HDC_VAL, -1},

@@ -1,6 +1,6 @@
-/* HDIA: the rows are divided into hacks of `hack` rows, each stored as a separate DIA matrix. Hack h has the diagonals
-   hackOffsets[h] .. hackOffsets[h+1]-1, those with an entry in its rows; slot d*hack + t is row t of the hack on
-   diagonal d. The last hack is stored with full height. */
+/* HDIA: the rows are divided into blocks of `hack` rows, called hacks, each stored as a separate DIA matrix. Hack h has
+   the diagonals hackOffsets[h] .. hackOffsets[h+1]-1, which are the diagonals with an entry in its rows; slot d*hack +
+   t is row t of the hack on diagonal d. The last hack is stored with full height. */
 #include "fmt_hdia.h"
 #include "diagonals.h"
 #include "format.h"
@@ -65,7 +65,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_hdia = {
     .name = "hdia",
-    .about = "hacks of a few rows, each with only the diagonals that it needs",
+    .about = "blocks of a few rows (hacks), each with only the diagonals that it needs",
     .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
     .params = {{"hack", 32, 1, 1024, "rows per hack"}},
     .zeros_fade = true,

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 
-/* The largest width that at least a third of the rows fill. */
+/* The largest width such that at least a third of the rows have that many entries. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 {
     int64_t longest = csr_longest_row(A), rows = 0, w;
@@ -73,9 +73,10 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_hyb = {
     .name = "hyb",
-    .about = "ELL of a width that many rows fill, and COO for the overflow",
+    .about = "ELL with a width that many rows fill, and COO for the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
-    .params = {{"width", 0, 0, INT32_MAX, "slots per row in the ELL part; 0 = the largest that 1/3 of the rows fill"}},
+    .params = {{"width", 0, 0, INT32_MAX,
+                "slots per row in the ELL part; 0 = the largest number that at least 1/3 of the rows fill"}},
     .spills = true,
     .value = -1,
     .values = {HYB_ELL_VAL, HYB_VAL, -1},

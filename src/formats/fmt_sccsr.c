@@ -8,12 +8,12 @@
    An SC-row stores the first elements of its c rows, then their second elements, and so on: slot row_ptr[s] + k*c + r
    is element k of row r of SC-row s; missing elements have column -1 and value 0. length and row_index are in the order
    of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. The rows of segment
-   g are positions segment[g] .. segment[g+1]-1 of that order.
+   g are at positions segment[g] .. segment[g+1]-1 of that order.
 
    A segment with fewer than nw SC-rows would not keep the device busy, so its rows move to the next segment. The
    paper's rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, which is 480 on its
-   GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors of 8 active blocks of 8 warps
-   each. */
+   GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors, each with 8 active blocks of 8
+   warps. */
 #include "fmt_sccsr.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -49,7 +49,7 @@ static int *sort_rows(const struct csr *A, struct err *e)
     return row;
 }
 
-/* The number of rows in each segment, by length. */
+/* Count the rows in each segment when the rows are divided by length alone. */
 static void cut(const struct csr *A, const int *row, int64_t rows[SCCSR_SEGMENTS])
 {
     int g = 0;
@@ -88,7 +88,7 @@ static bool lay(const struct csr *A, int64_t nw, struct layout *L, struct err *e
     return true;
 }
 
-/* The number of slots of a segment's k-th SC-row; its last row is its longest. */
+/* The number of slots of a segment's k-th SC-row. The last row of an SC-row is its longest row. */
 static int64_t slots_of(const struct csr *A, const struct layout *L, const struct sccsr_segment *s, int64_t k)
 {
     int64_t end = (k + 1) * s->c < s->rows ? (k + 1) * s->c : s->rows;
@@ -121,7 +121,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sccsr_sizes(S, &L.of, slots, e);
 }
 
-/* Write the row at a position to slots slot, slot + c, slot + 2c, ...; row -1 has only padding. */
+/* Write the row at position `place` to slots slot, slot + c, slot + 2c, ...; row -1 has only padding. */
 static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t width, int64_t c, struct stored *S)
 {
     int row = ((const int *)S->a[SCCSR_ROW_INDEX].data)[place], *col = S->a[SCCSR_COL_IND].data;
@@ -193,9 +193,9 @@ static void suit(int multiprocessors, int64_t *param)
 
 const struct format format_sccsr = {
     .name = "sc-csr",
-    .about = "rows sorted by length, in four segments; 4 to 32 rows of a segment folded into one",
+    .about = "rows sorted by length, in four segments; 4 to 32 rows of a segment are folded into one",
     .source = "Liang 2012, sec. 2.2",
-    .params = {{"nw", NW_DEFAULT, 0, INT32_MAX, "SC-rows that a segment needs to keep a device busy"}},
+    .params = {{"nw", NW_DEFAULT, 0, INT32_MAX, "number of SC-rows that a segment needs to keep a device busy"}},
     .value = SCCSR_VAL,
     .plan = plan,
     .pack = pack,

@@ -16,12 +16,12 @@ struct stored;
 extern const struct format format_sccsr;
 
 enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, SCCSR_SEGMENT }; /* param 0: nw */
-enum { SCCSR_SEGMENTS = 4 }; /* as in the paper: segment g folds 32 >> g rows into one */
+enum { SCCSR_SEGMENTS = 4 }; /* as in the paper; segment g folds 32 >> g rows into one */
 
 struct sccsr_segment {
     int64_t c;           /* rows folded into one SC-row */
-    int64_t rows, first; /* number of its rows; the first of them in sorted order */
-    int64_t n, sc;       /* number of its SC-rows; the first of them */
+    int64_t rows, first; /* rows: number of rows in the segment. first: position of the first of them in sorted order */
+    int64_t n, sc;       /* n: number of SC-rows in the segment. sc: index of the first of them */
     int64_t place;       /* position of its first row in row_index */
 };
 struct sccsr_layout {

@@ -1,8 +1,9 @@
 /* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows.
    Each slice is an ELL matrix of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
 
-   The default C is the warp size. The default sigma is 32 slices, which makes lengths within a slice similar but keeps
-   rows close to their neighbours, so that reads of x still hit the cache. The last slice is filled up with rows -1. */
+   The default C is the warp size. The default sigma is 32 slices, which makes the row lengths within a slice similar
+   but keeps neighbouring rows close together, so that reads of x still hit the cache. The last slice is filled up with
+   filler rows, which have perm -1. */
 #include "fmt_sell.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -13,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* Sorting these keys in ascending order puts the longest rows first and keeps rows of equal length in order. */
+/* Sorting rows by this key in ascending order puts the longest rows first and keeps rows of equal length in order. */
 static int64_t key_of(const struct csr *A, int64_t row)
 {
     return (INT32_MAX - csr_row_length(A, row)) << 32 | row;

@@ -23,7 +23,7 @@ const struct format *const formats[] = {
 enum {
     PADDING_LIMIT = 20,
     SMALL_BYTES = 64000000
-}; /* slots of padding per nonzero; smaller plans are always allowed */
+}; /* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: plans of at most this size are always allowed */
 
 const struct registry format_registry = {.entries = formats};
 
@@ -95,7 +95,7 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
     return true;
 }
 
-/* "ell of 88784 x 88784 needs 8.30 GB, 99.6% of it padding" */
+/* Write, for example, "ell of 88784 x 88784 needs 8.30 GB, 99.6% of it padding". */
 static void describe(const struct plan *p, char *out, size_t size)
 {
     char need[32];

@@ -17,20 +17,20 @@ extern "C" {
 struct csr;
 struct err;
 
-/* A format is one file, fmt_NAME.c, ending with this entry, and one line in formats.def. */
+/* A format consists of one file, fmt_NAME.c, which ends with this entry, and one line in formats.def. */
 struct format {
     const char *name, *about, *source;
     struct param params[PARAMS_MAX + 1];
     bool zeros_fade;  /* a stored zero cannot be distinguished from padding (DIA, BSR, dense) */
     bool raw;         /* has no padding by construction */
-    bool interchange; /* the form in which matrices are kept: no conversion is needed */
+    bool interchange; /* the form in which matrices are kept, so no conversion is needed */
     bool spills;      /* by default it limits the padding of rows and stores the overflow without padding */
     int value;        /* index of the array that holds the values; -1 if there are several (see values) */
     int values[3];    /* if value is -1: the indices of the value arrays, ended by -1 */
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and O(rows + cols) temporary memory. */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
-    /* Fill the arrays, which are allocated and zeroed. */
+    /* Fill the arrays, which the caller has allocated and zeroed. */
     bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
     /* What slot i of array k stands for, 0 <= i < S->a[k].n. Padding has column -1 and the row that reads it, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
@@ -54,9 +54,10 @@ struct plan {
 
 /* Compute bytes, slots and padding from the arrays' lengths. */
 struct plan plan_of(const struct stored *shape);
-/* Set S->param from param (PARAMS_MAX values, or NULL for the defaults). E_USAGE if one is outside its bounds. */
+/* Set S->param from param (PARAMS_MAX values, or NULL for the defaults). Fails with E_USAGE if a value is outside its
+   bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
-/* The sizes of A in format f; allocates no arrays. param: PARAMS_MAX values, or NULL for the defaults. */
+/* Compute the sizes of A in format f, without allocating arrays. param: PARAMS_MAX values, or NULL for the defaults. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes, or, unless `force` is set, if it has more than 20 slots of
@@ -65,7 +66,7 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
 /* Plan, allow, allocate and pack. The caller frees *out with stored_free. Fails for complex matrices. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
-/* Convert back to CSR by means of `where`. Values are as stored, that is, rounded if S->real is T_F32. */
+/* Convert back to CSR by means of `where`. The values are those that S stores, that is, rounded if S->real is T_F32. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */

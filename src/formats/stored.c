@@ -1,4 +1,4 @@
-/* Stored matrices: sizes, parameters as text, release. */
+/* Stored matrices: compute their sizes, print their parameters, free them. */
 #include "stored.h"
 #include "format.h"
 #include "base/mem.h"

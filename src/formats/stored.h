@@ -32,7 +32,9 @@ struct stored {
 enum slot_kind { SLOT_ENTRY, SLOT_PADDING, SLOT_POINTER };
 struct place {
     enum slot_kind kind;
-    int64_t row, col; /* of the entry, or -1. For a pointer: the row, or first row of a block, that it points to */
+    /* row and column of the entry, or -1. For a pointer, row is the row, or the first row of the block, that it points
+       to */
+    int64_t row, col;
 };
 
 int64_t stored_bytes(const struct stored *S); /* total size of the arrays; INT64_MAX if larger */

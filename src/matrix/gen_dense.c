@@ -31,6 +31,7 @@ const struct generator generator_dense = {
     .name = "dense",
     .about = "a random nonzero value at every position, for `lu`",
     .usage = "dense N [COLS]",
-    .params = {{"n", 100, 0, INT32_MAX, "rows"}, {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
+    .params = {{"n", 100, 0, INT32_MAX, "rows"},
+               {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"}},
     .make = make_dense,
 };

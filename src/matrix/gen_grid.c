@@ -41,14 +41,14 @@ static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, str
            laplace(&generator_poisson3d, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], w, out, e);
 }
 
-/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
-   Each edge has a random weight w in (0, 1], a multiple of 1/1024, so that sums are exact. The diagonal block of a node
-   is M times the sum of the weights of its edges; edges that would leave the grid weigh 1, as for a Dirichlet boundary.
-   The matrix is the Kronecker product of a grounded weighted Laplacian and M: symmetric positive definite. */
+/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ---- Each
+   edge has a random weight w in (0, 1], a multiple of 1/1024, so that sums are exact. The diagonal block of a node is M
+   times the sum of the weights of its edges; edges that would leave the grid have weight 1, which models a Dirichlet
+   boundary. The matrix is the Kronecker product of a grounded weighted Laplacian and M: symmetric positive definite. */
 
 enum { DOF = 3 };
 
-/* The weight of the edge between nodes a and b, whichever comes first. */
+/* The weight of the edge between nodes a and b; it does not depend on their order. */
 static double edge_weight(uint64_t seed, int64_t a, int64_t b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
@@ -62,7 +62,7 @@ struct stencil {
     double weight[9];
 };
 
-/* The nodes around (x, y), including it, each with the factor of M. */
+/* Node (x, y) and the nodes around it, each with the factor by which M is multiplied. */
 static void stencil_at(int64_t nx, int64_t ny, int64_t x, int64_t y, uint64_t seed, struct stencil *s)
 {
     int64_t centre = y * nx + x;

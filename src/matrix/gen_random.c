@@ -67,9 +67,13 @@ static void triplets_set(struct triplets *t, int64_t at, int64_t row, int64_t co
     t->val[at] = v;
 }
 
-/* ---- rmat: each edge descends `scale` levels; at each level it goes to one quarter of the matrix with probability
-   57 19
-   19  5  per cent, drawn from sixteen random bits; repeated edges are summed ---- */
+/* ---- rmat: each edge descends `scale` levels; at each level it goes to one of the four quarters of the matrix, with
+   the probabilities, in per cent,
+
+       57 19
+       19  5
+
+   drawn from sixteen random bits. Repeated edges are summed. ---- */
 
 static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col)
 {
@@ -110,9 +114,9 @@ static bool make_rmat(const int64_t *p, uint64_t seed, struct watch *w, struct c
     return ok;
 }
 
-/* ---- circuit: each node is joined to one of the 32 nodes before it; a quarter of the nodes are joined to any earlier
-   node as well; DENSE nodes (supply lines) are joined to about every eighth node. The pattern is symmetric, the values
-   are not. The diagonal dominates ---- */
+/* ---- circuit: each node is joined to one of the 32 nodes before it; a quarter of the nodes are also joined to a
+   random earlier node; DENSE nodes (supply lines) are joined to about every eighth node. The pattern is symmetric, but
+   the values are not. The matrix is diagonally dominant ---- */
 
 enum { NEAR = 32, SPREAD = 8 };
 
@@ -148,7 +152,7 @@ static bool join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t se
     return true;
 }
 
-/* Set each diagonal entry, so far 0, to 1 + the sum of the other |a| in its row. */
+/* Set each diagonal entry, which is 0 so far, to 1 + the sum of the other |a| in its row. */
 static void dominate(struct csr *A)
 {
     for (int64_t r = 0; r < A->rows; r++) {
@@ -178,13 +182,13 @@ const struct generator generator_random = {
     .usage = "random N NNZ_PER_ROW [COLS]",
     .params = {{"n", 10000, 0, INT32_MAX, "rows"},
                {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
-               {"cols", 0, 0, INT32_MAX, "columns; 0: as many as rows"}},
+               {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"}},
     .make = make_random,
 };
 
 const struct generator generator_rmat = {
     .name = "rmat",
-    .about = "a power-law graph (R-MAT): a few very long rows, many empty ones; repeated edges are summed",
+    .about = "a power-law graph (R-MAT): a few very long rows and many empty rows; repeated edges are summed",
     .usage = "rmat SCALE EDGEFACTOR",
     .params = {{"scale", 12, 0, 30, "2^scale rows and columns"},
                {"edgefactor", 8, 0, INT32_MAX, "edges drawn for each row"}},

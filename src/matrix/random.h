@@ -1,4 +1,4 @@
-/* Random numbers (splitmix64). Equal states give equal numbers on every machine. */
+/* Random numbers (splitmix64). Equal states give equal random numbers on every machine. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

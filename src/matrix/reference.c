@@ -10,14 +10,14 @@ struct double_double {
     double hi, lo;
 };
 
-/* Add v to s; the rounding error goes to lo (Knuth's two-sum). */
+/* Add v to s; the rounding error is added to lo (Knuth's two-sum). */
 static struct double_double add(struct double_double s, double v)
 {
     double sum = s.hi + v, part = sum - s.hi;
     return (struct double_double){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
 }
 
-/* Add a b to s; both rounding errors go to lo. */
+/* Add a b to s; both rounding errors are added to lo. */
 static struct double_double add_product(struct double_double s, double a, double b)
 {
     double p = a * b, error = fma(a, b, -p);
@@ -26,7 +26,7 @@ static struct double_double add_product(struct double_double s, double a, double
     return s;
 }
 
-/* If hi is infinite or NaN, lo is NaN and means nothing. */
+/* If hi is infinite or NaN, lo is NaN and must be ignored. */
 static double value_of(struct double_double s)
 {
     return isfinite(s.hi) && isfinite(s.lo) ? s.hi + s.lo : s.hi;
@@ -91,7 +91,7 @@ static bool same_kind(double y, double ref)
     return isnan(ref) ? isnan(y) : y == ref;
 }
 
-/* |y - ref| / bound; infinite if one of the two is not finite or the bound is 0. */
+/* |y - ref| / bound: 0 if y equals ref; otherwise infinite if y or ref is not finite or the bound is 0. */
 static double excess(double y, double ref, double bound)
 {
     if (same_kind(y, ref)) return 0;

@@ -51,7 +51,7 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Count the edges in *edges; write them to g->adj unless g is NULL. */
+/* Set *edges to the number of edges; unless g is NULL, also write the edges to g->adj. */
 static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
                  struct err *e)
 {
@@ -116,7 +116,7 @@ static const struct ordering ordering_degree = {
 
 /* ---- reverse Cuthill-McKee ---- */
 
-enum { SEARCHES = 16 }; /* at most, for an end node of a component */
+enum { SEARCHES = 16 }; /* maximum number of searches for an end node of a component */
 
 struct cuthill {
     struct graph g; /* neighbours by ascending degree */
@@ -125,8 +125,8 @@ struct cuthill {
     struct watch *w;
 };
 
-/* Sort each node's neighbours by degree. The graph is symmetric, so visiting the nodes by ascending degree and
-   appending each to the lists of its neighbours sorts the lists. */
+/* Sort each node's neighbours by degree. Visiting the nodes by ascending degree and appending each node to the lists of
+   its neighbours sorts the lists, because the graph is symmetric. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
@@ -147,8 +147,8 @@ static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
 }
 
 /* Breadth-first search from root: writes the nodes that it reaches to queue, in the order of Cuthill and McKee. Returns
-   their number, or -1 if cancelled. *depth is the number of levels below the root, *last the first node of the last
-   level. */
+   the number of these nodes, or -1 if cancelled. *depth is the number of levels below the root; *last is the index in
+   queue of the first node of the last level. */
 static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
 {
     int n = 1, end = 1;
@@ -176,8 +176,8 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
     return best;
 }
 
-/* Order one component from a pseudo-peripheral node: search again from a node of the last level as long as that gives
-   more levels. The order of the last search is the result. */
+/* Order one component, starting from a pseudo-peripheral node. To find one, search again from a node of the last level
+   as long as that gives more levels. The order of the last search is the result. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
     for (int i = 0, depth, last, best = 0;; i++) {
@@ -220,7 +220,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
 
 static const struct ordering ordering_rcm = {
     .name = "rcm",
-    .about = "reverse Cuthill-McKee: entries come near the diagonal, component by component",
+    .about = "reverse Cuthill-McKee: moves entries close to the diagonal, component by component",
     .source = "Cuthill and McKee 1969, reversed (George 1971); start node of George and Liu 1979",
     .order = order_rcm,
 };
@@ -265,7 +265,7 @@ static struct library_job *library_new(struct graph *g, int (*work)(struct libra
     return NULL;
 }
 
-/* Order g by a library; the job takes g's arrays. `good` is the value that work returns on success. */
+/* Order g by a library; the job takes ownership of g's arrays. `good` is the value that work returns on success. */
 static bool by_library(struct graph *g, int *perm, const char *what, int (*work)(struct library_job *), int good,
                        struct watch *w, struct err *e)
 {
@@ -356,8 +356,8 @@ struct saved_signal {
     struct watch *w;
 };
 
-/* METIS installs a SIGTERM handler that crashes on other threads: restore the previous one. Its SIGABRT handler, with
-   which METIS returns when memory runs out, may stay. */
+/* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. The SIGABRT
+   handler, through which METIS returns when memory runs out, may stay. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;
@@ -399,7 +399,7 @@ static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
     for (int64_t i = 0; i < n; i++) inverse[i] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
-            return fail(e, E_INTERNAL, "the ordering is not a permutation: place %lld has row %d", (long long)i,
+            return fail(e, E_INTERNAL, "the ordering is not a permutation: position %lld has row %d", (long long)i,
                         perm[i]);
         inverse[perm[i]] = (int)i;
     }

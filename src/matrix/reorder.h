@@ -14,7 +14,7 @@ struct graph {
     int n;
     int *ptr, *adj;
 };
-/* E_UNSUPPORTED: A is not square; E_LIMIT: A + A' has too many entries for 32-bit pointers. */
+/* E_UNSUPPORTED: A is not square. E_LIMIT: A + A' has too many entries for 32-bit pointers. */
 bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e);
 void graph_free(struct graph *g);
 
@@ -26,15 +26,16 @@ struct ordering {
 extern const struct ordering *const orderings[]; /* ended by NULL */
 extern const struct registry ordering_registry;
 const struct ordering *ordering_find(const char *name);
-extern const char *reorder_metis_name; /* file name of the library; tests set one that does not exist */
+extern const char *reorder_metis_name; /* file name of the library; tests set a name that does not exist */
 
 /* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
 /* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
-/* How far entries are from the diagonal, as in the line "band" of `check`: the largest distance (bandwidth); and the
-   sum over rows of the columns from the first entry to the diagonal, plus the same over columns (profile). */
+/* How far entries are from the diagonal, as shown in the line "band" of `check`. bandwidth: the largest distance.
+   profile: the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum
+   for columns. */
 struct spread {
     int64_t bandwidth, profile;
 };

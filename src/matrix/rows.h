@@ -16,16 +16,16 @@ struct row_lengths {
     const struct csr *A;
     int64_t n;
     int64_t *length;  /* n */
-    int64_t *below;   /* n+1: rows shorter than length[k]; below[n]: all rows */
-    int64_t *entries; /* n+1: entries in those shorter rows */
+    int64_t *below;   /* n+1: number of rows shorter than length[k]; below[n]: number of all rows */
+    int64_t *entries; /* n+1: number of entries in rows shorter than length[k] */
 };
 bool row_lengths_of(const struct csr *A, struct row_lengths *out, struct err *e); /* O(rows + longest) */
 void row_lengths_free(struct row_lengths *l);
-/* Index of the first length that is at least `length`; n: all are shorter. */
+/* Index of the first length that is at least `length`, or n if all lengths are smaller. */
 int64_t row_lengths_find(const struct row_lengths *l, int64_t length);
 /* The length of the row at a rank. Ranks 0 .. rows-1 number the rows by ascending length. */
 int64_t row_length_at(const struct row_lengths *l, int64_t rank);
-/* The row at a rank, and the rank of a row. Rows of equal length are in ascending order. O(rows). */
+/* The row at a rank, and the rank of a row, in O(rows) time. Rows of equal length are ranked by row number. */
 int64_t row_at_rank(const struct row_lengths *l, int64_t rank);
 int64_t rank_of_row(const struct row_lengths *l, int64_t row);
 /* Fill only the members of struct stats that concern row lengths. O(rows + longest). */
@@ -33,14 +33,14 @@ bool stats_rows(const struct csr *A, struct stats *out, struct err *e);
 /* Like histogram_of, but computed from the lengths in O(n). */
 void histogram_from(const struct row_lengths *l, int bins, struct histogram *out);
 
-/* A warp processes 32 neighbouring rows, one per thread, and takes as long as its longest row. Its cost, 32 * longest
-   / entries, compares that time with the time for the same entries spread evenly over the threads. It is 1 to 32, or 0
-   for a warp without entries. */
+/* A warp processes 32 consecutive rows, one per thread, and takes as long as its longest row. The warp's cost, 32 *
+   longest / entries, is the ratio of that time to the time for the same entries spread evenly over the threads. The
+   cost is between 1 and 32, or 0 for a warp without entries. */
 enum { WARP_ROWS = 32, HUNDREDTHS = 100 };
 struct warps {
     int64_t n, idle;        /* warps; warps without an entry */
     double whole;           /* the cost of all warps together, weighted by their entries */
-    double mean, worst;     /* cost over the warps that have entries; 0 if none has */
+    double mean, worst;     /* of the costs of the warps that have entries; 0 if no warp has entries */
     int64_t worst_row;      /* first row of the most expensive warp */
     struct histogram costs; /* costs of the warps that have entries, in hundredths */
 };

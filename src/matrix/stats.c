@@ -32,7 +32,8 @@ int64_t stats_slice(const struct csr *A, int64_t row, int64_t end)
 
 /* ---- row lengths ---- */
 
-/* Insert row into the list of the longest rows. Rows come in ascending order, so equal lengths stay in that order. */
+/* Insert row into the list of the longest rows. The caller passes rows in ascending order, so rows of equal length stay
+   in that order. */
 static void note_length(const struct csr *A, int64_t row, struct stats *s)
 {
     int64_t length = csr_row_length(A, row);
@@ -85,7 +86,7 @@ static double size_at(const struct csr *A, int64_t k)
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* The results of one thread; the order of merging does not matter. */
+/* The results of one thread; they may be merged in any order. */
 struct part {
     int64_t bandwidth, explicit_zeros, zero_diagonal, dominant_rows;
     double value_min, value_max;
@@ -185,7 +186,7 @@ static void linear_bins(struct histogram *h, int64_t least, int64_t most, int bi
     h->from[h->n] = least + h->n * width;
 }
 
-/* Bins 0, 1, 2-3, 4-7, ...; if these are more than `bins`, each bin grows by a higher power of two. */
+/* Bins 0, 1, 2-3, 4-7, ...; if that takes more than `bins` bins, each bin grows by a higher power of two. */
 static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     h->log = true;
@@ -198,7 +199,7 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
-/* Choose bins for lengths least .. most; all counts are 0. */
+/* Choose bins for lengths least .. most; all counts in *h are still 0. */
 static void choose_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     bins = bins < 1 ? 1 : bins > COUNT(h->count) ? COUNT(h->count) : bins;

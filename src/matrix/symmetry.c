@@ -2,8 +2,8 @@
 
    Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
    unmatched entry of row j, because the entries of row j left of the diagonal ascend in the same order. Each walker
-   visits a range of rows and keeps its own marks. The pattern is symmetric if all entries match and as many are left as
-   right of the diagonal. */
+   visits a range of rows and keeps its own marks. The pattern is symmetric if all entries match and there are as many
+   entries to the left of the diagonal as to the right. */
 #include "csr.h"
 #include "base/mem.h"
 #include "stats.h"
@@ -31,7 +31,7 @@ static bool same_value(const struct csr *A, int64_t k, int64_t l)
     return same_bits(A->val[k], A->val[l]) && (!A->imag || same_bits(A->imag[k], A->imag[l]));
 }
 
-/* Match the entries of row i; false: the pattern is not symmetric. */
+/* Match the entries of row i. Returns false if the pattern is not symmetric. */
 static bool walk_row(const struct csr *A, int64_t i, struct walker *w)
 {
     for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
@@ -67,7 +67,7 @@ static void walker_mark(const struct csr *A, struct walker *w)
     for (int64_t r = first; r < A->rows; r++) w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
 }
 
-/* Move all walkers slice by slice until they are done or one finds that the pattern is not symmetric. */
+/* Move all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */
 static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch *watch, struct err *e)
 {
     int64_t left = A->rows;
