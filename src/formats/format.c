@@ -20,10 +20,8 @@ const struct format *const formats[] = {
     NULL,
 };
 
-enum {
-    PADDING_LIMIT = 20,
-    SMALL_BYTES = 64000000
-}; /* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: plans of at most this size are always allowed */
+/* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: plans of at most this size are always allowed */
+enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 };
 
 const struct registry format_registry = {.entries = formats};
 

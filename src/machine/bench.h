@@ -30,19 +30,21 @@ struct run {
     double us, spread_us; /* median time of one SpMV, and half the interquartile range */
     double first_us;      /* time of the first launch, with cold caches */
     int reps;
-    double prep_us, put_us;         /* packing plus ready_us; copying to the device, 0 if it was packed there */
+    /* time for packing plus ready_us; time for copying to the device, 0 if packed on the device */
+    double prep_us, put_us;
     const struct device *packed_on; /* NULL: the host */
-    double ready_us;                /* the kernel's own preparation on the device, done once: tile starts and similar */
-    int64_t bytes;                  /* minimum traffic: arrays used, x once, y once (twice if beta != 0) */
-    double gbs, gflops;             /* bytes / us; 2 nnz / us */
-    double share;                   /* gbs / the measured read bandwidth; 0 = not measured */
-    struct verdict error;           /* compared with the reference, for random x, y, alpha, beta */
+    /* time of the kernel's own preparation on the device, done once: tile starts and similar */
+    double ready_us;
+    int64_t bytes;        /* minimum traffic: arrays used, x once, y once (twice if beta != 0) */
+    double gbs, gflops;   /* bytes / us; 2 nnz / us */
+    double share;         /* gbs / the measured read bandwidth; 0 = not measured */
+    struct verdict error; /* compared with the reference, for random x, y, alpha, beta */
 };
 
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
-/* Check k on M against the reference of A with random x and y, then time it. reps: timed launches; 0: as many as
-   take about 0.2 s. A wrong result fails with E_NUMERIC and is not timed. */
+/* Check k on M against the reference of A with random x and y, then time it. reps: number of timed launches; 0: as many
+   launches as take about 0.2 s. If the result is wrong, fails with E_NUMERIC and does not time the kernel. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);
 /* Check k on M without timing it. y receives the result (rows doubles) and may be NULL. */

@@ -15,7 +15,7 @@ struct device;
 /* If a divisor is 0 up to rounding, a pass sets s[S_DONE] = BROKE_DOWN and s[S_WHAT] to the divisor (see reason.h).
    Vectors have n values; s: the solver's scalars (vec_ops.h). */
 struct bicg_ops {
-    /* r = b - q, copied to shadow and p; s[S_RHO] = s[S_SHADOW] = s[S_RR] = r.r. Adds no record. */
+    /* r = b - q; shadow and p are copies of r; s[S_RHO] = s[S_SHADOW] = s[S_RR] = r.r. Adds no record. */
     void (*begin)(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r, void *shadow, void *p);
     void (*alpha)(struct device *d, int64_t n, double *s, const void *shadow, const void *v); /* rho / shadow.v */
     void (*half)(struct device *d, int64_t n, double *s, const void *v, void *r); /* r -= alpha v; s[S_HALF] = r.r */
@@ -23,13 +23,13 @@ struct bicg_ops {
     /* x += alpha p + omega r; r -= omega t; s[S_RR] = r.r; then compute the next rho and beta, and add a record */
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
                    void *x);
-    void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v,
-                      void *p); /* p = r + beta (p - omega v) */
-    /* qmrcgstab: residual = r, dir = adir = 0. residual belongs to the smoothed x; adir = A dir */
+    /* p = r + beta (p - omega v) */
+    void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p);
+    /* qmrcgstab: residual = r, dir = adir = 0. residual is the residual of the smoothed x; adir = A dir */
     void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir);
     /* r -= omega t; then compute the scalars of both quasi-minimisations */
     void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);
-    /* Update x and its residual along both directions, then p as `direction` does; record residual.residual */
+    /* Update x and its residual along both directions, then update p like `direction`; record residual.residual */
     void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
                        void *dir, void *adir, void *x, void *residual);
 };

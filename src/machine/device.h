@@ -33,20 +33,21 @@ struct device_ops {
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     /* Wait for all launches. Fails if one of them failed (a CUDA error, or an error found by the emulator). */
     bool (*sync)(struct device *d, struct err *e);
-    /* us[0..reps-1] = time of each go(ctx), by device events if the device has them. */
+    /* us[0..reps-1] = time of each go(ctx), measured by device events if the device has them. */
     bool (*time)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                  struct err *e);
     /* bytes of memory: free now, and total */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
-    bool (*reset)(struct device *d, struct err *e); /* restart a lost device; its memory is gone */
+    bool (*reset)(struct device *d, struct err *e); /* restart a lost device; the contents of its memory are lost */
     /* Zeroed host memory that launches can write to at the address *on_device. The host sees what a launch wrote once a
-       later launch of the same stream has written. */
+       later launch of the same stream has written to this memory. */
     void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
     void (*unshare)(struct device *d, void *host);
-    bool (*idle)(struct device *d); /* are all launches done? Does not wait. NULL: launches finish before they return */
+    /* are all launches done? Does not wait. NULL: every launch finishes before it returns */
+    bool (*idle)(struct device *d);
     /* Record the launches of go(ctx) as a graph instead of running them; replay runs all of them in less time than
-       separate launches take. NULL: this device has no graphs. capture returns NULL if the launches cannot be recorded;
-       nothing has run then. */
+       separate launches take. NULL: this device has no graphs. If the launches cannot be recorded, capture returns
+       NULL, and nothing has run. */
     void *(*capture)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
     bool (*replay)(struct device *d, void *graph, struct err *e);
     void (*forget)(struct device *d, void *graph);
@@ -59,7 +60,7 @@ struct device {
     enum device_kind kind;
     const struct device_ops *ops;
     int units; /* multiprocessors, or threads */
-    bool lost; /* a sticky error happened: reset the device or use another */
+    bool lost; /* a sticky error happened: reset the device or use another device */
     struct ceilings ceilings;
     void *impl;
     void *stream; /* cudaStream_t, or NULL */
@@ -68,8 +69,8 @@ struct device {
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. NULL, with an error that
    lists the available devices, if there is none. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
-struct device *device_default(void);     /* cuda:0 if there is one, else cpu; does not start CUDA */
-int device_count(enum device_kind kind); /* starts no more of CUDA than counting needs */
+struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; does not start CUDA */
+int device_count(enum device_kind kind); /* starts only as much of CUDA as counting needs */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 /* For tests: register a device under its name (dev_fake.c). */

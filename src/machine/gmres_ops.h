@@ -14,9 +14,9 @@ extern "C" {
 
 struct device;
 
-/* V: the m basis vectors, one after another, of n values each; q: A times the newest of them. w: GMRES_WORK(m) doubles
-   on the device, rows of m + 1 (numbered by GM_*), then the partial sums. H: the Hessenberg matrix, R: H after the
-   rotations, g: the rotated right side. */
+/* V: the m basis vectors, one after another, of n values each; q: A times the newest basis vector. w: GMRES_WORK(m)
+   doubles on the device, which hold rows of m + 1 doubles (numbered by GM_*), then the partial sums. H: the Hessenberg
+   matrix, R: H after the rotations, g: the rotated right-hand side. */
 enum {
     GM_H,
     GM_H2,
@@ -31,21 +31,23 @@ enum {
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
 struct gmres_ops {
-    /* row = V'q for the columns from .. to-1. With `parts`: write only the sum of each thread block, blocks(d, n) of
-       them per column from GMRES_PARTS(m) on, GM_BLOCKS per column; the host sums them up and writes the row. */
+    /* row = V'q for the columns from .. to-1. If `parts` is set, write only the partial sum of each thread block, from
+       GMRES_PARTS(m) on. Each column has space for GM_BLOCKS partial sums and uses blocks(d, n) of these. The host adds
+       the partial sums and writes the row. */
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q);
     int (*blocks)(const struct device *d, int64_t n);
     /* q -= V row for the same columns; s[S_PQ] = q.q */
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
-    /* Rotate column k of H into R and record the new residual. The column is row GM_H (plus GM_H2 if q was made
-       orthogonal twice), then the root of s[S_PQ]. If the column makes R singular, the solve ends with BROKE_DOWN and
-       the column is not used. */
+    /* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was
+       orthogonalized twice), followed by the square root of s[S_PQ]. If the column makes R singular, the solve ends
+       with BROKE_DOWN and the column is not used. */
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
-    void (*solve)(struct device *d, double *s, double *w, int m); /* R y = g, for s[S_COLUMNS] columns */
+    void (*solve)(struct device *d, double *s, double *w, int m); /* solve R y = g with s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
-    /* q = b - q, the true residual, with which a cycle begins. It replaces the last record and may end the solve. */
+    /* q = b - q: the true residual, from which a cycle starts. It replaces the residual in the last record and may end
+       the solve. */
     void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
     void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
 };

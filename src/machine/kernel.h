@@ -26,16 +26,16 @@ struct launch {
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* Not NULL: also compute x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does. Only with alpha 1 and
-       beta 0, and for kernels that have sums_f32 and sums_f64. */
+    /* If not NULL, also compute x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does. Allowed only if alpha
+       is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
     double *s;
     const void *r;
     /* filled in by kernel_launch for kernels with scratch */
-    void *scratch;  /* memory of the kernel on the device */
+    void *scratch;  /* work memory of the kernel on the device */
     uint64_t *note; /* see struct scratch; written by prepare */
 };
 
-/* A kernel is an entry at the end of k_FORMAT.cu and one line in kernels.def. */
+/* A kernel consists of an entry at the end of k_FORMAT.cu and one line in kernels.def. */
 struct kernel {
     const char *name, *about;
     const struct format *format;
@@ -43,15 +43,16 @@ struct kernel {
     const char *work;   /* what one thread does */
     const char *lesson; /* how threads map to the matrix, what memory accesses follow, and when that is slow; lines of
                            at most 100 columns, separated by \n */
-    bool deterministic; /* bitwise the same result in every run */
-    bool host;          /* plain loops for the cpu device; else a SIMT kernel for cuda and emu */
+    bool deterministic; /* the result is bit-identical in every run */
+    bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, only for cuda */
     bool together;      /* its blocks depend on one another or on an earlier launch: all of them must be emulated */
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
-    bool shares;        /* its blocks take work dynamically: which block does what depends on timing */
+    bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: all arrays */
     bool skips_padding;                       /* stops where a row's padding begins and does not read the padding */
-    const int64_t *param;                     /* parameters of the format for its measurements; NULL: the defaults */
+    /* the format's parameters for measurements of this kernel; NULL: the defaults */
+    const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     bool (*best)(const struct csr *A); /* is it the best kernel of its format for A? see kernel_default; NULL: never */
     /* Each may be NULL. scratch: bytes of memory that the kernel keeps on the device beside the matrix; prepare fills
@@ -61,8 +62,8 @@ struct kernel {
     void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
-    bool (*sums_f32)(const struct launch *L,
-                     struct err *e); /* also computes the sums of struct launch; NULL: not available */
+    /* the same kernel, which also computes the sums described in struct launch; NULL: not available */
+    bool (*sums_f32)(const struct launch *L, struct err *e);
     bool (*sums_f64)(const struct launch *L, struct err *e);
 };
 
@@ -70,11 +71,12 @@ extern const struct kernel *const kernels[]; /* ended by NULL, in the order of k
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used if the user names none: among the kernels of f that run on d, vendors' excluded, the first whose
-   `best` accepts A, else the last one. A may be NULL. */
+/* The kernel used if the user names none: among the kernels of f that run on d (vendor kernels excluded), the first
+   whose `best` accepts A, or else the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
-/* Microseconds that k's preparation on M took (tile starts and similar); 0 if it has none or has not run yet. */
+/* Microseconds that k's preparation on M took (tile starts and similar); 0 if k has no preparation or has not run
+   yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);
 
 #ifdef __cplusplus

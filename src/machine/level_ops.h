@@ -14,28 +14,28 @@ struct device;
 extern "C" {
 #endif
 
-/* A level is narrow if it has at most LEVEL_NARROW rows, and its rows and entries together are at most LEVEL_WORK. If
-   rows have more than LEVEL_LONG entries on average, one warp processes one row. LEVEL_BLOCK: threads per block of a
-   wide level. */
+/* A level is narrow if it has at most LEVEL_NARROW rows and if the number of its rows and entries together is at most
+   LEVEL_WORK. If rows have more than LEVEL_LONG entries on average, one warp processes one row. LEVEL_BLOCK: threads
+   per block of a wide level. */
 enum { LEVEL_NARROW = 1024, LEVEL_WORK = 8192, LEVEL_LONG = 16, LEVEL_BLOCK = 256 };
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
 struct level_run {
     int from, to;   /* levels from .. to-1 */
     int first, end; /* positions first .. end-1 */
-    bool wide;      /* one level, on many blocks of LEVEL_BLOCK threads; else one block of `threads` threads */
-    bool warps;     /* one warp per row; else one thread per row */
+    bool wide;      /* true: one level, on many blocks of LEVEL_BLOCK threads; false: one block of `threads` threads */
+    bool warps;     /* true: one warp per row; false: one thread per row */
     unsigned blocks;
     unsigned threads;
 };
 
-/* Positions count the rows in the order of the levels. All pointers are to the device's memory. */
+/* Positions number the rows in the order of the levels. All pointers point to device memory. */
 struct level_schedule {
     int64_t n, nnz;
     int nlevels;
     const int *start; /* [nlevels + 1] the first position of each level */
     const int *row;   /* [n] the row at each position */
-    const int *at;    /* [n] the index of its right-hand side value */
+    const int *at;    /* [n] the index of the right-hand side value of the row at each position */
     const int *ptr;   /* [n + 1] the first entry of the row at each position */
     const int *col;   /* [nnz] index of the vector element that an entry is multiplied by: a column or a position */
     const void *val;  /* [nnz] */
@@ -50,9 +50,11 @@ struct level_schedule {
 
 /* Gauss-Seidel and SOR (k_sweep.cu). */
 struct sweep_ops {
-    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; s[S_NEXT_DIFF] rises to the largest change */
+    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; s[S_NEXT_DIFF] becomes the largest change, if that is
+       greater */
     void (*sweep)(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x);
-    /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then s[S_NEXT_DIFF] = 0. */
+    /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then set s[S_NEXT_DIFF] to
+       0. */
     void (*record)(struct device *d, int64_t n, double *s, const void *b, const void *q);
 };
 /* Triangular solves and block-diagonal products of preconditioners (k_tri.cu). */

@@ -15,7 +15,8 @@ struct device;
 struct err;
 struct kernel;
 
-/* Memory that a kernel keeps on a device beside a stored matrix, made at its first launch: counters, tile starts. */
+/* Memory that a kernel keeps on a device beside a stored matrix, allocated at the kernel's first launch: counters, tile
+   starts. */
 struct scratch {
     const struct kernel *kernel;
     void *p;
@@ -31,10 +32,11 @@ struct mat {
     void *ptr[ARRAYS_MAX];    /* array k on the device, owned */
     struct scratch **scratch; /* head of a list that launches append to, owned */
 };
-/* Copy S to d; E_MEMORY if it does not fit. mat_free releases the arrays and all scratch memory. */
+/* Copy S to d; fails with E_MEMORY if S does not fit in the device's memory. mat_free releases the arrays and all
+   scratch memory. */
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void mat_free(struct mat *M);
-/* Release only the scratch memory, for matrices whose arrays belong to someone else. */
+/* Release only the scratch memory, for matrices whose arrays have another owner. */
 void scratch_free(struct mat *M);
 
 #ifdef __cplusplus

@@ -16,14 +16,11 @@ struct watch;
 extern "C" {
 #endif
 
-enum {
-    LANES = 32,
-    SECTOR = 32,
-    BANKS = 32
-};                          /* lanes per warp; bytes per sector; banks of shared memory, 4 bytes wide */
-enum { SCOPE_UNITS = 132 }; /* multiprocessors that a kernel sees when it chooses its grid: those of an H200 */
+/* lanes per warp; bytes per sector; banks of shared memory, 4 bytes wide */
+enum { LANES = 32, SECTOR = 32, BANKS = 32 };
+enum { SCOPE_UNITS = 132 }; /* number of multiprocessors that a kernel sees when it chooses its grid: that of an H200 */
 
-/* The kinds of access that are watched. A kernel's arithmetic is not. */
+/* The kinds of access that are watched. A kernel's arithmetic is not watched. */
 enum access_kind {
     ACCESS_LOAD,
     ACCESS_STORE,
@@ -51,9 +48,9 @@ static inline bool accesses_shared(enum access_kind t)
 struct scope_array {
     char name[24];
     enum role role; /* as stated by the format or by the kernel's launch */
-    int stored;     /* its index among the arrays of the stored matrix; -1: x, y, work arrays, shared memory */
+    int stored;     /* index among the arrays of the stored matrix; -1 for x, y, work arrays and shared memory */
     bool shared;
-    bool integral; /* integers: a compiler combines a warp's atomic additions to one address */
+    bool integral; /* elements are integers: a compiler combines a warp's atomic additions to one address */
     int64_t n;     /* elements of `size` bytes each */
     int size;
     uint64_t base; /* address of element 0; an offset if in shared memory */
@@ -77,33 +74,34 @@ struct access_site {
 /* One access by the active lanes of a warp together. */
 struct request {
     int site;
-    uint32_t mask;     /* the active lanes, a bit each; the others wait or have returned */
+    uint32_t mask;     /* the active lanes, one bit per lane; the other lanes wait or have returned */
     int64_t at[LANES]; /* per lane: the element of the site's array; 0 if the lane is not active */
 };
 
-/* What a request costs: in global memory sectors, in shared memory wavefronts. */
+/* What a request costs: sectors in global memory, wavefronts in shared memory. */
 struct request_facts {
     int lanes;
     int nsectors;
-    uint64_t sector[2 * LANES];       /* address / SECTOR, in lane order, each once; for atomics of several lanes at one
-                                         address once per lane, as these are serialized */
+    /* address / SECTOR, in lane order. Each sector is listed once, but once per lane for atomics of several lanes at
+       one address, as these are serialized */
+    uint64_t sector[2 * LANES];
     int bytes;                        /* distinct bytes that the lanes accessed */
-    int padding;                      /* those among them that are padding of the format */
-    int wavefronts, wavefronts_least; /* shared memory: with bank conflicts, and without any */
-    int contended;                    /* atomics: lanes beyond the first at one address */
+    int padding;                      /* number of these bytes that are padding of the format */
+    int wavefronts, wavefronts_least; /* in shared memory: with bank conflicts, and without them */
+    int contended;                    /* atomics: number of lanes beyond the first at one address */
 };
 
 enum { SCOPE_ARRAYS = 24, SCOPE_SITES = 160, SCOPE_LAUNCHES = 16 };
 
-/* One LAUNCH of a kernel. */
+/* One launch of a kernel. */
 struct scope_launch {
     char name[64];           /* as in the source: "csr_scalar<T>", or the name of a pointer to it */
     char function[64];       /* the function that runs: "csr_scalar" */
-    int64_t blocks, threads; /* of the grid; of a block */
-    int64_t seen;            /* blocks that were watched */
+    int64_t blocks, threads; /* blocks of the grid; threads of a block */
+    int64_t seen;            /* number of blocks that were watched */
 };
 
-/* What is common to counting and tracing. */
+/* Data that counting and tracing have in common. */
 struct scope {
     const struct kernel *kernel;
     const struct stored *of;
@@ -115,17 +113,18 @@ struct scope {
 
 /* The cost of request r at one of the sites of s. */
 void facts_of(const struct scope *s, const struct request *r, struct request_facts *facts);
-/* Where element i of array a lies in the matrix: row and column for a matrix array's slot, column i for x, row i for y;
-   -1, -1 for any other array. */
+/* The position in the matrix that element i of array a stands for: row and column for a slot of a matrix array, column
+   i for x, row i for y; -1, -1 for any other array. */
 struct place scope_element(const struct scope *s, int a, int64_t i);
 
 /* ---- one warp, step by step ---- */
 
 struct trace {
     struct scope scope;
-    int launch; /* the traced launch, and below the block in it and the warp in the block */
+    int launch; /* index of the traced launch */
+    /* warp: index of the traced warp in the block; warps: number of warps of the block */
     int64_t block;
-    int warp, warps; /* warps of the block */
+    int warp, warps;
     int64_t nsteps;
     struct request *step;
     bool cut; /* the warp had more than TRACE_MOST steps; the rest is missing */
@@ -133,7 +132,8 @@ struct trace {
 enum { TRACE_MOST = 1 << 16 };
 
 /* Trace one warp of k on M, which must be on the emulator, for y = A x with x all ones. launch -1: the launch with the
-   most threads. Errors: E_USAGE, no such launch, block or warp; a finding of the emulator; cancelled; memory. */
+   most threads. Fails with E_USAGE if there is no such launch, block or warp; also if the emulator finds an error, the
+   user cancels or memory runs out. */
 bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
                 struct trace *out, struct err *e);
 void trace_free(struct trace *t);
@@ -154,21 +154,21 @@ struct counts {
     struct tally by_site[SCOPE_SITES];
     /* Per launch, over its watched blocks: */
     struct launch_counts {
-        int64_t warps, steps;         /* steps: requests of all kinds, with warp collectives and barriers */
+        int64_t warps, steps;         /* steps: requests of all kinds, including warp collectives and barriers */
         int64_t active;               /* active lanes, summed over all steps */
-        int64_t longest_warp;         /* steps of the warp with the most */
+        int64_t longest_warp;         /* steps of the warp that has the most steps */
         int64_t longest_block;        /* steps of the longest warp of each block, summed over blocks */
         double block_sum, block_sum2; /* steps per block and their squares, summed: for the balance of blocks */
-        double sectors_sum,
-            sectors_sum2;     /* global sectors per block and their squares, summed: for the error of a sample */
-        int64_t sectors_most; /* global sectors of the block with the most */
+        /* global sectors per block and their squares, summed: for the error of a sample */
+        double sectors_sum, sectors_sum2;
+        int64_t sectors_most; /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];
     double us;        /* time of the emulation */
     int64_t accesses; /* accesses of single lanes, of all watched kinds */
 };
 
-/* Receives the requests of watched blocks: one warp after another, each warp's in order, on the thread that called
-   count_kernel. */
+/* Receives the requests of watched blocks: one warp after another, the requests of each warp in order, on the thread
+   that called count_kernel. */
 struct scope_sink {
     void (*request)(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                     const struct request_facts *facts);
@@ -176,9 +176,9 @@ struct scope_sink {
     void *user;
 };
 
-/* Count the memory traffic of k on M, which must be on the emulator. sample: about how many blocks per launch to watch,
-   evenly spaced with a random start; 0: all. If blocks depend on one another, all run anyway. sink may be NULL; then
-   host threads run blocks in parallel if the kernel allows it. */
+/* Count the memory traffic of k on M, which must be on the emulator. sample: approximate number of blocks per launch to
+   watch, evenly spaced with a random start; 0: all blocks. If blocks depend on one another, all blocks run even if only
+   some are watched. sink may be NULL; then host threads run blocks in parallel if the kernel allows it. */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
 /* to += scale t, rounded. */
@@ -186,13 +186,14 @@ void tally_add(struct tally *to, const struct tally *t, double scale);
 /* The totals of all sites with accesses of this kind to one array (-1: to all) in one launch (-1: in all), scaled from
    the watched blocks to all blocks. */
 struct tally counts_of(const struct counts *c, enum access_kind kind, int array, int launch);
-/* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of it. 0: all
-   blocks were watched; NaN: only one of several blocks was watched. */
+/* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of that number.
+   0: all blocks were watched; NaN: only one of several blocks was watched. */
 double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */
 
-/* Line n (from 1) of a kernel's file ("k_csr.cu"), *length bytes without the line end; NULL: there is no such line. */
+/* Line n (from 1) of a kernel's file ("k_csr.cu"), or NULL if there is no such line. *length receives the length of the
+   line without the line end. */
 const char *kernel_source_line(const char *file, int n, int *length);
 
 #ifdef __cplusplus

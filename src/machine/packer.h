@@ -18,31 +18,32 @@ struct mat;
 struct packing;
 struct tools;
 
-/* A packer is one file, gpu/packers/p_FORMAT.cu, ending with this entry, and one line in gpu/packers/packers.def. */
+/* A packer consists of one file, gpu/packers/p_FORMAT.cu, which ends with this entry, and one line in
+   gpu/packers/packers.def. */
 struct packer {
     const struct format *format;
     const char *about; /* how the work is distributed over threads */
-    /* Compute on the device what the array sizes depend on, read it back, and list the arrays of p->S by the format's
-     *_sizes. Data left in rooms stays available for f32 and f64. */
+    /* Compute on the device the counts on which the array sizes depend, read them back, and list the arrays of p->S
+       with the format's NAME_sizes. Data left in the work buffers stays available for f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
     /* Queue the launches that write every slot of p->out, which is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
 };
 
-/* Work areas on the device, by use. They are kept from one run to the next. */
+/* Work buffers on the device, by purpose. They are kept from one run to the next. */
 enum room {
     ROOM_CUT,  /* int: where tiles begin (gpu/kernels/tiles.h) */
     ROOM_AT,   /* int64: counts, then their exclusive prefix sums */
     ROOM_TEMP, /* temporary memory of the tools (tools.h) */
-    ROOM_KEY,  /* this and the next three: key-value pairs for a sort, and room for the sorted pairs */
+    ROOM_KEY,  /* this and the next three: key-value pairs to be sorted, and space for the sorted pairs */
     ROOM_KEY2,
     ROOM_PAYLOAD,
     ROOM_PAYLOAD2,
     ROOM_BAND,   /* int: where the keys of each band begin (gpu/packers/openers.h) */
     ROOM_NUMBER, /* int: the keys of all bands */
     ROOM_BASE,   /* int: where bands begin in a second order */
-    ROOM_FOUND,  /* a few numbers to be read back by the host */
+    ROOM_FOUND,  /* a few numbers that the host reads back */
     ROOM_MORE,   /* int64: a second array of counts */
     ROOMS
 };
@@ -60,20 +61,20 @@ struct packing {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    /* Kept from plan to pack: a count (of keys or diagonals); which of the two pairs holds the sorted result; the
-       packer's state on the host. */
+    /* Kept from plan to pack: a count (of keys or diagonals); which of the two sets of pairs holds the sorted result;
+       the packer's state on the host. */
     int64_t found;
     int sorted;
     void *state; /* see packing_state */
     void (*state_release)(void *state);
 };
 
-/* The packer of f for d. NULL: there is none, and f is packed on the host. */
+/* The packer of f for d. NULL if there is none; f is then packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
-/* Plan, refuse as format_pack does, allocate and pack. A: a matrix in the format csr on a device; it must outlive p.
-   param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the device has no room for the result, and
-   with E_UNSUPPORTED if there is no packer. On failure *p is NULL. */
+/* Plan, refuse what format_pack would refuse, allocate and pack. A: a matrix in the format csr on a device; it must
+   outlive p. param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the result does not fit in the
+   device's memory, and with E_UNSUPPORTED if there is no packer. On failure *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
 /* Plan and pack once more into the same memory, and wait; for timing. */
@@ -88,27 +89,28 @@ void packing_free(struct packing *p);
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 
 /* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first
-   function expresses it in SpMVs with CSR; the second returns the number of SpMVs after which it has paid off, infinite
-   if the format is not faster. */
+   function expresses the cost in SpMVs with CSR; the second returns the number of SpMVs after which the conversion has
+   paid off, which is infinite if the format is not faster. */
 double conversion_spmvs(double us, double csr_us);
 double conversion_pays_after(double us, double csr_us, double own_us);
 
 /* ---- for packers ---- */
 
-/* A room of at least n items of `size` bytes. If it has to grow, its contents are lost. NULL on failure. */
+/* Work buffer r, with space for at least n items of `size` bytes. If the buffer has to grow, its contents are lost.
+   NULL on failure. */
 void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struct err *e);
 /* Wait for all launches, then copy to the host. */
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e);
-/* Replace the n counts at[0 .. n-1] in room `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums; at[n] is the
-   total, which is also read back to *sum unless that is NULL. */
+/* Replace the n counts at[0 .. n-1] in work buffer `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums. at[n]
+   becomes the total, which is also copied to *sum unless sum is NULL. */
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
-/* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by bits from .. bits-1 (see tools.h). p->sorted: 0 if the result is
-   there, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
+/* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by bits from .. bits-1 (see tools.h). p->sorted becomes 0 if the result
+   is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
-/* p->state: what the packer keeps on the host from plan to pack. The first call allocates and clears it. release frees
-   what its fields point to; NULL: nothing to free. */
+/* Return p->state, in which the packer keeps data on the host from plan to pack. The first call allocates and clears
+   the state. release frees what the state's fields point to; NULL: nothing to free. */
 void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e);
-/* Room for n pairs and their sorted copies. */
+/* Allocate the work buffers for n pairs and their sorted copies. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);
 
 #ifdef __cplusplus

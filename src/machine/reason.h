@@ -1,4 +1,4 @@
-/* How an iteration of a solver ended. */
+/* The reasons why a solve ends. */
 #ifndef REASON_H
 #define REASON_H
 
@@ -15,7 +15,7 @@ enum reason {
     DRIFTED /* the recursive residual met the tolerance, but the true residual did not */
 };
 
-/* After BROKE_DOWN, s[S_WHAT]: which quantity was 0 up to rounding. */
+/* The value of s[S_WHAT] after BROKE_DOWN: which quantity was 0 up to rounding. */
 enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA };
 
 #endif

@@ -42,10 +42,11 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
     sums[1] = values;
 }
 
-/* ---- transposition: each thread counts the entries per column in its rows, which determines where they go ---- */
+/* ---- transposition: each thread counts the entries per column in its rows; the counts determine where these entries
+   are written ---- */
 
-/* counts[n][cols] holds, for each thread, the number of its entries per column of A. Replace each count by the place
-   within the column where the thread's first entry goes. */
+/* counts[n][cols] holds, for each thread, the number of its entries per column of A. Replace each count by the position
+   within the column at which the thread writes its first entry. */
 static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
 {
 #pragma omp parallel for schedule(static, 1) num_threads(n)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 const struct named sym_modes[SYM_MODES + 1] = {
-    [SYM_UNION] = {"union", "a stored entry keeps its value; a missing one takes that of its mirror image"},
+    [SYM_UNION] = {"union", "a stored entry keeps its value; a missing entry takes the value of its mirror image"},
     [SYM_AVERAGE] = {"average", "half the sum of A and its transpose"},
     [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
     [SYM_MAX] = {"max", "the larger of the entries that are stored"},
@@ -81,7 +81,7 @@ static bool enough(int64_t need, int64_t have, const char *where, const char *wh
 {
     char a[32], b[32];
     if (need <= have) return true;
-    return fail(e, E_MEMORY, "%s: %s needs %s, but only %s are free; drop a matrix", where, what,
+    return fail(e, E_MEMORY, "%s: %s needs %s, but only %s is free; drop a matrix", where, what,
                 show_bytes((double)need, a, sizeof a), show_bytes((double)have, b, sizeof b));
 }
 
@@ -123,7 +123,7 @@ static bool run_fingerprint(void *ctx, struct err *e)
     return true;
 }
 
-/* On a GPU the kernels run twice and only the second run is timed, because the first one also loads them. */
+/* On a GPU the kernels run twice and only the second run is timed, because the first run also loads the kernels. */
 static bool fingerprint_on_device(struct sym *v, uint64_t sums[2], struct err *e)
 {
     static const uint64_t zero[2] = {0, 0};
@@ -149,7 +149,8 @@ static bool fingerprint(struct sym *v, struct err *e)
     return true;
 }
 
-/* Copy A to the result. Used if A is symmetric, or if its pattern is and the mode `union` keeps all values. */
+/* Copy A to the result. Used if A is symmetric, or if the mode is `union`, which keeps all values, and the pattern of A
+   is symmetric. */
 static bool copy(struct sym *v, struct err *e)
 {
     if (!csr_copy(&v->result, v->of, e)) return false;
@@ -166,7 +167,7 @@ static bool copy(struct sym *v, struct err *e)
 /* Allocate one area for two keys with values per entry and for the columns of the transpose: 36 bytes per entry,
        payload[0] | key[0] | key[1] | payload[1] | transposed_col
    Wherever the sort leaves its result, once the columns are unpacked the unused arrays form one contiguous area of 24
-   bytes per entry, which then holds the result. So only A, its transpose and the result need memory. */
+   bytes per entry, which then holds the result. Therefore memory is needed only for A, its transpose and the result. */
 static bool plan_transpose(struct sym *v, struct err *e)
 {
     int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;
@@ -191,7 +192,7 @@ static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, stru
     return v->tools->sort(v->o.dev, &p, from, bits, k, v->temp, v->temp_bytes, e);
 }
 
-/* Replace the counts v->at[0 .. n-2] by their prefix sums; v->at[n-1] becomes the total. */
+/* Replace the counts v->at[0 .. n-2] by their exclusive prefix sums; v->at[n-1] becomes the total. */
 static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
 {
     return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
@@ -426,7 +427,7 @@ static bool transpose_on_device(struct sym *v, struct csr *out, double *us, stru
     if (!fits(d, bytes, matrix_bytes(A->cols, A->nnz), "transposing", e) || !put_matrix(v, e) || !plan_transpose(v, e))
         return false;
     if (d->kind == DEV_CUDA && !d->ops->time(d, run_transpose, v, 1, us, e))
-        return false; /* the first run loads the kernels */
+        return false; /* an untimed run, which loads the kernels */
     return d->ops->time(d, run_transpose, v, 1, us, e) && d->ops->sync(d, e) &&
            csr_new(out, A->cols, A->rows, A->nnz, false, e) &&
            get_csr(v, out, v->transposed_ptr, v->transposed_col, v->transposed_val, e);

@@ -19,14 +19,15 @@ struct err;
 extern "C" {
 #endif
 
-/* How the value at (p, q) of the result follows from a_pq and a_qp. A missing entry does not count as 0. */
+/* How the value at (p, q) of the result is computed from a_pq and a_qp. A missing entry is ignored; it does not count
+   as 0. */
 enum sym_mode { SYM_UNION, SYM_AVERAGE, SYM_SUM, SYM_MAX, SYM_MODES };
 extern const struct named sym_modes[SYM_MODES + 1];
 extern const struct registry sym_mode_registry;
-/* The index in sym_modes, or -1. */
+/* The index of the mode in sym_modes, or -1. */
 int sym_mode_find(const char *name);
 
-/* Steps that are timed separately. The time of a step that a method does not have is 0. */
+/* Steps that are timed separately. If a method does not have a step, the time of that step is 0. */
 enum sym_step { SYM_EXPAND, SYM_SORT, SYM_TRANSPOSE, SYM_COUNT, SYM_FILL, SYM_STEPS };
 extern const char *const sym_step_name[SYM_STEPS];
 
@@ -63,14 +64,15 @@ struct sym {
     int *ptr, *col;
     double *val;
     uint64_t *key[2];   /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
-    double *payload[2]; /* the entries' values. One array of each pair is in use; the other is room for a sort */
+    double *payload[2]; /* the entries' values. One array of each pair is in use; the other is work memory for a sort */
     int *transposed_ptr, *transposed_col;
     double *transposed_val; /* the transpose */
     int *cut;               /* where the tiles of the merge begin: row and entry of A */
-    int64_t *at;            /* counts per tile, then where each tile's entries begin; the last is their total */
-    uint64_t *sums;         /* the two sums of the fingerprint */
-    uint64_t *packed;       /* sym-paper: the keys without duplicates */
-    int64_t found;          /* entries of the result; -1: still to be read from `at` */
+    /* counts per tile, later the index at which each tile's entries begin; the last element is the total */
+    int64_t *at;
+    uint64_t *sums;   /* the two sums of the fingerprint */
+    uint64_t *packed; /* sym-paper: the keys without duplicates */
+    int64_t found;    /* entries of the result; -1: still to be read from `at` */
     void *temp;
     int64_t temp_bytes;
     int *out_ptr, *out_col;
@@ -78,10 +80,10 @@ struct sym {
     void *allocated[SYM_ALLOCATIONS];
     int nallocated;
 
-    struct csr result; /* on the host: cpu's, or fetched */
-    bool sampling;     /* wait after each step and sum up its time in step_us */
+    struct csr result; /* on the host: computed by cpu, or copied from the device */
+    bool sampling;     /* wait after each step and add its time to step_us */
     int step;          /* the step being timed, or -1 */
-    double from;       /* when it began, in us */
+    double from;       /* time at which this step began, in us */
 
     bool pattern_symmetric, value_symmetric; /* according to the fingerprint */
     bool copied;                             /* A was symmetric: the result is a copy, and no method runs */
@@ -93,15 +95,15 @@ struct sym {
 bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o, struct err *e);
 /* Queue one whole symmetrization; may be called repeatedly. Asynchronous on cuda for `sym`. */
 bool sym_run(struct sym *v, struct err *e);
-/* Run once with a wait after each step; the times go to v->step_us. */
+/* Run once with a wait after each step; v->step_us receives the times. */
 bool sym_sample(struct sym *v, struct err *e);
-/* The result with ascending columns; the caller frees it with csr_free. Call it once, after a run. */
+/* Get the result, with ascending columns; the caller frees it with csr_free. Call this function once, after a run. */
 bool sym_get(struct sym *v, struct csr *out, struct err *e);
 void sym_free(struct sym *v);
 /* sym_begin, sym_run, sym_get and sym_free in one call. */
 bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *o, struct err *e);
-/* A^T on d: by kernels on cuda and emu, by all threads on cpu. Complex matrices are transposed by one host thread.
- *us: the time without copies to and from the device; us may be NULL. */
+/* Compute A^T on d: by kernels on cuda and emu, by all threads on cpu. Complex matrices are transposed by one host
+   thread. *us: the time without copies to and from the device; us may be NULL. */
 bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e);
 
 /* ---- the kernels (gpu/kernels/k_sym.cu) ---- */
@@ -111,12 +113,13 @@ struct sym_ops {
     void (*cut)(struct sym *v, bool both);    /* tiles of A's rows only, or of the rows of A and its transpose */
     void (*fingerprint)(struct sym *v);       /* after cut(v, false): adds to v->sums */
     void (*expand)(struct sym *v, bool both); /* after cut(v, false): v->key[0], v->payload[0] */
-    /* Split n sorted keys: low receives their lower halves, ptr[i] the first key whose upper half is i. */
+    /* Split n sorted keys: low receives the lower halves of the keys; ptr[i] receives the index of the first key whose
+       upper half is i. */
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
-    void (*count)(struct sym *v);       /* after cut(v, true): v->at = entries of the result per tile */
-    void (*fill)(struct sym *v);        /* write the result, given the prefix sums of v->at */
-    void (*pair)(struct sym *v);        /* symmetric pattern: v->out_val from v->val and v->transposed_val */
-    void (*flag)(struct sym *v, int k); /* v->at[i] = 1 if key[k][i] differs from the key before, else 0; one more 0 */
+    void (*count)(struct sym *v);          /* after cut(v, true): v->at = number of entries of the result per tile */
+    void (*fill)(struct sym *v);           /* write the result, given the prefix sums of v->at */
+    void (*pair)(struct sym *v);           /* symmetric pattern: v->out_val from v->val and v->transposed_val */
+    void (*flag)(struct sym *v, int k);    /* v->at[i] = 1 if key[k][i] differs from key[k][i-1], else 0; a final 0 */
     void (*compact)(struct sym *v, int k); /* write v->packed and v->out_val, each key once */
 };
 const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
@@ -129,9 +132,9 @@ struct sym_peer_ops {
     bool (*run)(void *p, struct err *e);
     bool (*get)(struct sym_peer *p, struct csr *out, struct err *e);
     void (*free)(struct sym_peer *p);
-    const char *(*version)(void); /* NULL: the library cannot be opened */
+    const char *(*version)(void); /* NULL if the library cannot be opened */
 };
-const struct sym_peer_ops *sym_peer_of(const struct device *d); /* NULL: d has no such library */
+const struct sym_peer_ops *sym_peer_of(const struct device *d); /* NULL if d has no such library */
 
 /* ---- sym_host.c: loops on the host, by all threads ---- */
 
@@ -140,7 +143,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool sym_host_sym(struct sym *v, struct err *e);
 bool sym_host_paper(struct sym *v, struct err *e);
 
-/* For methods: begin a step, which ends the previous one; SYM_STEPS ends the last one. */
+/* For methods: begin a step, which ends the previous step. SYM_STEPS only ends the last step. */
 bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e);
 
 /* ---- arithmetic that host and device share, so that results are bit-identical ---- */
@@ -173,7 +176,7 @@ SYM_BOTH double sym_half(double a, double b)
     return sum - sum == 0 ? sum * 0.5 : 0.5 * a + 0.5 * b;
 }
 
-/* The larger of a and b. -0 counts as smaller than 0; if one is NaN, so is the result. */
+/* The larger of a and b. -0 counts as smaller than 0; if a or b is NaN, the result is NaN. */
 SYM_BOTH double sym_most(double a, double b)
 {
     return a > b ? a : b > a ? b : a == 0 ? a + b : a == b ? a : a + b;
@@ -188,7 +191,7 @@ SYM_BOTH double sym_join(int mode, double a_pq, double a_qp)
                                            : sym_most(a_pq, a_qp));
 }
 
-/* The value at (p, q) if A has only one of a_pq and a_qp: v. */
+/* The value at (p, q) if A has only one of a_pq and a_qp, whose value is v. */
 SYM_BOTH double sym_alone(int mode, double v)
 {
     return mode == SYM_UNION ? v : sym_one_nan(mode == SYM_AVERAGE ? 0.5 * v : v);

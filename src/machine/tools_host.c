@@ -21,7 +21,8 @@ int bits_of(int64_t n)
     return bits;
 }
 
-/* ---- a stable radix sort, digit by digit from the lowest; each thread takes a contiguous range of keys ---- */
+/* ---- a stable radix sort, digit by digit from the least significant; each thread takes a contiguous range of keys
+   ---- */
 
 struct radix {
     int64_t n;
@@ -81,7 +82,7 @@ static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp,
     int64_t sum = 0;
     (void)d, (void)temp, (void)temp_bytes, (void)e;
     for (int64_t i = 0; i < n; i++) {
-        int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not counted, see tools.h */
+        int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count, see tools.h */
         at[i] = sum;
         sum += count;
     }

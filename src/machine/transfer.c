@@ -1,7 +1,7 @@
 /* Copies a matrix to a device in pieces of consecutive rows, multiplies them there and copies the results back, in
    every way listed in transfer.h. Each way is checked, then timed from its first call until all data has arrived.
 
-   Host and device store a piece alike, contiguously, so that one copy transfers it:
+   Host and device store a piece in the same contiguous layout, so that one copy transfers it:
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
 #include "base/clock.h"
@@ -37,7 +37,9 @@ const struct transfer_way transfer_ways[WAYS] = {
                          .about = "the matrix back in one copy",
                          .pinned = true,
                          .all_back = true},
-    [WAY_EXECUTION] = {.name = "execution", .about = "only the SpMVs, with the matrix on the device", .multiply = true},
+    [WAY_EXECUTION] = {.name = "execution",
+                       .about = "only the SpMVs, with the matrix already on the device",
+                       .multiply = true},
     [WAY_EXECUTION_STREAMS] = {.name = "execution, by streams",
                                .about = "the same in several streams: SpMVs of several pieces at the same time",
                                .multiply = true,
@@ -62,7 +64,8 @@ const struct transfer_way transfer_ways[WAYS] = {
                         .streamed = true},
 };
 
-/* Rows first .. first + S.rows - 1 of the matrix, `bytes` long; `at` is its offset in each copy of the matrix. */
+/* Rows first .. first + S.rows - 1 of the matrix. The piece is `bytes` long, and `at` is its offset in each copy of the
+   matrix. */
 struct piece {
     int64_t first, at, bytes;
     struct stored S;
@@ -72,7 +75,7 @@ struct piece {
 struct job {
     const struct transfer_plan *plan;
     struct piece *piece;
-    int64_t bytes, size;         /* bytes of all pieces; of one value */
+    int64_t bytes, size;         /* number of bytes of all pieces; number of bytes of one value */
     char *pageable, *pinned;     /* two copies of the matrix on the host */
     char *y_pageable, *y_pinned; /* the result on the host */
     char *on_device, *x, *y;     /* matrix and vectors on the device */
@@ -238,7 +241,7 @@ static void job_free(struct job *j)
 
 /* ---- the ways ---- */
 
-/* Launches go to d->stream, so `stream` replaces it during the SpMVs. */
+/* Kernels are launched on d->stream, so `stream` replaces d->stream during the SpMVs. */
 static bool multiply(struct job *j, const struct piece *p, void *stream, struct err *e)
 {
     struct device *d = j->plan->dev;
@@ -285,7 +288,7 @@ static bool go(struct job *j, const struct transfer_way *w, struct err *e)
 
 /* ---- checks ---- */
 
-/* Overwrite the destinations of a way, so that data from an earlier run cannot pass the check. */
+/* Overwrite the memory that a way writes to, so that data from an earlier run cannot pass the check. */
 static bool spoil(struct job *j, const struct transfer_way *w, struct err *e)
 {
     const struct device_ops *ops = j->plan->dev->ops;
@@ -364,7 +367,7 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
 }
 
 /* Without overlap the total is transfer plus execution; with perfect overlap it is the longer of the two. Execution is
-   measured in the same streams, because several pieces at a time are faster if one does not fill the device. */
+   measured in the same streams, because several pieces at a time are faster if one piece does not fill the device. */
 static void conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;

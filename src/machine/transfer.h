@@ -1,4 +1,4 @@
-/* The cost of copying a matrix to a device and the result back, in the ways that programs use (THESIS 3.4).
+/* The cost of copying a matrix to a device and of copying the result back, in the ways that programs use (THESIS 3.4).
    gpu/ implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); the rest is transfer.c. */
 #ifndef TRANSFER_H
 #define TRANSFER_H
@@ -17,18 +17,19 @@ extern "C" {
 
 enum { STREAMS_MOST = 32, PIECES_MOST = 1024 };
 
-/* Additional operations of a device with separate memory. A stream is a queue: its work is done in order; work of
-   different streams may overlap. stream NULL: the device's default stream. */
+/* Additional operations of a device with separate memory. A stream is a queue: the work of one stream is done in order;
+   the work of different streams may overlap. stream NULL: the device's default stream. */
 struct transfer_ops {
     void *(*pin)(struct device *d, int64_t bytes, struct err *e); /* page-locked memory of the host */
     void (*unpin)(struct device *d, void *p);
-    void *(*stream)(struct device *d, struct err *e); /* a new stream, released by close */
+    void *(*stream)(struct device *d, struct err *e); /* a new stream, which close releases */
     void (*close)(struct device *d, void *stream);
-    /* Queue a copy to the device, or with `back` to the host. Returns immediately if the host memory is page-locked. */
+    /* Queue a copy to the device, or to the host if `back` is set. Returns immediately if the host memory is
+       page-locked. */
     bool (*copy)(struct device *d, void *stream, void *to, const void *from, int64_t bytes, bool back, struct err *e);
     bool (*wait)(struct device *d, void *stream, struct err *e);
 };
-/* NULL: d works in host memory, so there is nothing to copy. */
+/* NULL if d works in host memory, so that there is nothing to copy. */
 const struct transfer_ops *transfer_ops_of(const struct device *d);
 
 struct transfer_plan {
@@ -37,8 +38,8 @@ struct transfer_plan {
     const struct transfer_ops *ops;
     enum type real;
     int pieces, streams; /* 1 .. PIECES_MOST, 1 .. STREAMS_MOST */
-    int products;        /* SpMVs with each piece after its copy, at least 1 */
-    int reps;            /* timed runs of each way; 0 = chosen */
+    int products;        /* number of SpMVs with each piece after its copy, at least 1 */
+    int reps;            /* number of timed runs of each way; 0 = chosen automatically */
     struct watch *watch;
 };
 
@@ -61,8 +62,8 @@ struct transfer_way {
     bool pinned;             /* host memory is page-locked */
     bool in, multiply, back; /* copy the matrix to the device; SpMV; copy the result back */
     bool all_back;           /* only copy the whole matrix back */
-    bool whole;              /* the matrix in one copy, else in pieces */
-    bool streamed;           /* in several streams, else in one */
+    bool whole;              /* copy the matrix in one piece; if false, in several */
+    bool streamed;           /* use several streams; if false, one */
 };
 extern const struct transfer_way transfer_ways[WAYS];
 
@@ -74,12 +75,12 @@ struct transfer {
         int reps;
     } way[WAYS];
     double pin_us;      /* time to page-lock the matrix's memory, once */
-    double transfer_us; /* copying the matrix from page-locked memory, and the result back */
-    double without_us;  /* without overlap: transfer plus execution, in one stream */
-    double hidden;      /* share of the shorter of transfer and execution that overlapping hides: at best 1 */
+    double transfer_us; /* time for copying the matrix from page-locked memory, and the result back */
+    double without_us;  /* time without overlap: transfer plus execution, in one stream */
+    double hidden;      /* fraction of the shorter of transfer and execution that overlapping hides: at best 1 */
 };
-/* Measure all ways. Before a way is timed, the copied bytes are compared with the original, and the SpMV with the
-   reference; E_NUMERIC if they differ. */
+/* Measure all ways. Before a way is timed, the copied bytes are compared with the original and the result of the SpMV
+   with the reference; fails with E_NUMERIC if there is a difference. */
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e);
 
 #ifdef __cplusplus

@@ -14,8 +14,9 @@ extern "C" {
 struct device;
 
 /* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE] is
-   not 0, so that the vectors keep their state at convergence although more iterations are queued. Reductions sum in
-   double precision in a fixed order: every run gives the same result. All operations are asynchronous on cuda. */
+   not 0, so that the vectors keep the state that they had at convergence although more iterations are queued.
+   Reductions sum in double precision in a fixed order: every run gives the same result. All operations are asynchronous
+   on cuda. */
 
 enum {
     S_DONE,
@@ -27,13 +28,14 @@ enum {
     S_ALPHA,
     S_BETA,
     S_ONE,       /* 1 */
-    S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after it: the limit of r.r */
-    S_EPS,       /* converged when max |x' - x| < s[S_EPS]; 0 = not used */
+    S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after that record: the limit of r.r */
+    S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0 = not used */
     S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] belongs to the recorded residual */
-    S_BEST,      /* the smallest r.r, lowered only by gains of at least 1%; infinite before the first record */
-    S_BEST_AT,   /* the record in which s[S_BEST] was reached */
-    S_WINDOW,    /* stagnated when s[S_BEST] has not improved for this many records */
-    S_TICKET,    /* blocks that have finished: an unsigned integer, stored in the space of a double */
+    /* the smallest r.r so far, updated only if it improves by at least 1%; infinite before the first record */
+    S_BEST,
+    S_BEST_AT, /* the record in which s[S_BEST] was reached */
+    S_WINDOW,  /* the solve has stagnated when s[S_BEST] has not improved for this many records */
+    S_TICKET,  /* number of blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,
     S_RHO,
     S_HALF,
@@ -47,11 +49,11 @@ enum {
     S_COLUMNS,
     S_SCALE, /* gmres: s[S_COLUMNS] = columns of the current cycle; s[S_SCALE] = 1 / the norm of the next vector */
     S_WHAT,  /* the quantity that broke down (reason.h); its value is in s[S_PQ] */
-    S_LIVE,  /* address of the live record, stored in the space of a double; 0: none is kept */
+    S_LIVE,  /* address of the live record, stored in the space of a double; 0: there is no live record */
     S_TRUE,  /* r.r of r = b - A x at the last probe */
     S_RQ,
     S_QQ,      /* cg: r.q and q.q, beside s[S_PQ] */
-    S_CAREFUL, /* cg: compute r.q separately instead of using p.q for it; once set by a step, it stays set */
+    S_CAREFUL, /* cg: compute r.q separately instead of using p.q in its place; once set by a step, it stays set */
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,
@@ -65,7 +67,7 @@ enum {
     LIVE_KNOWN,
     LIVE_DONE, /* s[S_DONE] */
     LIVE_TRUE,
-    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record whose x it belongs to */
+    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record whose x this residual belongs to */
     LIVE_RING = 8,
     LIVE_SLOT = 4, /* slot k % RECORDS holds: */
     LIVE_RR = 0,
@@ -78,14 +80,14 @@ enum {
 
 struct vec_ops {
     void (*copy)(struct device *d, int64_t n, const void *x, void *y); /* y = x */
-    void (*axpy)(struct device *d, int64_t n, double *s, int a, double sign, const void *x,
-                 void *y);                                                                      /* y += sign s[a] x */
+    /* y += sign s[a] x */
+    void (*axpy)(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y);
     void (*xpby)(struct device *d, int64_t n, double *s, const void *x, int b, void *y);        /* y = x + s[b] y */
     void (*mul)(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y); /* y_i = a_i x_i */
     void (*dot)(struct device *d, int64_t n, double *s, const void *x, const void *y, int to);  /* s[to] = x . y */
     void (*div)(struct device *d, double *s, int to, int a, int b); /* s[to] = s[a] / s[b] */
-    /* Fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x stays unchanged: it
-       is the solution with the recorded residual if that record ends the iteration. */
+    /* Fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x stays unchanged,
+       because x is the solution that belongs to the recorded residual if that record ends the iteration. */
     void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next);
     /* s[S_TRUE] = r.r of the true residual r = b - q, where q = A x. */

@@ -14,16 +14,16 @@ extern "C" {
 
 struct wrong_rule {
     const char *name;          /* "barrier" */
-    const char *rule;          /* what must be done, in one line */
+    const char *rule;          /* the rule to follow, in one line */
     const char *task;          /* what both kernels are for */
-    const char *why;           /* what a GPU may do with the wrong one; lines divided by \n */
+    const char *why;           /* what a GPU may do with the wrong kernel; lines divided by \n */
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
 extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
 extern const struct registry wrong_registry;
 const struct wrong_rule *wrong_find(const char *name);
 
-/* What the emulator found, in parts; the error's text is made of them. */
+/* What the emulator found, in parts, from which the text of the error is composed. */
 struct emu_finding {
     int line;            /* in the kernel's file, from 1 */
     char thread[48];     /* "block 0, thread 32" */
@@ -31,11 +31,11 @@ struct emu_finding {
     const char *missing; /* "no barrier in between: ..."; NULL: `what` says everything */
 };
 
-/* Run the wrong or the right kernel of a rule on the emulator, with its check for races. false: e is E_MEMORY, or
-   E_DEVICE with what the emulator found, which is also written to *finding unless that is NULL. *result: whether the
-   kernel's result is correct. */
+/* Run the wrong or the right kernel of a rule on the emulator, with the check for races enabled. Fails with E_MEMORY,
+   or with E_DEVICE if the emulator finds an error, which is also written to *finding unless finding is NULL. *result:
+   whether the kernel's result is correct. */
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e);
-/* The first and last line of a kernel in k_wrong.cu; false: it has no kernel of that name. */
+/* The first and last line of a kernel in k_wrong.cu. Returns false if that file has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);
 
 #ifdef __cplusplus
