@@ -4,13 +4,15 @@
 #include "base/watch.h"
 
 enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048 };
-static const int64_t MOST = (int64_t)1 << 29; /* bytes of a vector "far above the cache" */
+static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
 struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
-    int64_t n, small, passes,
-        lanes; /* doubles in a vector larger than the cache, and in one well within it; passes over that one; threads */
+    int64_t n;      /* doubles in a vector that is larger than the cache */
+    int64_t small;  /* doubles in a vector that is well within the cache */
+    int64_t passes; /* over the small vector */
+    int64_t lanes;  /* threads */
     double *x, *y, *sums;
 };
 

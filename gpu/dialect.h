@@ -43,8 +43,8 @@
      shared memory that other lanes read, use __syncwarp or __syncthreads.
    - A function that takes a pointer which may be a GPTR takes it as a template parameter or as GPTR, and its index as
      INDEX.
-   - A loop that nvcc unrolls is preceded by UNROLL or AHEAD, so that the cost model knows; in a loop in which lanes may
-     skip all accesses, the last statement is reconverge(). */
+   - A loop that nvcc unrolls is preceded by UNROLL or AHEAD, so that the cost model takes the unrolling into account;
+     in a loop in which lanes may skip all accesses, the last statement is reconverge(). */
 #ifndef DIALECT_H
 #define DIALECT_H
 
@@ -138,7 +138,8 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH
-/* Threads of a host kernel: all, or one if the work is so small that starting the others costs more. */
+/* The number of threads of a host kernel: all, or one if the work is so small that starting more threads costs more
+   than it saves. */
 static inline int host_threads(const struct launch *L)
 {
     if (L->threads) return L->threads;
@@ -217,7 +218,7 @@ template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum
 }
 
 #ifndef __CUDACC__
-/* Like the function above, but for a host loop. */
+/* Like store(), but for a host loop. */
 template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];

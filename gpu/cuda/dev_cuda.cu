@@ -48,7 +48,7 @@ static bool broken(struct device *d, const char *call, cudaError_t status, struc
 
 /* ---- finding and starting ---- */
 
-/* Is there a device node of an NVIDIA driver? On a PC or server, under WSL, on a Jetson. */
+/* Is there a device node of an NVIDIA driver? The paths are those of a PC or server, of WSL and of a Jetson. */
 static bool likely(void)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};
@@ -153,7 +153,7 @@ static bool no_room(struct device *d, int64_t bytes, const char *what, struct er
     cudaGetLastError();
     cudaMemGetInfo(&left, &all);
     return fail(e, E_MEMORY,
-                "%s: out of memory: %s needs %s, but only %s are free; drop a matrix or choose another format", d->name,
+                "%s: out of memory: %s needs %s, but only %s is free; drop a matrix or choose another format", d->name,
                 what, show_bytes((double)bytes, need, sizeof need), show_bytes((double)left, have, sizeof have));
 }
 
@@ -265,8 +265,8 @@ static __device__ unsigned long long nanoseconds(void)
     return t;
 }
 
-/* Keeps the stream busy while the host queues the launches after it, so that the time between two events is that of the
-   device and not of the host. */
+/* Keeps the stream busy while the host queues the launches after it, so that two events measure the time of the device
+   and not that of the host. */
 static __global__ void hold(unsigned long long ns)
 {
     unsigned long long from = nanoseconds();

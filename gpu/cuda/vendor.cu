@@ -54,7 +54,8 @@ static bool load(struct err *e)
     FUNCTIONS(F)
 #undef F
     if (!whole)
-        return fail(e, E_DEVICE, "this cuSPARSE lacks functions of version 12.6; put a newer one in LD_LIBRARY_PATH");
+        return fail(e, E_DEVICE,
+                    "this cuSPARSE lacks functions of version 12.6; add the folder of a newer one to LD_LIBRARY_PATH");
     sp.opened = library;
     return true;
 }
@@ -262,10 +263,10 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 /* The library's source is closed: these texts rely on its manual and on measurements. */
 #define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
 #define CSR1                                                                                            \
-    "In measurements it handles rows of any length well, as csr-merge does. Its manual guarantees no\n" \
+    "In measurements it handles rows of any length well, as csr-merge does. The manual guarantees no\n" \
     "fixed order of additions: the last bits of y may differ between runs.\n"
 #define CSR2                                                                                         \
-    "Its manual guarantees the same bits in every run. It is slower than algorithm 1: on an H200,\n" \
+    "The manual guarantees the same bits in every run. It is slower than algorithm 1: on an H200,\n" \
     "45 us instead of 36 for poisson2d 1000 999. csr-merge gives the same bits in every run too.\n"
 #define PREP                                                                                                \
     "The preprocessing reads the rows once. It pays off in a solver, which multiplies often, but perhaps\n" \
@@ -302,7 +303,7 @@ VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
        CLOSED "It reads the same arrays as coo-segmented. Its order of additions is not fixed either.\n", false,
        describe_coo, CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
 VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise reproducible",
-       CLOSED "Like algorithm 1, but its manual guarantees the same bits in every run.\n", true, describe_coo,
+       CLOSED "Like algorithm 1, but the manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
        CLOSED "The layout of sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"

@@ -14,9 +14,10 @@ unsigned shared_bytes(unsigned bytes, const char *name, source here)
     lane *l = now.self;
     unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
     if (end > SHARED_MOST)
-        found(here, "%s takes the block's shared memory to %u bytes; a block has %d", name, end, +SHARED_MOST);
+        found(here, "%s brings the block's shared memory to %u bytes; the maximum is %d", name, end, +SHARED_MOST);
     l->shared_at = end;
-    if (end > m->shared_used) { /* the block's first thread: fill with NaN, so that reading unwritten elements shows */
+    if (end > m->shared_used) { /* the first thread of the block fills the array with NaN, so that a read of an
+                                   unwritten element is noticed */
         memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
         m->shared_used = end;
     }
@@ -55,8 +56,8 @@ bool same_line(source a, source b)
     return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
 }
 
-/* The index of the meeting that l joins: the one under way for the same call, or a new one. At least one lane waits in
-   each, and a lane waits in at most one, so there is always a free entry. */
+/* The index of the entry of `open` that lane l joins: the entry of the same warp collective, or a new entry. At least
+   one lane waits in each used entry, and a lane waits in at most one entry, so there is always a free entry. */
 static int meeting_of(const lane *l)
 {
     auto &w = m->warps[l->number / WARP];

@@ -1,4 +1,4 @@
-/* The emulator as its device and the microscope use it. Settings hold for the launches that follow. */
+/* The interface of the emulator for the device `emu` and the microscope. A setting applies to all launches after it. */
 #ifndef EMU_H
 #define EMU_H
 
@@ -14,10 +14,11 @@ extern "C" {
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
-/* The same finding in parts (machine/wrong.h); to be called before emu_sync. All zero: there is none. */
+/* The same finding in parts (machine/wrong.h); to be called before emu_sync. All members are 0 if there is no finding.
+ */
 void emu_last_finding(struct emu_finding *out);
-/* The seed that shuffles the order in which lanes run; a result that changes with it has a race. 0: in the order of
-   their numbers. */
+/* The seed that shuffles the order in which lanes run; if a result changes with the seed, the kernel has a race. 0:
+   lanes run in the order of their numbers. */
 void emu_order(uint64_t seed);
 /* The kernel name in findings; NULL: the name in the LAUNCH statement. */
 void emu_name(const char *kernel);

@@ -1,4 +1,5 @@
-/* The notes that the lanes of a watched block make of their accesses, and when they are merged into requests. */
+/* The notes that the lanes of a watched block make of their accesses, and the times at which the notes are merged into
+   requests. */
 #include "simt_runner.h"
 #include "races.h"
 

@@ -36,7 +36,8 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
     mem_free(y);
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
     if (ok && run->full)
-        return fail(e, E_LIMIT, "%s accesses more arrays or source sites than the microscope has room for (%d and %d)",
+        return fail(e, E_LIMIT,
+                    "%s accesses more arrays or source sites than the microscope can hold (%d arrays and %d sites)",
                     k->name, +SCOPE_ARRAYS, +SCOPE_SITES);
     return ok;
 }
@@ -44,7 +45,7 @@ static bool multiply(const struct kernel *k, const struct mat *M, struct scope_r
 static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e)
 {
     if (M->dev->kind != DEV_EMU)
-        return fail(e, E_INTERNAL, "the microscope watches the emulator, not %s", M->dev->name);
+        return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", M->dev->name);
     if (kernel_runs_on(k, M->dev)) return true;
     return fail(e, E_UNSUPPORTED,
                 "%s does not run on the emulator, so it cannot be watched; `kernels` lists those that do", k->name);

@@ -11,7 +11,7 @@ struct pending_race {
     bool found, across_warps;
     bool update; /* both threads read the element and then write it, on the same source line */
     race_access earlier;
-    enum race_kind kind; /* of the later access, as the members below */
+    enum race_kind kind; /* of the later of the two accesses; the members below also describe that access */
     uint64_t address;
     int64_t k;
     const char *name;
@@ -38,7 +38,7 @@ void check_race(enum access_kind what, const void *base, int64_t k, unsigned siz
     enum race_answer answer =
         races_access(address, now.self->number, kind, at.file_name(), static_cast<int>(at.line()), &o);
     if (answer == RACE_NONE) return;
-    if (answer == RACE_NO_MEMORY) found(at, "no memory to look for races");
+    if (answer == RACE_NO_MEMORY) found(at, "not enough memory to look for races");
     bool across = o.thread / WARP != now.self->number / WARP;
     if (pending.found && (pending.across_warps || !across)) return;
     pending = {true, across, false, o, kind, address, k, name, now.self, at};

@@ -7,8 +7,8 @@
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
    stores the latest clock that it knows of every other lane. For each element the last write is stored, and some of the
-   later reads and atomics, preferably by different warps. An access that races with one that is no longer stored almost
-   always races with a stored one too.
+   later reads and atomics, preferably by different warps. An access that races with a discarded access almost always
+   races with a stored access, too.
    */
 #include "races.h"
 #include "base/mem.h"
@@ -133,9 +133,9 @@ static bool twice(const struct element *e, int k)
     return false;
 }
 
-/* Store an access. It replaces an access of the same kind by the same thread. If there is none, it takes a free entry.
-   If all entries are taken, it replaces the oldest access that is not a write; if possible, one by a warp that has
-   another access of that kind. */
+/* Store an access. It replaces the stored access of the same kind by the same thread. If no such access is stored, the
+   new access takes a free entry. If all entries are taken, it replaces the oldest access that is not a write,
+   preferably an access by a warp that has another stored access of that kind. */
 static void keep(struct element *e, const struct race_access *now)
 {
     int k = 0;
@@ -165,7 +165,7 @@ enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind 
             found = true;
         }
     if (kind == RACE_WRITE)
-        e->n = 0; /* earlier accesses are ordered before this one, so comparing with this one is enough */
+        e->n = 0; /* earlier accesses are ordered before this write, so comparing with this write is enough */
     keep(e, &now);
     return found ? RACE_FOUND : RACE_NONE;
 }

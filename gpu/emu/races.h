@@ -28,8 +28,8 @@ void races_barrier(void);
 /* The lanes of the mask have passed a warp collective: __syncwarp (memory is true), which orders memory, or a shuffle
    or vote, which does not. */
 void races_meet(unsigned warp, uint32_t mask, bool memory);
-/* Record an access to the element at this address. RACE_FOUND: *other is an earlier access that conflicts with it and
-   is not ordered before it, one by another warp if there is one. */
+/* Record an access to the element at this address. RACE_FOUND: *other is an earlier access that conflicts with this
+   access and is not ordered before it, preferably an access by another warp. */
 enum race_answer { RACE_NONE, RACE_FOUND, RACE_NO_MEMORY };
 enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind kind, const char *file, int line,
                               struct race_access *other);

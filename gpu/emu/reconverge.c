@@ -1,10 +1,10 @@
 /* Merge the notes of the lanes of a warp into requests of the warp, with divergence and reconvergence as on a GPU.
 
    On the emulator lanes run one after another between two warp collectives. On a GPU the lanes of a warp execute
-   together until they diverge, and reconverge later. So a step of the warp consists of the lanes at one access site
-   that no other lane of the warp has yet to reach. If other lanes have yet to reach every site, as in a loop, the step
-   is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes
-   that are still in the previous one. */
+   together until they diverge, and reconverge later. So a step of the warp consists of the lanes at an access site that
+   no other lane of the warp will still reach. If other lanes will still reach every such site, as in a loop, the step
+   is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes that
+   are still in the previous one. */
 #include "scope_run.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void find_heads(const struct lane_log *lane, struct heads *h)
     }
 }
 
-/* Those lanes of a group at a warp collective whose masks name only lanes of the group. */
+/* The lanes of a group that are at a warp collective and whose masks name only lanes of the group. */
 static uint32_t complete(const struct lane_log *lane, uint32_t group)
 {
     uint32_t ready = 0;
@@ -63,7 +63,9 @@ static bool still_in_iteration(const struct scope_thread *s, int warp, int a, ui
     const struct access_site *site = s->run->scope.site;
     int k = __builtin_ctz(first), end = s->iteration_end[a] - 1;
     if (end < 0 || before(&site[end], &site[b])) return false;
-    bool marked = site[end].kind == ACCESS_RECONVERGE; /* count iterations there: lanes may skip every site before it */
+    bool marked =
+        site[end].kind ==
+        ACCESS_RECONVERGE; /* count iterations at the reconverge(), because lanes may skip every site before it */
     int at = marked ? end : a;
     int64_t mine = (int64_t)s->visits[warp][at][k] - s->remaining[at][k];
     for (; other; other &= other - 1) {
@@ -112,8 +114,8 @@ static uint32_t next_group(const struct scope_thread *s, int warp, const struct 
     return ready[i];
 }
 
-/* A lane goes from site a to site b, which it has visited before. If b is not after a in the source, a new iteration of
-   a loop starts. (A first visit of an earlier line is a call: functions stand above their callers.) */
+/* A lane goes from site a to site b, and has visited b before. If b is not after a in the source, a new iteration of a
+   loop starts. (A first visit of an earlier line is a call: functions stand above their callers.) */
 static void note_transition(struct scope_thread *s, int a, int b)
 {
     const struct access_site *site = s->run->scope.site;

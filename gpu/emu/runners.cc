@@ -12,7 +12,8 @@ static runner first_runner;
 constinit thread_local runner *m = &first_runner;
 std::atomic<bool> cancelled;
 
-/* The launching thread asks the user's watch whether to continue; the other threads read its answer. */
+/* The launching thread calls the user's watch function, which returns whether to continue; the other threads read the
+   stored answer. */
 void check_cancel()
 {
     int64_t blocks = static_cast<int64_t>(now.grid_dim.x) * now.grid_dim.y * now.grid_dim.z;

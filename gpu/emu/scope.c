@@ -97,7 +97,7 @@ static int stored_number(const struct scope_run *run, uint64_t base)
     return -1;
 }
 
-/* The index of an array, which is added at its first use; -1: there is no room for it. */
+/* The index of an array, which is added at its first use; -1: the table of arrays is full. */
 static int array_of(struct scope_run *run, const struct lane_access *t)
 {
     struct scope *s = &run->scope;

@@ -47,10 +47,10 @@ bool scope_alone(const struct scope_run *run); /* blocks must run one after anot
 /* Report progress: block `done` of `blocks` began last. The launching thread calls this from time to time. false: the
    user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
-/* The state of host thread t; NULL: no memory, and the error is in the run. */
+/* The state of host thread t; NULL: not enough memory; the run holds the error. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
-/* An access of a lane, and its line in the source. base is a host address, or an offset in shared memory. name is that
-   of the array or the warp collective. */
+/* An access of a lane, and its line in the source. base is a host address, or an offset in shared memory. name is the
+   name of the array or of the warp collective. */
 struct lane_access {
     enum access_kind kind;
     bool shared, integral;
@@ -66,7 +66,7 @@ struct lane_access {
 const char *scope_file_name(const char *path);
 /* The number of an access site, which is added at its first use. */
 int access_site_of(struct scope_thread *s, const struct lane_access *t);
-/* Merge the notes of the lanes of a warp as far as their order is certain; all of them if no lane has more to come. */
+/* Merge the notes of the lanes of a warp as far as their order is certain; all notes if no lane will make more. */
 void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_log *lane);
 /* All warps of the block have been merged. */
 void scope_block_end(struct scope_thread *s, int64_t block, int warps);

@@ -44,7 +44,7 @@ struct scope_run {
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* not NULL: keep the steps of one warp there */
-    bool full;           /* there is no room for another site or array */
+    bool full;           /* the table of sites or the table of arrays is full */
     struct err err;
 };
 

@@ -38,7 +38,7 @@ static bool run_all()
     return any;
 }
 
-/* How many lanes wait for w. */
+/* The number of lanes in wait state w. */
 static unsigned count(enum wait w)
 {
     unsigned n = 0;
@@ -116,7 +116,7 @@ static void run_block()
         if (report_race() || count(RETURNED) == m->threads) break;
         open_barrier();
     }
-    report_race(); /* first, as the race may be the cause of the other finding */
+    report_race(); /* before any other finding is reported, because the race may be its cause */
     if (m->watch) end_of_notes();
 }
 
@@ -156,7 +156,7 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
     if (m->broken) return;
     m->watch = what == SCOPE_WATCH ? scope_thread_of(watch, thread) : nullptr;
     if (what == SCOPE_WATCH && (!m->watch || !make_notes())) {
-        if (!m->err.code) fail(&m->err, E_MEMORY, "%s: no memory to watch it", m->kernel);
+        if (!m->err.code) fail(&m->err, E_MEMORY, "%s: not enough memory to watch the kernel", m->kernel);
         m->broken = true;
         return;
     }

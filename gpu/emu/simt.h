@@ -1,4 +1,4 @@
-/* The emulator: enough of a GPU for the kernel dialect to run, unchanged, on the host under g++.
+/* The emulator. It implements enough of a GPU that kernels in the dialect, compiled by g++, run unchanged on the host.
    Each thread of a block is a fiber. A fiber runs until it returns or must wait for others at a shuffle, a vote or a
    barrier. The blocks of a grid run one after another, or, if the kernel's result does not depend on their order, in
    parallel on the host's threads. Errors that a GPU would not report are findings here: an index outside its array, a
@@ -81,7 +81,7 @@ struct machine {
     lane *self = nullptr; /* the running lane */
     dim3 block, block_dim, grid_dim;
     char *shared = nullptr;
-    bool watched = false; /* lanes note their accesses, or races are looked for */
+    bool watched = false; /* lanes note their accesses, or the race check is on */
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
@@ -95,10 +95,10 @@ unsigned shared_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
    depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
 void wait_before_atomic();
-/* The running lane accesses element k of the array of n elements at base. Only in a watched launch. */
+/* The running lane accesses element k of the array of n elements at base. Called only in a watched launch. */
 void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, bool integral,
                  const char *name, enum role role, source at);
-/* The running lane is at the end of a loop iteration. Only in a watched launch. */
+/* The running lane is at the end of a loop iteration. Called only in a watched launch. */
 void reconverge(source at);
 /* Run body(ctx) for every thread of the grid. kernel is the text of the launch in the source, function the name of the
    kernel that it runs; both are for messages. */
@@ -125,7 +125,7 @@ template <typename T> struct array {
     {
         int64_t k = offset + i;
         if (static_cast<uint64_t>(k) >= static_cast<uint64_t>(n))
-            found(at, "index %lld of %s is outside it: it has %lld elements", static_cast<long long>(k), name,
+            found(at, "index %lld of %s is outside the array, which has %lld elements", static_cast<long long>(k), name,
                   static_cast<long long>(n));
         return base + k;
     }
@@ -332,7 +332,7 @@ template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
     return p.load(0, at);
 }
 
-/* Atomics of the host, since blocks may run in parallel. */
+/* Host atomics are used, because blocks may run in parallel. */
 template <typename T> std::atomic_ref<T> atomic_slot(simt::array<T> p, simt::source at)
 {
     T *slot = p.slot(0, at);

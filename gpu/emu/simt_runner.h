@@ -116,7 +116,8 @@ void give_way(); /* suspend the running lane until the scheduler or another lane
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
 bool make_fibers();
 
-/* findings.cc: as `found`, for lane now.self, which is not running; and when no lane is at fault alone */
+/* findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
+   faults of several lanes */
 void found_by(source at, const char *missing, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void found_by_scheduler(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -10,7 +10,7 @@ namespace KERNEL_SPACE
 
 /* The sum of value * x over the n diagonals of a row. Diagonal d has its value at data[d * height] and its column at
    row + offsets[d]; columns outside the matrix are skipped. Threads with neighbouring rows of a piece read neighbouring
-   values, neighbouring x and the same offset. */
+   values, neighbouring elements of x and the same offset. */
 template <typename T>
 __device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) offsets, GPTR(const T) data,
                            int64_t height, GPTR(const T) x)

@@ -214,7 +214,7 @@ template <typename AT> struct pass_qmr_residual {
 };
 
 /* Reads three vectors and updates five. `residual` belongs to x and is updated by recursion, so the record holds the
-   residual itself, not a bound of it. */
+   residual itself, not a bound on it. */
 template <typename AT> struct pass_qmr_update {
     enum { SUMS = 1 };
     typename AT::in r, v, t;

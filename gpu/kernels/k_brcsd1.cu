@@ -6,8 +6,8 @@ namespace KERNEL_SPACE
 {
 
 /* One row per thread; a thread block takes a piece of one block of rows. All its threads read the same pointers and
-   offsets; a warp reads neighbouring values of a diagonal and neighbouring x, and has idle lanes only at the end of a
-   piece. The height of a block of rows is the distance to the start row of the next record. */
+   offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only at
+   the end of a piece. The height of a block of rows is the distance to the start row of the next record. */
 template <typename T>
 __global__ void brcsd1(unsigned rows, int64_t cols, int blocks, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int64_t) start, GPTR(const int) piece_block,
@@ -56,8 +56,8 @@ KERNEL_ENTRY(brcsd1) = {
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
               "    row  3     offset -2  6      offset 0   4\n"
               "A thread block takes a piece of at most 64 rows, one row per thread. Each of its two warps reads one\n"
-              "offset, 32 neighbouring values and 32 neighbouring x per step: 8 sectors each in fp64. No slot\n"
-              "outside the matrix is stored.\n"
+              "offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8 sectors each in fp64.\n"
+              "No slot outside the matrix is stored.\n"
               "A diagonal with a gap inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
               "or drm for those. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
               "rows are omitted, which costs some padding. Blocks in the middle of the matrix have more diagonals\n"
@@ -101,5 +101,5 @@ template void host_brcsd1<double>(const struct launch *, int);
 HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, one piece at a time", "[ours]",
              "several pieces at a time",
              "The loop runs along the diagonals of a piece of at most 64 rows. It reads neighbouring values and x,\n"
-             "no column indices, and nothing outside the matrix. A free thread takes the next pieces.\n");
+             "no column indices, and nothing outside the matrix. A thread that is free takes the next pieces.\n");
 #endif

@@ -8,7 +8,7 @@ namespace KERNEL_SPACE
 enum { BLOCK = 128 };
 
 /* One row per thread; with blocks of 32 rows a warp takes one block. Its lanes read the same pointers and offsets,
-   which neighbouring warps often share, and neighbouring values of a diagonal and neighbouring x. */
+   which neighbouring warps often share, and neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
 __global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -56,11 +56,11 @@ KERNEL_ENTRY(brcsd2) = {
               "    rows 0-1   offsets 0, 1       data 1 2 | 7 8\n"
               "    rows 2-3   offsets -2, 0, 1   data 5 6 | 3 4 | 9 *\n"
               "Thread t takes row t, a warp one block. Per step the lanes read one common offset, 32 neighbouring\n"
-              "values and 32 neighbouring x: 8 sectors each in fp64. The list of offsets is often in the cache,\n"
-              "because the neighbouring warp has read it.\n"
-              "Padding and balance are those of hdia; the lists are shorter, but finding them takes one more\n"
-              "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm.\n"
-              "DRM paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
+              "values and 32 neighbouring elements of x: 8 sectors each in fp64. The list of offsets is often in\n"
+              "the cache, because the neighbouring warp has read it.\n"
+              "Padding and balance are those of hdia; the lists are shorter, but finding a list takes one more\n"
+              "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm. DRM\n"
+              "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
@@ -98,5 +98,5 @@ template void host_brcsd2<double>(const struct launch *, int);
 HOST_ENTRIES(brcsd2, "brcsd2", host_brcsd2, "the serial host loop along the diagonals, one block at a time", "[ours]",
              "several blocks of rows at a time",
              "The loop runs along the diagonals of one block of rows after another: short streams of neighbouring\n"
-             "values and x, no column indices. A free thread takes the next blocks.\n");
+             "values and x, no column indices. A thread that is free takes the next blocks.\n");
 #endif

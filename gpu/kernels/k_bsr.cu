@@ -8,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128, SIDE_MAX = WARP }; /* SIDE_MAX: maximum number of rows of a block */
 
-/* Adds n values that lie `stride` lanes apart; this lane holds value number `at`, and the lane of number 0 returns the
-   sum. Participants: the whole warp, including lanes that hold no value (at >= n). */
+/* Adds n values that lie `stride` lanes apart; this lane holds value number `at`, and the lane that holds value 0
+   returns the sum. Participants: the whole warp, including lanes that hold no value (at >= n). */
 template <typename T> __device__ T strided_sum(T v, int stride, int n, int at)
 {
     int d = 1;
@@ -21,16 +21,16 @@ template <typename T> __device__ T strided_sum(T v, int stride, int n, int at)
     return v;
 }
 
-/* One block row per warp. The lanes cover whole blocks in stored order, row by row: as many whole blocks as fit
-   in the warp (b = 4: two). If a block has more than 32 entries, as many of its rows as fit.
+/* One block row per warp. The lanes cover whole blocks in stored order, row by row: as many whole blocks as fit in the
+   warp (b = 4: two). If a block has more than 32 entries, the lanes cover as many of its rows as fit.
 
        b = 4: lanes  0  1  2  3 | 16 17 18 19      b = 8: lanes  0 ..  7   rows 0..3, then
                      4  5  6  7 | 20 21 22 23                    8 .. 15   rows 4..7
                      8  9 10 11 | 24 25 26 27                   16 .. 23
                     12 13 14 15 | 28 29 30 31                   24 .. 31
 
-   The warp reads one contiguous stretch of val; b neighbouring lanes read neighbouring x. First the b lanes of a row
-   are added, then the blocks. */
+   The warp reads one contiguous stretch of val; b neighbouring lanes read neighbouring elements of x. First the b lanes
+   of a row are added, then the blocks. */
 template <typename T>
 __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,
                           GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -131,10 +131,10 @@ KERNEL_ENTRY(bsr_block) = {
               "    0  2 | 8  0     lane    0 1 2 3   4 5 6 7     lanes 8 to 31: the next six blocks\n"
               "All lanes read one stretch of val. A block has one column index, so 4 x 4 blocks need 1/16 of the\n"
               "indices of CSR; x is read in runs of b. Shuffles first add the b lanes of a row, then the blocks.\n"
-              "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as finite\n"
-              "elements with several unknowns per node do), most of the work is on zeros. Blocks of more than 32\n"
-              "rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3. bsr-column\n"
-              "leaves fewer idle: 2 with b = 3.\n",
+              "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as matrices\n"
+              "of finite elements with several unknowns per node do), most of the work is on zeros. Blocks of more\n"
+              "than 32 rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3.\n"
+              "bsr-column leaves fewer idle: 2 with b = 3.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_block<float>,

@@ -59,7 +59,7 @@ template <typename AT> struct pass_cg_step {
         if (broken) return {0, 0, 0};
         int64_t i = last < 0 ? k : last - k;
         T direction = p[i], residual = r[i] - (T)alpha * q[i];
-        put_once(x, i, once(x, i) + (T)alpha * direction); /* x is not used again before all of A was read */
+        put_once(x, i, once(x, i) + (T)alpha * direction); /* x is not used again before all of A has been read */
         r[i] = residual;
         p[i] = residual + (T)beta * direction;
         return {(double)residual * (double)residual, 0, 0};
@@ -148,7 +148,7 @@ static void dots(struct device *d, int64_t n, double *s, const void *p, const vo
     AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
 }
 
-/* Vectors that do not fit the L2 cache together are read backwards, since the SpMV has left their ends in the cache.
+/* Vectors that do not fit together in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
    The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. */
 template <typename AT> static int64_t beginning(int64_t n)
 {

@@ -15,8 +15,8 @@ template <typename T> __global__ void scale(unsigned rows, T beta, GPTR(T) y)
     if (row < rows) y[row] = beta == 0 ? 0 : beta * y[row];
 }
 
-/* One nonzero per thread. Neighbouring lanes read neighbouring row, col and val; lanes in the same row add to the same
-   y. */
+/* One nonzero per thread. Neighbouring lanes read neighbouring elements of row, col and val; lanes in the same row add
+   to the same element of y. */
 template <typename T>
 __global__ void coo_atomic(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)
@@ -190,6 +190,7 @@ template <typename T> static void coo_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
              "Reads the three arrays from front to back, which the CPU prefetches. The columns of the nonzeros\n"
-             "determine the accesses to x, their rows those to y. With several threads the list is cut where a row\n"
-             "begins: no two threads write the same y, and no atomics are needed; a long row is one thread's work.\n");
+             "determine the accesses to x, their rows the accesses to y. With several threads the list is cut\n"
+             "where a row begins: no two threads write the same y, and no atomics are needed; a long row is one\n"
+             "thread's work.\n");
 #endif

@@ -8,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One column per thread. Neighbouring threads read neighbouring x, once; they read row and val a column length apart,
-   and add to scattered y. */
+/* One column per thread. Neighbouring threads read neighbouring elements of x, once; they read row and val a column
+   length apart, and add to scattered elements of y. */
 template <typename T>
 __global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) row, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)
@@ -49,9 +49,9 @@ KERNEL_ENTRY(csc_atomic) = {
               "    val     1  5 | 7  2  6 | 8  3 | 9  4\n"
               "    row     0  2   0  1  3   1  2   2  3\n"
               "    thread  0  0   1  1  1   2  2   3  3\n"
-              "A warp reads 32 neighbouring x once: 8 sectors in fp64. But its lanes read val and row a column\n"
-              "length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in no\n"
-              "fixed order.\n"
+              "A warp reads 32 neighbouring elements of x once: 8 sectors in fp64. But its lanes read val and row a\n"
+              "column length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in\n"
+              "no fixed order.\n"
               "It is slow for y = A x on every matrix, and slowest if a row is long, because then many threads add\n"
               "to the same y. It shows the cost of using the transpose of a format; convert to csr instead. CSC is\n"
               "meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
@@ -97,6 +97,6 @@ template <typename T> static void csc_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
              "Goes down the columns: x is read once and in order, y is scattered and is read and written for every\n"
-             "entry. With several threads, each one searches all columns for the rows of its share: no atomics\n"
+             "entry. With several threads, each thread searches all columns for the rows of its share: no atomics\n"
              "and identical bits, but the searching grows with the number of threads.\n");
 #endif

@@ -6,8 +6,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread. Neighbouring threads read col and val a row length apart, so a warp's request touches up to
-   32 sectors; they access neighbouring ptr and y. */
+/* One row per thread. Neighbouring threads read col and val a row length apart, so a warp's request touches up to 32
+   sectors; they access neighbouring elements of ptr and y. */
 template <typename T>
 __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
@@ -83,7 +83,7 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 
-/* Best if no row is much longer than the mean; otherwise csr-merge is. */
+/* The best kernel if no row is much longer than the mean; otherwise csr-merge is best. */
 static bool even_rows(const struct csr *A)
 {
     return csr_longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
@@ -178,5 +178,6 @@ HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every 
              "1024 rows at a time",
              "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
              "fp64, plus x, which comes from the cache if columns lie close together. It is the baseline of every\n"
-             "speed-up. A free thread takes the next 1024 rows; a very long row is one thread's work.\n");
+             "speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row, however\n"
+             "long.\n");
 #endif

@@ -105,10 +105,10 @@ KERNEL_ENTRY(csr_light_vector) = {
               "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours more\n"
               "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
-              "of a row does not depend on it: the result has the same bits every time.\n"
-              "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
-              "whatever the number of threads. A million short rows take 213 us, csr-cusp 54 us; and a row of\n"
-              "100000 entries is still one vector's work (use csr-merge).\n"
+              "of a row does not depend on that: the result has the same bits every time. The counter is the\n"
+              "bottleneck: an H200 performs about one addition per nanosecond at one address, whatever the number\n"
+              "of threads. A million short rows take 213 us, csr-cusp 54 us; and a row of 100000 entries is still\n"
+              "one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times.\n",
     .deterministic = true,
     .together = true,

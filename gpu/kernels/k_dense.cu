@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread. A warp reads 32 neighbouring values of a column; all lanes read the same x. */
+/* One row per thread. A warp reads 32 neighbouring values of a column; all lanes read the same element of x. */
 template <typename T>
 __global__ void dense(unsigned rows, int64_t cols, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
@@ -42,12 +42,11 @@ KERNEL_ENTRY(dense) = {
               "    step 1        step 2        step 3        step 4\n"
               "    1  0  5  0    7  2  0  6    0  8  3  0    0  0  9  4\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "In each step a warp reads 32 neighbouring values, 8 sectors in fp64, and one x for all lanes, 1\n"
-              "sector.\n"
-              "No index is read: 8 bytes per element, compared with 12 bytes per entry in CSR. So dense wins only\n"
-              "if at least two thirds of the elements are nonzero; with 1 nonzero in 100 it moves 67 times as many\n"
-              "bytes. A matrix with few rows and many columns does not fill the device, because one thread walks\n"
-              "a whole row. It is the baseline that every sparse format must beat.\n",
+              "In each step a warp reads 32 neighbouring values, 8 sectors in fp64, and one element of x for all\n"
+              "lanes, 1 sector. No index is read: 8 bytes per element, compared with 12 bytes per entry in CSR. So\n"
+              "dense wins only if at least two thirds of the elements are nonzero; with 1 nonzero in 100 it moves\n"
+              "67 times as many bytes. A matrix with few rows and many columns does not fill the device, because\n"
+              "one thread walks a whole row. It is the baseline that every sparse format must beat.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

@@ -6,8 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-/* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring x; all lanes read the same
-   offset. Slots outside the matrix are skipped. */
+/* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring elements of x; all lanes
+   read the same offset. Slots outside the matrix are skipped. */
 template <typename T>
 __global__ void dia(unsigned rows, int64_t cols, int diagonals, GPTR(const int) offsets, GPTR(const T) data, T alpha,
                     GPTR(const T) x, T beta, GPTR(T) y)
@@ -84,12 +84,13 @@ KERNEL_ENTRY(dia) = {
               "    offset -2     offset 0      offset 1\n"
               "    *  *  5  6    1  2  3  4    7  8  9  *\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "In each step a warp reads 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64, and\n"
-              "one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals no format is\n"
-              "faster.\n"
+              "In each step a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
+              "in fp64, and one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals\n"
+              "no format is faster.\n"
               "But a single entry causes a whole diagonal to be stored. DRM paper: for add32 there are 940 zeros\n"
               "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
-              "For diagonals with gaps or scattered ones use hdia, brcsd2 or drm; for a few stray entries, hdc.\n",
+              "For diagonals with gaps or scattered diagonals use hdia, brcsd2 or drm; for a few stray entries,\n"
+              "hdc.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,
@@ -130,5 +131,5 @@ template void host_dia<double>(const struct launch *, int);
 HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "DRM",
              "1024 rows at a time",
              "Goes along the diagonals for 1024 rows at a time, while their y stays in the L1 cache: three streams\n"
-             "of neighbouring numbers and no index, which the compiler turns into vector instructions.\n");
+             "of neighbouring values and no index; the compiler turns the loop into vector instructions.\n");
 #endif

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-/* One row per thread; threads and accesses as in the kernel of the chosen format. */
+/* One row per thread; threads and accesses are those of the kernel of the chosen format. */
 template <typename T> static bool as_chosen(const struct launch *L, struct err *)
 {
     static void (*const kernel[])(const struct launch *) = {nullptr, launch_dia<T>, launch_brcsd1<T>, launch_brcsd2<T>};
@@ -28,10 +28,10 @@ KERNEL_ENTRY(dia_adaptive) = {
               "    DIA       below 10 % of the nonzeros: full diagonals only           see dia\n"
               "    BRCSD-I   below 25 %: cut where diagonals enter and leave           see brcsd1\n"
               "    BRCSD-II  otherwise: cut every 32 rows                              see brcsd2\n"
-              "The kernel of that format runs: one row per thread; a warp reads 32 neighbouring values and x, 8\n"
-              "sectors each in fp64, and no columns. For the rest see the `help` of that kernel.\n"
-              "The thresholds consider only the padding, not how even the work is. Scattered matrices suit none of\n"
-              "the three: use csr.\n"
+              "The kernel of that format runs: one row per thread; a warp reads 32 neighbouring values and 32\n"
+              "neighbouring elements of x, 8 sectors each in fp64, and no columns. For the rest see the `help` of\n"
+              "that kernel. The thresholds consider only the padding, not how even the work is. Scattered matrices\n"
+              "suit none of the three: use csr.\n"
               "DRM paper: compared with DRM the variance of work was 66.7 times as large on average, and the time\n"
               "2.26 times as long on average and 4.07 times at most, in fp64.\n",
     .deterministic = true,
@@ -49,5 +49,5 @@ template <typename T> static void host_as_chosen(const struct launch *L, int thr
 HOST_ENTRIES(dia_adaptive, "dia-adaptive", host_as_chosen, "the serial host loop of the chosen format", "[ours]",
              "several pieces of rows at a time",
              "The loop of dia, brcsd1 or brcsd2, whichever format was chosen: it runs along the diagonals and\n"
-             "reads neighbouring values and x, and no column indices.\n");
+             "reads neighbouring values, neighbouring elements of x, and no column indices.\n");
 #endif

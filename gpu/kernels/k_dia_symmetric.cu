@@ -9,8 +9,8 @@ namespace KERNEL_SPACE
 
 /* Adds to `sum` the products of N diagonals, from number `first` on (fewer at the end), and of their mirror images in
    row i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots
-   earlier; it was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values and x; a
-   thread issues all loads before it needs the first result. */
+   earlier; that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values
+   and neighbouring elements of x; a thread issues all loads before it needs the first result. */
 template <int N, typename T>
 __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagonals, GPTR(const int) offsets,
                            GPTR(const T) data, GPTR(const T) x)
@@ -35,8 +35,8 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
     return sum;
 }
 
-/* The sum of row i: the diagonals on and above the main one, four at a time. A 7-point grid has four of them; a 5-point
-   grid has three. */
+/* The sum of row i: the diagonals on and above the main one, four at a time. A 7-point grid has four such diagonals; a
+   5-point grid has three. */
 template <typename T>
 __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
                            GPTR(const T) x)
@@ -95,7 +95,8 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     return true;
 }
 
-/* The first row whose value on diagonal d (at or above the main one) differs from its mirror image; rows if none. */
+/* The first row whose value on diagonal d (at or above the main one) differs from its mirror image; `rows` if there is
+   none. */
 template <typename T> static int64_t unequal_row(const struct stored *S, int64_t d)
 {
     const struct array *offsets = &S->a[DIA_OFFSETS];
@@ -143,15 +144,16 @@ KERNEL_ENTRY(dia_symmetric) = {
     .format = &format_dia,
     .source = "[ours]",
     .work = "one row per thread",
-    .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which has it as (i - k, i), k slots\n"
-              "earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
+    .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which stores it as value (i - k, i),\n"
+              "k slots earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
               "diagonals are read from memory instead of 7. On a symmetric 4x4 matrix:\n"
               "    offset  0     1            row 2 is  data(+1)[1] x[1] + data(0)[2] x[2] + data(+1)[2] x[3]\n"
               "            1     5\n"
               "            2     6\n"
               "            3     7\n"
               "            4     *\n"
-              "All diagonals are still stored. Before the first launch the program checks that they are symmetric.\n",
+              "All diagonals are still stored. Before the first launch the program checks that the matrix is\n"
+              "symmetric.\n",
     .deterministic = true,
     .reads = reads,
     .fits = fits,

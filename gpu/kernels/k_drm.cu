@@ -6,10 +6,10 @@
 namespace KERNEL_SPACE
 {
 
-/* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows.
-   With segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
-   values of a diagonal, neighbouring x and neighbouring y. Threads beyond the sub-block's segments or the last row
-   return at once. */
+/* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows. With
+   segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
+   values of a diagonal and neighbouring elements of x and y. Threads beyond the sub-block's segments or the last row
+   return immediately. */
 template <typename T>
 __global__ void __launch_bounds__(DRM_ROWS)
     drm(int64_t rows, int64_t cols, int nrows, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
@@ -62,12 +62,12 @@ KERNEL_ENTRY(drm) = {
               "that all thread blocks have similar work. With segments of 8, 6, 4 and 2 operands (stored slots):\n"
               "    block 0   8 + 2 = 10     block 1   6 + 4 = 10     variance 0\n"
               "Thread t of a block takes row t % 32 of the block's segment t / 32, so a warp takes a segment: its\n"
-              "lanes read one common offset, 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64.\n"
-              "The segments of a block may lie far from one another in the matrix and share little of x. All\n"
-              "blocks have as many threads as the largest has rows (up to 1024); in smaller ones threads idle.\n"
-              "Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are balanced without merging:\n"
-              "hdia and dia are as fast there and need less preparation (in the paper, nemeth22 had less variance\n"
-              "in HDIA).\n"
+              "lanes read one common offset, 32 neighbouring values and 32 neighbouring elements of x, 8 sectors\n"
+              "each in fp64. The segments of a block may lie far from one another in the matrix and share little of\n"
+              "x. All blocks have as many threads as the largest block has rows (up to 1024); in smaller blocks\n"
+              "threads idle. Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are balanced\n"
+              "without merging: hdia and dia are as fast there and need less preparation (in the paper, nemeth22\n"
+              "had less variance in HDIA).\n"
               "DRM paper, fp64, average speed-up over DIA 20.8, HDC 1.94, DIA-Adaptive 2.26, HDIA 1.13, CSR 2.46.\n",
     .deterministic = true,
     .prepare = find_block,
@@ -99,5 +99,5 @@ static void drm_host(const struct launch *L, int threads)
 HOST_ENTRIES(drm, "drm", drm_host, "the serial host loop along the diagonals, one segment at a time", "[ours]",
              "several segments at a time",
              "The loop runs along the diagonals of one segment after another, in the order of the merged blocks. A\n"
-             "CPU does not need blocks of similar work, because a free thread takes the next segments.\n");
+             "CPU does not need blocks of similar work, because a thread that is free takes the next segments.\n");
 #endif

@@ -62,9 +62,9 @@ KERNEL_ENTRY(ell) = {
               "them wasted. x is gathered. No shuffles, no shared memory, coalesced writes of y: ideal for rows of\n"
               "equal length.\n"
               "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row,\n"
-              "and the arrays have rows * (longest row) slots. A single long row makes them so large that the\n"
-              "program refuses. Uneven rows: in sell only the longest of 32 rows matters; hyb stores the excess of\n"
-              "long rows separately.\n",
+              "and the arrays have rows * (longest row) slots. A single long row makes the arrays so large that the\n"
+              "program refuses the conversion. Uneven rows: in sell only the longest of 32 rows matters; hyb stores\n"
+              "the excess of long rows separately.\n",
     .deterministic = true,
     .skips_padding = true,
     .f32 = rows_by_threads<float>,
@@ -102,7 +102,8 @@ template <typename T> static void ell_host(const struct launch *L, int threads)
 HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "THESIS",
              "1024 rows at a time",
              "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
-             "column of slots apart, so each one is in a different cache line. The next rows use the same lines\n"
-             "while they are still in the cache. A good layout for a GPU is a bad one for a CPU: see csr-serial.\n",
+             "column of slots apart, so each element is in a different cache line. The next rows use the same\n"
+             "lines while they are still in the cache. A good layout for a GPU is a bad one for a CPU: see\n"
+             "csr-serial.\n",
              .skips_padding = true);
 #endif

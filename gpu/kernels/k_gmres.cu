@@ -64,8 +64,8 @@ template <typename AT> struct pass_subtract {
 };
 
 /* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of its remainder. If the
-   remainder is 0, the space contains the solution, unless R is singular. It counts as 0 if its norm is below `tiny`
-   times the norm of the column. */
+   remainder is 0, the space contains the solution, unless R is singular. The remainder counts as 0 if its norm is below
+   `tiny` times the norm of the column. */
 template <typename S, typename G, typename C>
 __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
 {
@@ -92,8 +92,8 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     vec_note(s, sine[k] * last * (sine[k] * last), s[S_MAXDIFF]);
 }
 
-/* One block: copies what the rotations need to shared memory, then one thread does them. H keeps the column unrotated.
- */
+/* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps the
+   column unrotated. */
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
@@ -108,7 +108,7 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
     }
     __syncthreads(); /* all of the block: the column is in shared memory */
     if (threadIdx.x == 0) gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny);
-    __syncthreads(); /* all of the block: it is rotated */
+    __syncthreads(); /* all of the block: the column is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
     if (threadIdx.x != 0) return;
     w[gm_row(m, GM_R + m + k) + k + 1] = sqrt(s[S_PQ]);
@@ -127,7 +127,7 @@ __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
         int64_t column = gm_row(m, GM_R + c);
         __syncthreads(); /* all of the block: y[c] is complete except for its division */
         double value = y[c] / w[column + c];
-        __syncthreads(); /* all of the block: y[c] was read */
+        __syncthreads(); /* all of the block: y[c] has been read */
         for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK) y[j] = j == c ? value : y[j] - value * w[column + j];
     }
     __syncthreads(); /* all of the block: y is complete */
@@ -206,7 +206,7 @@ template <typename AT> struct pass_scale {
 #define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
 
-/* Below this fraction of its column of V a remainder counts as 0. */
+/* A remainder counts as 0 if its norm is below this fraction of the norm of its column. */
 template <typename T> static double gm_tiny()
 {
     return 8 * (sizeof(T) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);

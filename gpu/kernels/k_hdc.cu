@@ -1,5 +1,5 @@
 /* SpMV kernels (matrix-vector products) for HDC: a first launch multiplies the DIA part and writes every y; a second
-   one multiplies the remaining entries, in compressed rows, and adds to y. */
+   launch multiplies the remaining entries, in compressed rows, and adds to y. */
 #include "csr_rows.h"
 #include "diagonal_rows.h"
 #include "formats/fmt_dia.h"
@@ -62,10 +62,10 @@ KERNEL_ENTRY(hdc) = {
               "    DIA   a step reads 32 neighbouring values and x, 8 sectors each, no columns     see dia\n"
               "    CSR   a vector of threads reads a row, x is gathered                            see csr-cusp\n"
               "At most half of the DIA slots are padding, and stray entries cost no more than in csr. No atomics\n"
-              "are needed, because the second launch starts after the first has finished: the same bits every run.\n"
-              "y is written, then read and written again, and ptr is read even for rows that are empty in the CSR\n"
-              "part: without stray entries dia is better, without full diagonals csr. If many diagonals are half\n"
-              "empty, most entries go to the CSR part: use drm or hdia.\n"
+              "are needed, because the second launch starts after the first has finished: the same bits in every\n"
+              "run. y is written, then read and written again, and ptr is read even for rows that are empty in the\n"
+              "CSR part: without stray entries dia is better, and without full diagonals csr is. If many diagonals\n"
+              "are half empty, most entries go to the CSR part: use drm or hdia.\n"
               "DRM paper, fp64: DRM was 1.94 times as fast as HDC on average, 3.01 times at best: few diagonals\n"
               "were full enough, and the reads for the other entries were scattered.\n",
     .deterministic = true,
@@ -90,5 +90,6 @@ template <typename T> static void hdc_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(hdc, "hdc", hdc_host, "the serial host loops over both parts", "[ours]",
              "1024 rows of the DIA part at a time, then 1024 of the CSR part,",
-             "The loop of dia over the full diagonals, then that of csr over the other entries, which adds to y.\n");
+             "The loop of dia over the full diagonals, then the loop of csr over the other entries, which adds to\n"
+             "y.\n");
 #endif

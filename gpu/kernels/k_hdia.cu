@@ -9,7 +9,7 @@ namespace KERNEL_SPACE
 enum { BLOCK = 128 };
 
 /* One row per thread; with hacks of 32 rows a warp takes a hack. Its lanes read the same bounds and offsets, and
-   neighbouring values of a diagonal and neighbouring x. */
+   neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
 __global__ void hdia(unsigned rows, int64_t cols, unsigned hack, GPTR(const int) dnum, GPTR(const int) offsets,
                      GPTR(const T) data, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -46,8 +46,8 @@ KERNEL_ENTRY(hdia) = {
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    rows 2-3   offset -2  5 6    offset 0   3 4    offset 1   9 *\n"
               "Thread t takes row t, and a warp takes a hack. All its lanes read the same bounds and offset, 1\n"
-              "sector each, then 32 neighbouring values and 32 neighbouring x, 8 sectors each in fp64. No columns\n"
-              "are stored.\n"
+              "sector each, then 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each in fp64.\n"
+              "No columns are stored.\n"
               "A diagonal that covers only some rows costs slots only in the hacks that it touches. A scattered\n"
               "entry still costs 32 slots; use csr for such matrices. The work of a hack grows with the number of\n"
               "its diagonals, so some warps finish early: in the DRM paper the variance of work was 8.2 times that\n"
@@ -82,5 +82,5 @@ static void hdia_host(const struct launch *L, int threads)
 HOST_ENTRIES(hdia, "hdia", hdia_host, "the serial host loop along the diagonals, one hack at a time", "[ours]",
              "several hacks at a time",
              "The loop runs along the diagonals of one hack after another: short streams of neighbouring values\n"
-             "and x, no column indices. With hacks of 32 rows the loops are short for a CPU; dia has longer ones.\n");
+             "and x, no column indices. With hacks of 32 rows the loops are short for a CPU; dia has longer loops.\n");
 #endif

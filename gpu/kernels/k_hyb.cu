@@ -1,5 +1,5 @@
 /* SpMV kernels (matrix-vector products) for HYB: a first launch multiplies the ELL part and writes every y; a second
-   one multiplies the COO part and adds to y. */
+   launch multiplies the COO part and adds to y. */
 #include "parts.h"
 #include "formats/fmt_hyb.h"
 
@@ -50,7 +50,7 @@ template <typename T> static void hyb_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
              "1024 rows at a time, then a share of the COO part,",
-             "The loop of ell over the ELL part, then that of coo over the COO part. Each thread's share of the\n"
-             "COO part starts with a row, so that no atomics are needed.\n",
+             "The loop of ell over the ELL part, then the loop of coo over the COO part. Each thread's share of\n"
+             "the COO part starts with a row, so that no atomics are needed.\n",
              .skips_padding = true);
 #endif

@@ -23,7 +23,7 @@ namespace host
 
 enum {
     ALONE = 1 << 14
-}; /* an update of at most this many elements is done by one thread: waking others would take longer */
+}; /* an update of at most this many elements is done by one thread: waking other threads would take longer */
 
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {
@@ -69,7 +69,7 @@ template <typename T> static bool factor(struct lu_at A, int threads, struct wat
     A.info[0] = -1;
     for (int64_t k = 0; k < A.n; k++) {
         if (!watch_tick(w, "lu", k, A.n, e)) return false;
-        column<T>(A, k); /* if the pivot is 0, so is everything below it, and the update changes nothing */
+        column<T>(A, k); /* if the pivot is 0, everything below it is 0 too, and the update changes nothing */
         int team = (A.n - k) * (A.n - k) < ALONE ? 1 : threads;
 #pragma omp parallel for num_threads(team) schedule(static)
         for (int64_t j = 0; j < A.n; j++)

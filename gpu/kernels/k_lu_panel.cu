@@ -6,9 +6,9 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: in the panel, at most; in the update by one column */
+enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: the maximum in the panel; in the update by one column */
 
-/* Most values that a thread of the panel holds: what fits in 255 registers per thread. */
+/* The maximum number of values that a thread of the panel holds, so that they fit in 255 registers. */
 template <typename T> struct lu_registers {
     enum { VALUES = 768 / sizeof(T) };
 };
@@ -114,9 +114,9 @@ template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, 
     }
 }
 
-/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: one after the best of each warp, one
-   after the two rows that are exchanged. Each also protects the shared memory of the previous step: all threads have
-   read it before any thread reaches the next step. */
+/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: one after each warp has stored its best
+   candidate, one after the two rows to exchange are stored. Each barrier also protects the shared memory of the
+   previous step: all threads have read it before any thread reaches the next step. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         lu_thread_argmax(own, k, best, at);
         int candidate = at;
         lu_block_argmax(best, at, high, where);
-        bool found = at < m; /* otherwise all candidates are 0 or NaN */
+        bool found = at < m; /* if not, all candidates are 0 or NaN */
         int p = found ? at : k;
         lu_swap_rows(own, k, p, found && candidate == p, rows);
         auto pivots = rows + (p == k ? +W : 0);
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
 }
 
 /* A panel of one column, used if not even two columns fit the registers of a block. The block also swaps the rows of
-   columns from .. to-1, so that in the update that follows several blocks can work on one column. */
+   columns from .. to-1, so that several blocks can work on one column in the update that follows. */
 template <typename T>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(LU_THREADS)
         piv[j] = (int)p;
         if (pivot == 0 && info[0] < 0) info[0] = (int)j;
     }
-    if (pivot == 0) return; /* the same in all threads; then p is j */
+    if (pivot == 0) return; /* pivot is the same in all threads; if it is 0, p is j */
     for (int64_t c = from + threadIdx.x; c < to; c += blockDim.x) {
         if (c == j || p == j) continue;
         T v = a[c * n + j];

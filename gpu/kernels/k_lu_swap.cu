@@ -86,7 +86,7 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     }
 #pragma unroll
     for (int s = 0; s < E; s++) {
-        if (from < j) break; /* the whole grid: left of the panel there is nothing to solve */
+        if (from < j) break; /* the whole grid: to the left of the panel there is nothing to solve */
         int first = s * WARP;
         __syncthreads(); /* all of the block: the previous columns have been used */
 #pragma unroll 4

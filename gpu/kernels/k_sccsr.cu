@@ -94,7 +94,7 @@ static int64_t sorted_bytes(const struct mat *M)
     return places_of(M->of) * (int64_t)type_size(M->of->real);
 }
 
-/* On the host: the results in sorted order, then y. The note is the address. */
+/* Memory on the host for the results in sorted order, then y. The note is its address. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
@@ -133,8 +133,8 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2.2",
     .work = "as sc-csr; then the host permutes the results",
-    .lesson = "The product is that of sc-csr, but y is written in the order of the sorted rows, and the host\n"
-              "permutes it, as in the paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+    .lesson = "The SpMV is that of sc-csr, but y is written in the order of the sorted rows, and the host permutes\n"
+              "it, as in the paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
               "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
               "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
@@ -155,15 +155,16 @@ KERNEL_ENTRY(sccsr) = {
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
-    .lesson = "Rows are sorted by length, and c neighbours are interleaved: first their first elements, then their\n"
-              "second ones. A warp takes such an SC-row; lane l takes row l % c. On the 4x4 example with c = 4:\n"
+    .lesson = "Rows are sorted by length, and c neighbouring rows are interleaved: their first elements come first,\n"
+              "then their second elements, and so on. A warp takes such an SC-row; lane l takes row l % c. On the\n"
+              "4x4 example with c = 4:\n"
               "    slot  1  2  6  5 | 7  8  4  3 | *  *  *  9\n"
               "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
               "Slots marked * are padding. Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of\n"
               "fp64 values, even for short rows. c is 32 for rows below 8 elements, 16 below 16, 8 below 32, else\n"
               "4; the rows of one c form a segment with its own launch. log2(32 / c) shuffles add the sums, and c\n"
               "lanes write y at row_index: scattered, up to c sectors.\n"
-              "Sorting costs time up front and moves apart rows that read the same elements of x. Padding rows of\n"
+              "Sorting costs time up front, and it separates rows that read the same elements of x. Padding rows of\n"
               "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
               "THESIS: clearly faster than csr-vector. In the thesis the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,

@@ -58,9 +58,9 @@ KERNEL_ENTRY(sell) = {
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
               "A warp takes a slice: each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
               "values. y is written at perm, which is scattered, but within the window of the sort.\n"
-              "A wider window (sigma) means less padding, but also rows of a warp that lie farther from one\n"
-              "another and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies\n"
-              "one lane while 31 lanes wait: use csr-merge or hyb for such matrices.\n",
+              "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
+              "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
+              "while 31 lanes wait: use csr-merge or hyb for such matrices.\n",
     .deterministic = true,
     .skips_padding = true,
     .f32 = rows_by_threads<float>,

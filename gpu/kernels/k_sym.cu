@@ -34,7 +34,7 @@ __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const i
         part[threadIdx.x / WARP] = pattern;
         part[TILE_WARPS + threadIdx.x / WARP] = values;
     }
-    __syncthreads(); /* all of the block: part is complete */
+    __syncthreads(); /* all of the block: `part` is complete */
     if (threadIdx.x >= 2) return;
     unsigned long long sum = 0;
     for (int w = 0; w < TILE_WARPS; w++) sum += part[threadIdx.x * TILE_WARPS + w];
@@ -66,8 +66,8 @@ __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR
 }
 
 /* Thread k writes the lower half of key k. It also writes k as the start of each row after the row of key k-1, up to
-   the row of key k: few row starts it writes itself, many the warp writes together. Thread n writes the ends of the
-   last rows. */
+   the row of key k: if these are few, thread k writes them itself; if they are many, the whole warp writes them. Thread
+   n writes the ends of the last rows. */
 __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
 {
     int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
@@ -122,7 +122,8 @@ __global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const
 /* The position of a thread in the merge of a tile: row i, the next entry of each list, and the end of the row in each.
  */
 struct sym_place {
-    int i, a, t, a_end, t_end, t_match; /* below t_match an entry of the transpose may equal one of A in this row */
+    int i, a, t, a_end, t_end,
+        t_match; /* below t_match an entry of the transpose may equal an entry of A in this row */
 };
 
 template <typename S> __device__ void sym_row_ends(const row_tile &t, S start, S first, bool more, sym_place &p)
@@ -133,7 +134,8 @@ template <typename S> __device__ void sym_row_ends(const row_tile &t, S start, S
     p.t_match = last && more ? p.t_end + 1 : p.t_end;
 }
 
-/* The position after `step` steps of the tile. start[i]: steps of the tile before row i; first[i]: entries of A. */
+/* The position after `step` steps of the tile. start[i]: the steps of the tile before row i; first[i]: the entries of A
+   before row i. */
 template <typename S>
 __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S tcol, bool more, int step)
 {
@@ -147,11 +149,11 @@ __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S 
     return p;
 }
 
-static_assert(TILE < 1 << 12, "an entry of the tile fits its bits");
+static_assert(TILE < 1 << 12, "the index of an entry in the tile fits in 12 bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
-/* Returns the number of entries that `steps` steps from p give. FILL: also write the ends of rows, and in
-   from[slot ..] the source of each entry: an entry of A (or SYM_NO_A) and, shifted, one of the transpose (or SYM_NO_T).
+/* Returns the number of entries that `steps` steps from p produce. FILL: also write the ends of rows, and in from[slot
+   ..] the source of each entry: an entry of A (or SYM_NO_A) and, shifted, an entry of the transpose (or SYM_NO_T).
    before: the last entry of A before the tile, if it is in the tile's first row, else -1. */
 template <bool FILL, typename S, typename O>
 __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
@@ -220,7 +222,7 @@ __global__ void __launch_bounds__(TILE_BLOCK)
     int64_t base = at[blockIdx.x];
     if (go > 0) sym_walk_on<true>(t, start, first, cols, cols + t.n, before, more, p, go, base, from, slot, out_ptr);
     if (blockIdx.x == 0 && threadIdx.x == 0) out_ptr[0] = 0;
-    __syncthreads(); /* all of the block: from is complete */
+    __syncthreads(); /* all of the block: `from` is complete */
     for (int k = threadIdx.x; k < all; k += TILE_BLOCK) {
         int a = from[k] & SYM_LOW, b = from[k] >> SYM_BITS;
         bool own = a != SYM_NO_A, other = b != SYM_NO_T;

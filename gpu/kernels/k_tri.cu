@@ -9,8 +9,8 @@ namespace KERNEL_SPACE
 /* Results kept in shared memory (a power of 2); entries prefetched per row; levels of look-ahead. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
-/* The operands of a launch. y holds the right sides before and the results afterwards; it is read and written through
-   one pointer. */
+/* The operands of a launch. y holds the right-hand sides before and the results afterwards; it is read and written
+   through one pointer. */
 template <typename T> struct tri {
     GPTR(const int) start;
     GPTR(const int) ptr;
@@ -22,8 +22,8 @@ template <typename T> struct tri {
     bool scaled; /* multiply by dinv */
 };
 
-/* Permute right sides to the order of the positions, and results back. This runs on all multiprocessors, so that the
-   one block that then goes through many levels accesses contiguous memory. */
+/* Permute right-hand sides to the order of the positions, and results back. This runs on all multiprocessors, so that
+   the one block that then goes through many levels accesses contiguous memory. */
 template <typename T>
 __global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {
@@ -120,8 +120,7 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
 }
 
 /* Prefetch the data of the row `ahead` positions later into the second-level cache. The position of its entries is
-   extrapolated from the row lengths here. The lanes split the arrays: half of them take val, which is the largest.
- */
+   extrapolated from the length of row k. The lanes split the arrays: half of them take val, which is the largest. */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
 #ifdef __CUDACC__

@@ -104,8 +104,8 @@ KERNEL_ENTRY(vab_texture) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "The first pass is that of vab. In the second one a thread adds the partial sums of its row, which it\n"
-              "fetches through the texture units, as in the paper:\n"
+    .lesson = "The first pass is that of vab. In the second pass a thread adds the partial sums of its row, which\n"
+              "it fetches through the texture units, as in the paper:\n"
               "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds those of row t\n"
               "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"
               "scattered reads faster. Today plain reads use the same cache, and a double must be fetched as two\n"
@@ -132,8 +132,8 @@ KERNEL_ENTRY(vab) = {
               "    0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     thread, one for each row here\n"
               "In each step a warp reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values. Every\n"
               "thread has the same work, and a long row is spread over many threads and blocks.\n"
-              "The sums of the pieces are written to memory, and a second launch adds them, one thread per row:\n"
-              "16 more bytes per piece, and a very long row keeps one thread busy for long. Rows of 1 or 2\n"
+              "The sums of the pieces are written to memory, and a second launch adds them, one thread per row: 16\n"
+              "more bytes per piece, and a very long row keeps one thread busy for a long time. Rows of 1 or 2\n"
               "elements fill at most half a piece: use csr-scalar for them, sell for rows of similar length,\n"
               "csr-merge for long rows.\n"
               "THESIS: 102158 rows of about 4 elements: 115 us, CSR 632 us; 4307 such rows: 55 us, CSR 51 us.\n",
@@ -171,6 +171,6 @@ template <typename T> static void vab_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(vab, "vab", vab_host, "the serial host loop over the pieces of each row", "[ours]", "1024 rows at a time",
              "The pieces of a row are added in order. The elements of a piece are as many slots apart as a thread\n"
-             "block has threads, so each is in a different cache line; the next pieces use the same lines. No\n"
-             "partial sums are stored.\n");
+             "block has threads, so each element is in a different cache line; the next pieces use the same lines.\n"
+             "No partial sums are stored.\n");
 #endif

@@ -11,7 +11,7 @@ namespace
 
 enum { N = 64, ROWS = 5 };
 
-/* Placed on the lines before and after a kernel, these record its first and last line. */
+/* Placed on the lines before and after a kernel, these macros record its first and last line. */
 #define FIRST_LINE(kernel) constexpr int kernel##_first = __LINE__ + 1
 #define LAST_LINE(kernel) constexpr int kernel##_last = __LINE__ - 1
 
@@ -270,12 +270,12 @@ const struct {
 const struct wrong_rule wrong_rules[] = {
     {"barrier", "a __syncthreads() separates a write from other threads' reads",
      "reverses 64 numbers through shared memory",
-     "A GPU runs the warps of a block in any order. If the first warp reads before the second has\n"
-     "written, it reads the old contents: the result varies from run to run, and is mostly right.\n",
+     "A GPU runs the warps of a block in any order. If the first warp reads before the second has written,\n"
+     "it reads the old contents: the result varies from run to run, and is usually right.\n",
      "reverse_wrong", "reverse_right"},
     {"reuse", "a __syncthreads() separates reads from the next writes", "two rounds: the neighbour of each number",
-     "There is a barrier between the write and the read, but none between that read and the write of\n"
-     "the next round: a fast warp overwrites values that a slow one has not read yet.\n",
+     "There is a barrier between the write and the read, but none between that read and the write of the\n"
+     "next round: a fast warp overwrites values that a slow warp has not read yet.\n",
      "shift_wrong", "shift_right"},
     {"all-arrive", "all threads of the block reach each __syncthreads()",
      "multiplies five numbers by a factor from shared memory",
@@ -296,8 +296,8 @@ const struct wrong_rule wrong_rules[] = {
      "own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
     {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
-     "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum,\n"
-     "one of their additions is lost; in the worst case only one of 64 remains.\n",
+     "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"
+     "of their additions is lost; in the worst case only one of 64 additions remains.\n",
      "total_wrong", "total_right"},
     {"global", "global memory needs a __syncthreads() too", "twice each number and twice the number before it",
      "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks\n"

@@ -1,5 +1,5 @@
-/* The kernel registry, built from kernels.def, and how a kernel is launched. Each kernel has an entry for the emulator
-   or the host, and in builds with CUDA a second one that nvcc compiled from the same source. */
+/* The kernel registry, built from kernels.def, and the launching of kernels. Each kernel has an entry for the emulator
+   or the host, and in builds with CUDA a second entry that nvcc compiled from the same source. */
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /* What the kernels of dense LU share: sizes, the search for a pivot, names of the operands, and the launches that
-   k_lu.cu collects in a table. Matrices are stored column by column; neighbours work on rows. */
+   k_lu.cu collects in a table. Matrices are stored column by column; neighbouring threads work on neighbouring rows. */
 #ifndef LU_KERNELS_H
 #define LU_KERNELS_H
 
@@ -13,15 +13,15 @@
 namespace KERNEL_SPACE
 {
 
-/* Threads per block. In the panel each step costs every warp the same, so few threads with many values each are faster:
-   LU_PANEL_THREADS. In other kernels at most LU_THREADS or LU_INNER_THREADS. */
+/* Threads per block. In the panel each step costs every warp the same time, so few threads with many values each are
+   faster: LU_PANEL_THREADS. Other kernels have at most LU_THREADS or LU_INNER_THREADS. */
 enum {
     LU_BLOCK = 256,
     LU_PANEL_THREADS = 256,
     LU_THREADS = 512,
     LU_INNER_THREADS = 1024,
     LU_WARPS = LU_THREADS / WARP,
-    LU_WIDTH = 16, /* most columns of a panel that one block holds */
+    LU_WIDTH = 16, /* maximum number of columns of a panel that one block holds */
 };
 
 template <typename T> __device__ T lu_abs(T v)
@@ -54,7 +54,7 @@ static __device__ unsigned lu_bits(float v)
     return bits;
 }
 
-/* The larger of two pivot candidates; if they are equal, the one in the upper row. */
+/* The larger of two pivot candidates; if they are equal, the candidate in the upper row. */
 template <typename T> __device__ void lu_larger(T &best, int &at, T other, int where)
 {
     if (!(other > best || (other == best && where < at))) return;
@@ -77,7 +77,8 @@ template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
     memcpy(&best, &bits, sizeof best);
 }
 
-/* The best candidate of the block, returned to all threads after one barrier; high and where: LU_WARPS free slots. */
+/* The best candidate of the block, returned to all threads after one barrier; `high` and `where` have LU_WARPS slots
+   each for temporary values. */
 template <typename T, typename H, typename P> __device__ void lu_block_argmax(T &best, int &at, H high, P where)
 {
     int lane = threadIdx.x % WARP, slot = lane % LU_WARPS;

@@ -1,4 +1,4 @@
-/* Textures in the kernel dialect: only one-dimensional, read-only ones over an array in linear memory.
+/* Textures in the kernel dialect: only one-dimensional, read-only textures over an array in linear memory.
 
    A kernel takes TEXTURE(T) and reads texel<T>(t, i); a launch passes TEXTURE_OF(name, handle, p, n, T). On the GPU a
    texture is an object that texture_new makes and texture_free releases; on the emulator it is the array itself. */
@@ -58,8 +58,8 @@ static inline bool texture_new(const struct device *d, void *p, int64_t n, enum 
     return true;
 }
 
-/* The sync makes d the current device and waits for its launches. If that fails, the device is lost together with its
-   textures. */
+/* The sync makes d the current device and waits for its launches. If the sync fails, the device is lost together with
+   its textures. */
 static inline void texture_free(struct device *d, uint64_t handle)
 {
     if (d->ops->sync(d, nullptr)) cudaDestroyTextureObject(handle);

@@ -22,7 +22,7 @@ static inline int64_t tiles_for(int64_t steps)
 
 /* ---- the start of each tile ---- */
 
-/* Merge two ascending lists a[0..na-1] and b[0..nb-1]; of equal elements, those of a come first. Returns how many of
+/* Merge two ascending lists a[0..na-1] and b[0..nb-1]; among equal elements, those of a come first. Returns how many of
    the first `step` elements of the merged list come from a. */
 template <typename A, typename B> __device__ int64_t of_first(A a, int64_t na, B b, int64_t nb, int64_t step)
 {
@@ -61,8 +61,8 @@ __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const 
     cut[2 * b + 1] = (int)(from + within);
 }
 
-/* A tile: its first row and the first entries in A and in the transpose, then how many of each it spans. The last row
-   may belong to it only in part. */
+/* A tile: its first row, its first entry in A and its first entry in the transpose, then the number of rows and of
+   entries in each. Only a part of the last row may belong to the tile. */
 struct row_tile {
     int64_t row, from, tfrom;
     int rows, n, tn;
@@ -95,7 +95,7 @@ template <typename S> __device__ int row_at(S start, int rows, int step)
 template <typename P, typename S> __device__ void rows_of(row_tile t, P ptr, S start, S row_of)
 {
     for (int i = threadIdx.x; i <= t.rows; i += TILE_BLOCK) start[i] = (int)(i + (ptr[t.row + i] - t.from));
-    __syncthreads(); /* all threads of the block: start is complete */
+    __syncthreads(); /* all threads of the block: `start` is complete */
     int step = (int)threadIdx.x * TILE_EACH, end = min(step + TILE_EACH, t.rows + t.n);
     if (step < end) {
         int i = row_at(start, t.rows, step);
@@ -106,7 +106,7 @@ template <typename P, typename S> __device__ void rows_of(row_tile t, P ptr, S s
                 row_of[step - i] = i;
         }
     }
-    __syncthreads(); /* all threads of the block: row_of is complete */
+    __syncthreads(); /* all threads of the block: `row_of` is complete */
 }
 
 /* An exclusive scan over the block: returns the sum of v over the threads before this one, and the sum over the block
@@ -119,7 +119,7 @@ template <typename S> __device__ int sum_before(int v, S part, int *all)
         if (lane >= d) sum += other;
     }
     if (lane == WARP - 1) part[warp] = sum;
-    __syncthreads(); /* all threads of the block: part is complete */
+    __syncthreads(); /* all threads of the block: `part` is complete */
     int warps_before = 0, block_sum = 0;
     for (int w = 0; w < TILE_WARPS; w++) {
         if (w < warp) warps_before += part[w];

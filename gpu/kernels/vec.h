@@ -47,7 +47,7 @@ static __device__ bool vec_last_block(GPTR(unsigned) ticket)
         if (last[0]) ticket[0] = 0;
         __threadfence();
     }
-    __syncthreads(); /* all of the block: the answer is in shared memory */
+    __syncthreads(); /* all of the block: last[0] is in shared memory */
     return last[0] != 0;
 }
 
@@ -73,8 +73,8 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
     live[LIVE_DONE] = done;
 }
 
-/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A gain of 1% in the residual is
-   a factor of 0.99^2 in its square. All reads come before the first write, so that they overlap. */
+/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A residual that is 1% smaller has
+   a square that is smaller by the factor 0.99^2. All reads come before the first write, so that they overlap. */
 template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
@@ -161,7 +161,7 @@ template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums mor
     return {t.a + more.a, t.b + more.b, vec_join<vec_most<PASS>>(t.c, more.c)};
 }
 
-/* Add the sums of the lane d further on. All lanes of the warp take part. */
+/* Add the sums of the lane that is d lanes further on. All lanes of the warp take part. */
 template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
 {
     vec_sums more = {__shfl_down_sync(FULL_MASK, t.a, d), 0, 0};
@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
 
 /* ---- the launches ---- */
 
-/* As many blocks as the elements need, but at most as many as run at once, and at least one: it writes the sum of an
-   empty vector, 0. */
+/* As many blocks as the elements need, but at most as many as run at once, and at least one, which writes the sum 0 of
+   an empty vector. */
 static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
 {
     unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;
@@ -289,7 +289,8 @@ namespace host
 
 enum { ALONE = 1 << 14, STRETCH = 1024 };
 
-/* Sums are computed by segments, whose number depends on n only: the result does not depend on the threads. */
+/* Sums are computed by segments, whose number depends on n only: the result does not depend on the number of threads.
+ */
 static inline int stretches(int64_t n)
 {
     int64_t k = (n + STRETCH - 1) / STRETCH;

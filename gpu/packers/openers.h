@@ -3,8 +3,9 @@
 
    Each entry has a key: its block column (BSR) or the offset of its diagonal. An entry is an opener if it is the first
    in its band with its key. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of entries,
-   counts the keys of all earlier bands. Within a band, a key's place is the number of openers with smaller keys, which
-   a binary search per row yields because columns ascend. No two threads write the same place, and no sort is needed. */
+   counts the keys of all earlier bands. Within a band, the index of a key is the number of openers with smaller keys; a
+   binary search per row finds this number, because columns ascend. No two threads write the same element, and no sort
+   is needed. */
 #ifndef OPENERS_H
 #define OPENERS_H
 
@@ -93,7 +94,7 @@ __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int)
     }
 }
 
-/* The place of a key in keys[from .. end-1], which contains it. */
+/* The index of a key in keys[from .. end-1]; the key must be there. */
 template <typename P> __device__ int64_t place_of_key(P keys, int64_t from, int64_t end, int key)
 {
     return last_not_above(keys, from, end - 1, key);
@@ -109,7 +110,7 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     return packing_exclusive_scan(p, ROOM_AT, p->nnz, n, e);
 }
 
-/* Call this after count_openers. Write the place where the keys of band b begin to band[b], and the keys of all
+/* Call this after count_openers. Write the index at which the keys of band b begin to band[b], and the keys of all
    bands to `keys`. */
 template <typename KEYS>
 static void put_openers(struct packing *p, int64_t height, int64_t width, int64_t n, void *band, void *keys)

@@ -1,4 +1,4 @@
-/* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the one
+/* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the block
    before shares its record. */
 #include "openers.h"
 #include "formats/fmt_brcsd2.h"
@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread b: how many numbers block b adds to the records: a count plus its offsets, or none if its offsets equal those
+/* Thread b: how many integers block b adds to the records: a count plus its offsets, or none if its offsets equal those
    of the block before. */
 __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(int64_t) at)
 {
@@ -18,7 +18,7 @@ __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const 
     at[b] = n == before && d == n ? 0 : 1 + n;
 }
 
-/* Thread b: where block b's record begins; the last block of a record counts its blocks. */
+/* Thread b: the index at which block b's record begins; the last block of a record counts its blocks. */
 __global__ void brcsd2_ptr(int64_t blocks, GPTR(const int) dnum, GPTR(const int64_t) at, GPTR(int) ptr, GPTR(int) out)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -77,7 +77,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
-    .about = "finds each block's diagonals as in hdia; one thread per block compares it with the block before",
+    .about = "finds each block's diagonals as in hdia; one thread per block compares the block with the one before",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,4 +1,4 @@
-/* CSR to BSR on a device: openers give the blocks, then every entry is written to its place. */
+/* CSR to BSR on a device: openers give the blocks, then every entry is written to its slot. */
 #include "openers.h"
 #include "formats/fmt_bsr.h"
 

@@ -1,4 +1,4 @@
-/* CSR to dense on a device: write zeros, then every entry to its place. */
+/* CSR to dense on a device: write zeros, then write every entry to its slot. */
 #include "pack.h"
 #include "formats/fmt_dense.h"
 

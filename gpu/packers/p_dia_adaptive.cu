@@ -1,6 +1,5 @@
 /* CSR to DIA-Adaptive on a device: plans the candidate formats in turn until one has little padding, then packs that
- * one.
- */
+   one. */
 #include "pack.h"
 #include "formats/fmt_dia_adaptive.h"
 
@@ -29,7 +28,7 @@ static bool plan_as(struct packing *p, int64_t as, struct err *e)
     return ok;
 }
 
-/* The format planned last is the one that is packed, so the rooms hold its data. */
+/* The format planned last is the format that is packed, so the work areas hold its data. */
 static bool plan(struct packing *p, struct err *e)
 {
     const int64_t *param = p->S.param;

@@ -1,5 +1,6 @@
-/* CSR to DRM on a device: openers give the diagonals of each segment. The host reads how many each segment has and does
-   the sequential rearranging and merging; the device writes the values in the resulting order. */
+/* CSR to DRM on a device: openers give the diagonals of each segment. The host reads the number of diagonals of each
+   segment, and rearranges and merges the segments one after another; the device writes the values in the resulting
+   order. */
 #include "openers.h"
 #include "formats/fmt_drm.h"
 #include "base/mem.h"
@@ -17,7 +18,8 @@ __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int)
     out[base[h] + d - band[h]] = offsets[d];
 }
 
-/* One thread per entry of a tile writes row t of diagonal d of segment h. base[h]: where that segment begins. */
+/* One thread per entry of a tile writes row t of diagonal d of segment h. base[h]: the index at which that segment
+   begins. */
 template <typename T>
 __global__ void drm_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t nrows, GPTR(const int) band, GPTR(const int) offsets,
@@ -52,7 +54,7 @@ static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
            drm_lay(before, n, p->S.param[0], layout_of(p), e);
 }
 
-/* Set base[h], also in ROOM_BASE, to the place where the diagonals of segment h begin in the new order. */
+/* Set base[h], also in ROOM_BASE, to the index at which the diagonals of segment h begin in the new order. */
 static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
 {
     const struct drm_layout *L = layout_of(p);

@@ -20,7 +20,7 @@ __global__ void hdc_count(int64_t steps, GPTR(const int) cut, GPTR(const int) pt
     }
 }
 
-/* Thread d: replace the count of diagonal d by 1 if it is stored whole, else by 0. */
+/* Thread d: replace the count of diagonal d by 1 if the diagonal is stored whole, else by 0. */
 __global__ void hdc_choose(int64_t span, int64_t least, GPTR(int64_t) at)
 {
     int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -41,8 +41,8 @@ __global__ void hdc_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr
     }
 }
 
-/* One thread per entry of a tile: write it to its diagonal, or else to the compressed rows at the prefix sum rest[k].
- */
+/* One thread per entry of a tile: write the entry to its diagonal, or else to the compressed rows at the prefix sum
+   rest[k]. */
 template <typename T>
 __global__ void hdc_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t rows, GPTR(const int64_t) at, GPTR(const int64_t) rest,

@@ -46,7 +46,7 @@ __global__ void sccsr_slots(sccsr_layout L, GPTR(const uint64_t) length, GPTR(in
     at[s] = g.c * (int64_t)length[g.first + end - 1];
 }
 
-/* Thread k: write the row at place k of row_index and its length; -1 and 0 for the fillers at the end of a segment. */
+/* Thread k: write the row at index k of row_index and its length; -1 and 0 for the fillers at the end of a segment. */
 __global__ void sccsr_places(sccsr_layout L, GPTR(const uint64_t) length, GPTR(const int64_t) sorted,
                              GPTR(int) out_length, GPTR(int) out_index)
 {

@@ -65,7 +65,7 @@ static enum room order_of(const struct packing *p)
     return p->sorted ? ROOM_PAYLOAD2 : ROOM_PAYLOAD;
 }
 
-/* With windows of one row, nothing has to be sorted. */
+/* With windows of one row, there is nothing to sort. */
 static bool sort_rows(struct packing *p, struct err *e)
 {
     int64_t sigma = p->S.param[1], longest = 0;
@@ -105,7 +105,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(sell) = {
     .format = &format_sell,
-    .about = "a radix sort of the rows by window and length; then one thread per slot, which searches its slice",
+    .about = "a radix sort of the rows by window and length; then one thread per slot, which searches for its slice",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

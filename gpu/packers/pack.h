@@ -1,6 +1,5 @@
 /* For the packers, p_FORMAT.cu: macros that pass a conversion's arrays to kernels, and steps that several packers
- * share.
- */
+   share. */
 #ifndef PACK_H
 #define PACK_H
 
@@ -19,7 +18,7 @@
     extern "C" const struct packer PACKER_SYMBOL(id); \
     const struct packer PACKER_SYMBOL(id)
 
-/* Launch arguments: the arrays of the CSR matrix, array k of the result, the first n items of room r. */
+/* Launch arguments: the arrays of the CSR matrix, array k of the result, the first n items of work area r. */
 #define PACK_PTR(p) VECTOR("ptr", ROLE_POINTERS, (p)->A->ptr[CSR_PTR], (p)->rows + 1, const int)
 #define PACK_COL(p) VECTOR("col", ROLE_COLUMNS, (p)->A->ptr[CSR_COL], (p)->nnz, const int)
 #define PACK_VAL(p, ...) VECTOR("val", ROLE_VALUES, (p)->A->ptr[CSR_VAL], (p)->nnz, const __VA_ARGS__)
@@ -77,10 +76,10 @@ bool longest_of(struct packing *p, int64_t *longest, struct err *e);
 template <typename T> void launch_zero(struct device *d, void *to, int64_t n);
 /* ptr[i] = at[i] for i <= n */
 void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr);
-/* start[b] = at[k] for the first entry k of each band of `height` rows, plus one value for the end. Room `at` has one
-   value per entry. */
+/* start[b] = at[k] for the first entry k of each band of `height` rows, plus one value for the end. The work area `at`
+   has one value per entry. */
 void launch_band_starts(struct packing *p, enum room at, int64_t bands, int64_t height, void *start);
-/* to[i] = integer i of room `from`, i < n */
+/* to[i] = integer i of work area `from`, i < n */
 void launch_copy(struct packing *p, enum room from, int64_t n, void *to);
 /* Mark and count the diagonals that have an entry. ROOM_AT receives the prefix sums of the marks: the diagonal with
    offset d - rows has number at[d] if at[d + 1] > at[d]; otherwise it has no entry. */

@@ -1,5 +1,5 @@
-/* The registry of packers, from packers.def: the emulator's, and with CUDA also those compiled by nvcc from the same
-   source. */
+/* The registry of packers, from packers.def: the packers of the emulator, and with CUDA also those that nvcc compiled
+   from the same source. */
 #include "machine/device.h"
 #include "machine/packer.h"
 

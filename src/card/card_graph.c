@@ -18,7 +18,7 @@ static bool has_room(const struct csr *A, int need, const char *what, struct err
         return fail(e, E_LIMIT, "%s: the matrix has %lld nonzeros, the limit is %d", what, (long long)A->nnz,
                     GRAPH_NNZ);
     if (bytes < (double)mem_available()) return true;
-    return fail(e, E_MEMORY, "%s needs about %s, but only %s of memory are free", what,
+    return fail(e, E_MEMORY, "%s needs about %s, but only %s of memory is free", what,
                 show_bytes(bytes, text, sizeof text), show_bytes((double)mem_available(), have, sizeof have));
 }
 

@@ -107,7 +107,7 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
     char needs[256], have[32];
     describe(p, needs, sizeof needs);
     if (p->bytes > memory)
-        return fail(e, E_LIMIT, "%s, but only %s of memory are free; choose another format", needs,
+        return fail(e, E_LIMIT, "%s, but only %s of memory is free; choose another format", needs,
                     show_bytes((double)memory, have, sizeof have));
     if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
     fail(e, E_LIMIT, "%s", needs);

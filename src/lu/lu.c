@@ -98,12 +98,12 @@ static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
     bool host_memory = o->dev->kind != DEV_CUDA;
     if (!o->dev->ops->memory(o->dev, &there, &total, e)) return false;
     if (bytes > there)
-        return fail(e, E_MEMORY, "%s: a dense %s matrix of %lld rows and its vectors need %s, %s are free",
+        return fail(e, E_MEMORY, "%s: a dense %s matrix of %lld rows and its vectors need %s, but only %s is free",
                     o->dev->name, type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
                     show_bytes((double)there, have, sizeof have));
     if (host_memory) bytes *= 2;
     if (bytes <= here) return true;
-    return fail(e, E_MEMORY, "a dense %s matrix of %lld rows needs %s of the host's memory%s, %s are free",
+    return fail(e, E_MEMORY, "a dense %s matrix of %lld rows needs %s of the host's memory%s, but only %s is free",
                 type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
                 host_memory ? " (for the matrix and its factors)" : "", show_bytes((double)here, have, sizeof have));
 }

@@ -107,7 +107,7 @@ static void compare(const char *what, const struct stored *S, const struct store
 /* The device must refuse what the host refuses, in the same words except for the available memory. */
 static void check_refusal(const char *what, const struct err *host, const struct err *here)
 {
-    if (strstr(host->text, "memory are free") && (here->code == E_LIMIT || here->code == E_MEMORY)) return;
+    if (strstr(host->text, "memory is free") && (here->code == E_LIMIT || here->code == E_MEMORY)) return;
     if (here->code != host->code) fail_msg("%s: `%s` on the host, `%s` here", what, host->text, here->text);
     assert_string_equal(here->text, host->text);
 }

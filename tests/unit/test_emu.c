@@ -83,17 +83,18 @@ static void test_shared_is_poisoned(void **state)
 static const struct {
     const char *kernel, *line, *text;
 } findings[] = {
-    {"read_outside", "out[threadIdx.x] = a[threadIdx.x + 1]", "thread 31: index 32 of a is outside it: it has 32"},
-    {"write_before", "out[static_cast<int>(threadIdx.x) - 1]", "thread 0: index -1 of y is outside it"},
-    {"atomic_outside", "atomicAdd(out + 1000, 1)", "index 1000 of y is outside it: it has 256"},
-    {"shared_outside", "s[threadIdx.x] = 1", "thread 8: index 8 of s is outside it: it has 8"},
+    {"read_outside", "out[threadIdx.x] = a[threadIdx.x + 1]",
+     "thread 31: index 32 of a is outside the array, which has 32"},
+    {"write_before", "out[static_cast<int>(threadIdx.x) - 1]", "thread 0: index -1 of y is outside the array"},
+    {"atomic_outside", "atomicAdd(out + 1000, 1)", "index 1000 of y is outside the array, which has 256"},
+    {"shared_outside", "s[threadIdx.x] = 1", "thread 8: index 8 of s is outside the array, which has 8"},
     {"barrier_after_return", NULL, "thread 0 waits here, but thread 5 has returned"},
     {"barrier_two_lines", NULL, "thread 0 waits here, thread 7 at line"},
     {"mask_after_return", "__shfl_down_sync(FULL_MASK, 1, 1)", "names lane 20, which has returned"},
     {"mask_without_me", "0xfffffffeu, 1, 1", "does not name the calling lane 0"},
     {"read_unnamed", "__shfl_sync(0xffffu, 1, 20)", "reads lane 20, which the mask 0000ffff does not name"},
     {"others_elsewhere", "__shfl_sync(FULL_MASK, 1, 0)", "never completes: lane 0 of warp 0"},
-    {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; a block has 49152"},
+    {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; the maximum is 49152"},
     {"block_too_big", NULL, "1025 x 1 x 1 threads cannot be launched"},
     {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
 };
@@ -123,7 +124,7 @@ static void test_finding_in_header(void **state)
     emu_test_run("outside_in_header", y);
     assert_false(emu_sync(&e));
     assert_memory_equal(e.where, "csr_rows.h:", 11);
-    assert_non_null(strstr(e.text, "index 1 of x is outside it: it has 1"));
+    assert_non_null(strstr(e.text, "index 1 of x is outside the array, which has 1"));
 }
 
 static void test_first_finding_stays(void **state)

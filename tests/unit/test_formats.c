@@ -504,10 +504,10 @@ static const struct {
     {10000000000, true, NULL},
     {4800000000, true, NULL},
     {4799999999, true,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory are free; choose another "
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory is free; choose another "
      "format"},
     {1000000, false,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory are free; choose another "
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory is free; choose another "
      "format"},
 };
 

@@ -482,7 +482,7 @@ static void test_findings(void **state)
     assert_true(subject_new(&s, thesis4(), "csr", T_F64));
     assert_false(count_kernel(&emu_test_outside, &s.M, 0, NULL, NULL, &counted, &e));
     assert_int_equal(e.code, E_DEVICE);
-    assert_non_null(strstr(e.text, "thread 3: index 4 of x is outside it"));
+    assert_non_null(strstr(e.text, "thread 3: index 4 of x is outside the array"));
     count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
     assert_int_equal(loads_of("val").lanes, 9);
     subject_free(&s);
