@@ -1,4 +1,4 @@
-/* The program: options, files, and where commands come from: -c, scripts, a pipe, or the prompt. */
+/* The program: reads the options and files, and runs the commands given by -c, scripts, a pipe, or the prompt. */
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -18,7 +18,7 @@
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2, ASKED_MAX = 256 };
 
-/* What -c, -f and -v ask for, in their order. */
+/* What -c, -f and -v request, in the order given. */
 struct todo {
     int option;
     const char *text;
@@ -33,7 +33,7 @@ struct options {
     int nfiles;
 };
 
-/* A missing standard stream becomes one that fails, so that no file opened later takes its number. */
+/* Replace a missing standard stream by one that fails, so that no file opened later takes its number. */
 static void keep_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -87,7 +87,7 @@ static bool take_option(struct options *o, int c)
         return true;
     default:
         fputs("Try warpspy --help.\n", stderr);
-        return false; /* getopt has said what is wrong */
+        return false; /* getopt has printed the error */
     }
 }
 
@@ -101,7 +101,7 @@ static bool parse(int argc, char **argv, struct options *o)
     return true;
 }
 
-/* Tell what was asked; false: nothing was. */
+/* Print what --help, --version and similar options request; false: this option is none of them. */
 static bool tell(const struct todo *t, int *status)
 {
     if (t->option == OPT_HELP)
@@ -117,13 +117,14 @@ static bool tell(const struct todo *t, int *status)
     return true;
 }
 
-/* --version, --help and the like answer at once, whatever else was asked; the exit status, or -1. */
+/* If --version, --help or a similar option was given, print the answer and ignore everything else. Returns the exit
+   status, or -1 if there was no such option. */
 static int answer(const struct options *o)
 {
     int status = 0;
     for (int i = 0; i < o->ntodo; i++) {
         if (!tell(&o->todo[i], &status)) continue;
-        if (status) return wrong_usage("expected bash or zsh after --completion"), status;
+        if (status) return wrong_usage("--completion needs the name of a shell: bash or zsh"), status;
         if (!fflush(stdout) && !ferror(stdout)) return 0;
         fprintf(stderr, "warpspy: cannot write: %s\n", strerror(errno));
         return STATUS_FAILED;
@@ -144,7 +145,7 @@ static bool load_files(struct session *s, const struct options *o, bool stop)
     return all;
 }
 
-/* -v names a view, or else a file to be seen. */
+/* -v names a view, or a file to load and view. */
 static bool run_view(struct session *s, const char *what)
 {
     if (registry_find(s->front->views, what) || access(what, F_OK))
@@ -175,7 +176,7 @@ static int work(struct session *s, const struct options *o)
     return run_stream(s, stdin, "stdin", false) && ok ? 0 : STATUS_FAILED;
 }
 
-/* What was kept is used; a broken file is no reason not to start. */
+/* Apply the saved options; a broken file does not prevent the start. */
 static void use_options(struct session *s)
 {
     char warned[1024];
@@ -214,7 +215,7 @@ int main(int argc, char **argv)
 {
     static struct options o;
     keep_streams();
-    setlocale(LC_CTYPE, ""); /* numbers stay those of C */
+    setlocale(LC_CTYPE, ""); /* LC_NUMERIC stays "C" */
     if (!parse(argc, argv, &o)) return STATUS_USAGE;
     int status = answer(&o);
     return status >= 0 ? status : run_session(&o);

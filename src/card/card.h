@@ -60,10 +60,10 @@ extern const struct card_line *const card_lines[]; /* ended by NULL, in the orde
 
 /* Results that several lines use. The functions below compute each of them once. */
 struct card_values {
-    int64_t zeros, bad, empty;  /* numbers of stored zeros, of NaN and inf, and of empty rows */
+    int64_t zeros, bad, empty;  /* number of stored zeros, of NaN or inf values, and of empty rows */
     int64_t zero_row, zero_col; /* position of the first stored zero; row INT64_MAX: there is none */
-    int64_t bad_row, bad_col;   /* position of the first NaN or inf, likewise */
-    int64_t empty_row;          /* first empty row, likewise */
+    int64_t bad_row, bad_col;   /* position of the first NaN or inf; row INT64_MAX: there is none */
+    int64_t empty_row;          /* first empty row; INT64_MAX: there is none */
 };
 struct card_columns {
     int *length; /* entries per column */
@@ -72,9 +72,9 @@ struct card_columns {
 };
 struct card_symmetry {
     int64_t off;       /* entries (i, j) off the diagonal */
-    int64_t mirrored;  /* those for which (j, i) is stored too */
-    int64_t equal;     /* those with a_ij == a_ji, bit by bit */
-    int64_t conjugate; /* those with a_ij == conj(a_ji) */
+    int64_t mirrored;  /* entries off the diagonal for which (j, i) is stored too */
+    int64_t equal;     /* entries off the diagonal with a_ij == a_ji, bit by bit */
+    int64_t conjugate; /* entries off the diagonal with a_ij == conj(a_ji) */
     double skew;       /* ||A - A'||_F / ||A||_F, without conjugation; NaN if A has NaN or inf */
     bool pattern;      /* the pattern is symmetric */
     bool values;       /* A = A' */
@@ -103,16 +103,16 @@ struct card {
     struct card_dm dm;
     bool has_values, has_columns, has_symmetry, has_fill, has_dm;
     enum card_sign sign; /* what `definite` proved */
-    bool positive_discs; /* all Gershgorin discs lie right of 0 */
-    bool singular;       /* a line proved it: an empty row or column, the structural rank, or LU */
+    bool positive_discs; /* all Gershgorin discs lie to the right of 0 */
+    bool singular;       /* a line proved A singular: by an empty row or column, the structural rank, or LU */
     bool stopped;        /* by Ctrl-C */
     int n;
     struct card_row *row; /* [n], one per line; owned */
 };
 
-/* Fills in a card of A: the line `only` if that is not NULL, otherwise every line that is cheap, and the costly ones
-   too if `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY before any line
-   ran; E_USAGE if there is no line `only`. */
+/* Fills in a card of A: the line `only` if `only` is not NULL, otherwise every cheap line, and also the costly lines if
+   `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY if memory runs out
+   before the first line runs; E_USAGE if there is no line `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);
@@ -123,7 +123,8 @@ struct card_text {
     char text[sizeof(((struct card_row *)0)->finding) + 160];
 };
 struct card_text card_text(const struct card_row *r);
-/* For tests: the row of a line, or NULL; and the value of a key, with true if it is known. */
+/* For tests. card_row returns the row of a line, or NULL. card_value stores the value of a key, and returns false if
+   the value is not known. */
 const struct card_row *card_row(const struct card *c, const char *name);
 bool card_value(const struct card *c, const char *line, const char *key, double *value);
 
@@ -138,7 +139,7 @@ void card_advise_regular(struct card_row *r, const char *text);
 /* Appends to the advice unless the line would become wider than CARD_WIDTH. */
 void card_add_advice(struct card_row *r, const char *text);
 double card_size(const struct csr *A, int64_t k); /* |a| of entry k */
-/* "12,345". Returned by value, so that one call to card_say may contain several. */
+/* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */
 struct card_digits {
     char text[40];
 };
@@ -163,7 +164,7 @@ extern double card_flops_most;        /* a Cholesky factorisation with more oper
 extern const char *card_cholmod_name; /* file name of the library; tests set one that does not exist */
 struct card_cholesky {
     bool positive;  /* A is positive definite: L exists */
-    int64_t failed; /* if not, the column of A, counted from 0, whose pivot was not positive */
+    int64_t failed; /* if not positive: the column of A, counted from 0, whose pivot was not positive */
     double nnz;     /* entries of L */
 };
 /* Factors the symmetric (or hermitian) A = L L'. E_UNSUPPORTED if libcholmod is not installed. */

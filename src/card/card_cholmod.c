@@ -31,7 +31,8 @@ static bool load_symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* The library has all functions, and its version matches the structs that this file was compiled with. */
+/* Returns true if the library has all functions and its version matches the structs that this file was compiled
+   with. */
 static bool is_compatible(void)
 {
     int version[3] = {0};

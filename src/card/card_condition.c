@@ -1,4 +1,4 @@
-/* Report card: the condition number, which bounds the digits that a solve loses, by two estimates from below. */
+/* Report card: two lower estimates of the condition number, which bounds the number of digits that a solve loses. */
 #include "card.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
@@ -67,7 +67,7 @@ static int largest_of(const double *x, int n)
 }
 
 /* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|, which it returns.
-   Except for start 0 the mean has random signs: several starts make it less likely that all end at a local maximum
+   Except for start 0, the mean has random signs: several starts make it less likely that all end at a local maximum
    (Higham and Tisseur 2000). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* A factorisation with more operations is not started, nor one whose factor would not fit the available memory. */
+/* A factorisation that needs more operations, or whose factor would not fit in the available memory, is not started. */
 double card_flops_most = 1e11;
 
 extern const struct card_line card_line_gershgorin;
@@ -48,7 +48,7 @@ struct dominant {
     int64_t zeros;           /* stored zeros off the diagonal: they are no edges of the graph */
 };
 
-/* The sum is compensated: high + low. A row whose diagonal equals it is thus found to be weak, not strict. */
+/* The sum is compensated (high + low), so that a row whose diagonal equals the sum is found to be weak, not strict. */
 static void visit_dominant(const struct csr *A, int64_t row, void *part)
 {
     struct dominant *d = part;
@@ -149,7 +149,7 @@ static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct
     }
     if (!discs.line->run(c, &discs, e)) return false;
     if (c->positive_discs) {
-        card_say(r, "positive definite: all Gershgorin discs lie right of 0");
+        card_say(r, "positive definite: all Gershgorin discs lie to the right of 0");
         card_advise(r, "cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }

@@ -53,8 +53,8 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- dominance ---- */
 
-/* 2: strict, 1: weak, 0: failing. Sums that agree to 12 digits count as equal, because the rest may be rounding error,
-   here or in the file. */
+/* Returns 2: strict, 1: weak, 0: failing. Sums that agree to 12 digits count as equal, because a smaller difference may
+   be a rounding error, here or in the file. */
 static int dominance_of(double diagonal, double others)
 {
     if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
@@ -62,7 +62,7 @@ static int dominance_of(double diagonal, double others)
 }
 
 struct dominance {
-    int64_t count[3]; /* rows that fail, that are weak, that are strict */
+    int64_t count[3]; /* numbers of failing, weak and strict rows */
     int64_t first;    /* first row that fails */
     double worst;     /* smallest |a_ii| / sum of the other |a_ij| */
 };
@@ -106,7 +106,7 @@ static void say_weak(struct card_row *r, const struct dominance *d)
         card_advise(r, "Jacobi if irreducible");
     } else {
         card_say(r, "weak in all rows");
-        card_advise(r, "singular perhaps, as a graph's Laplacian is");
+        card_advise(r, "possibly singular, like a graph's Laplacian");
     }
 }
 
@@ -193,7 +193,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
             card_say(r, "%s off the diagonal above 0, first in row %lld", card_count(s->positive).text,
                      (long long)s->first);
         card_advise(r, "no M-matrix");
-        if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance it cannot fail */
+        if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance ILU(0) cannot fail */
     } else if (dominant) {
         card_say(r, "M-matrix (signs, strict dominance)");
         card_advise(r, "ILU(0) cannot break down");

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Most nonzeros: these libraries compute small multiples of nnz in 32-bit integers. */
+/* The largest number of nonzeros: these libraries compute small multiples of nnz in 32-bit integers. */
 enum { GRAPH_NNZ = 400000000 };
 
 static bool has_room(const struct csr *A, int need, const char *what, struct err *e)

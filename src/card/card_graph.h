@@ -15,7 +15,8 @@ struct card_graph {
     int *p, *i;     /* row pointers and column indices; owned */
     double *x, *z;  /* real and imaginary parts; owned; NULL if only the pattern was copied */
 };
-/* `need` is the most memory that the work takes, in bytes per nonzero. E_MEMORY if the system has less available. */
+/* `need` is the most memory that the work takes, in bytes per nonzero. Fails with E_MEMORY if less memory is
+   available. */
 bool card_graph_new(struct card_graph *g, const struct csr *A, bool values, int need, const char *what, struct err *e);
 void card_graph_free(struct card_graph *g);
 /* The same arrays as a CXSparse matrix; nothing is copied. */

@@ -100,7 +100,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
 
 struct discs {
     double low, high;           /* interval that covers the real parts of all discs */
-    double sure_low, sure_high; /* the same, widened by the rounding errors of the sums */
+    double sure_low, sure_high; /* that interval, widened by the rounding errors of the sums */
 };
 
 static const struct discs no_discs = {INFINITY, -INFINITY, INFINITY, -INFINITY};

@@ -11,8 +11,8 @@
 /* ---- bandwidth and profile ---- */
 
 struct band {
-    int64_t lower, upper; /* most columns that an entry lies left and right of the diagonal */
-    int64_t left;         /* sum over the rows of the columns between a row's first entry and the diagonal */
+    int64_t lower, upper; /* largest distance of an entry to the left and to the right of the diagonal, in columns */
+    int64_t left; /* sum over all rows of the number of columns between the row's first entry and the diagonal */
 };
 
 static void visit_band(const struct csr *A, int64_t row, void *part)
@@ -79,7 +79,7 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- quantiles of lengths ---- */
 
-/* q[i] = the smallest length that a share p[i] of all n rows or columns do not exceed. */
+/* q[i] = the smallest length that a share p[i] of all n rows or columns does not exceed. */
 static bool quantiles(const int *length, int64_t n, int most, const double *p, int64_t *q, int np, struct err *e)
 {
     int64_t *count = mem_zero((int64_t)most + 1, sizeof *count, "lengths", e);

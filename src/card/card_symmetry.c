@@ -21,8 +21,9 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* Entry k lies off the diagonal; `at` is its mirror image, -1 if that is not stored. Without a mirror image the entry
-   appears twice in A - A', with both signs. With one, the second term is added when the mirror image is visited. */
+/* Entry k lies off the diagonal; `at` is its mirror image, -1 if that is not stored. Without a mirror image, the entry
+   appears twice in A - A', with both signs. If it has a mirror image, the second term is added when the mirror image is
+   visited. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);
@@ -158,7 +159,7 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
         card_say(r, "%s", c->A->imag ? "hermitian" : "symmetric");
-        card_advise(r, "cg if it is definite too, half of it is enough to store");
+        card_advise(r, "cg if it is also definite; half of it is enough to store");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");
     } else {
@@ -171,7 +172,7 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_pattern = {
     .name = "pattern",
     .real = true,
-    .about = "is the pattern symmetric; the share of the entries off the diagonal that have a mirror image",
+    .about = "is the pattern symmetric? Also shows the share of the entries off the diagonal that have a mirror image",
     .keys = {{"pattern_symmetric", CARD_BOOL}, {"mirrored", CARD_NUM}},
     .square = true,
     .run = run_pattern,
@@ -179,8 +180,8 @@ const struct card_line card_line_pattern = {
 const struct card_line card_line_values = {
     .name = "values",
     .real = true,
-    .about =
-        "does A equal its transpose; ||A - A'|| / ||A|| in the Frobenius norm, which is twice the skew part's share",
+    .about = "does A equal its transpose? Also shows ||A - A'|| / ||A|| in the Frobenius norm, which is twice the skew "
+             "part's share",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
     .run = run_values,

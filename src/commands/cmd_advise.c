@@ -1,4 +1,5 @@
-/* advise: all kernels by predicted time, with the cost of conversion to their format, and when it pays for itself. */
+/* advise: ranks all kernels by predicted time, and shows what the conversion to their format costs and when it pays for
+   itself. */
 #include "session/args.h"
 #include "machine/bench.h"
 #include "session/command.h"
@@ -84,7 +85,8 @@ static double cost_us(const struct modeled *k)
     return needs_no_conversion(k) ? 0 : k->prep_us;
 }
 
-/* SpMVs after which k has overtaken the fastest csr kernel; infinite: never; NaN: k is a csr kernel itself. */
+/* The number of SpMVs after which k has overtaken the fastest csr kernel; infinite: never; NaN: k is a csr kernel
+   itself. */
 static double pays_after(const struct advising *v, const struct modeled *k)
 {
     if (!v->csr || needs_no_conversion(k)) return NAN;
@@ -168,8 +170,8 @@ static bool say(const struct advising *v, struct advice *a, const struct machine
         sampled |= a->k[order[i]].work.sampled;
     }
     modeled_remarks(v->s->out, g, sampled);
-    out_text(v->s->out,
-             "Conversion: on this machine's host, from csr. Library kernels (cuSPARSE) cannot be emulated: `bench`.");
+    out_text(v->s->out, "Conversions are timed on this machine's host, from csr. Library kernels (cuSPARSE) cannot be "
+                        "emulated; `bench` times them.");
     for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
     mem_free(order);
     return true;

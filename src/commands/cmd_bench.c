@@ -41,7 +41,7 @@ static void results_free(struct results *r)
     mem_free(r->refused);
 }
 
-/* Measure one kernel. A failure of only this kernel is recorded; false: the command ends. */
+/* Measure one kernel. If only this kernel fails, record the failure and return true; false ends the command. */
 static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
@@ -70,7 +70,7 @@ static bool bench_all(struct session *s, const struct spmv_request *w, const cha
     return true;
 }
 
-/* Text only, below the table; JSON and CSV have rows for the kernels that do not fit. */
+/* As text, show the reason below the table; in JSON and CSV, each kernel that does not fit has a row. */
 static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
@@ -138,12 +138,12 @@ const struct command command_bench = {
     .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help =
-        "us is the median of the repetitions, +- half the interquartile range, prep us the packing time on the\n"
-        "host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured read\n"
-        "bandwidth. Below the table: the load balance of diagonal formats, kernels that prepare something on the\n"
+        "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
+        "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured read\n"
+        "bandwidth. Below the table: the load balance of diagonal formats, kernels that prepare data on the\n"
         "device with the total time of preparation and one SpMV, and the formats that do not fit, with the reason.\n"
-        "`using` limits it to the kernels of one format; `top N` shows only the fastest N. Ctrl-C keeps the results\n"
-        "so far.\n"
+        "`using` limits the table to the kernels of one format; `top N` shows only the fastest N. Ctrl-C keeps the\n"
+        "results so far.\n"
         "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,
 };

@@ -104,7 +104,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     if (!v || !names_a_setting(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
     bool ended = v->reason != RUNNING;
     if (!solve_again(v, &c, e)) {
-        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* it could not restart: x stays */
+        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* the solve could not restart; keep its x */
         return false;
     }
     if (s->race) s->race->solve_is_newer = true;

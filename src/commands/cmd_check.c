@@ -39,7 +39,7 @@ static bool is_shown(const struct card_row *r, const char *only)
     return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
 
-/* One record with all keys; those of lines that did not run are null. */
+/* One record with all keys; the keys of lines that did not run are null. */
 static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
     char(*text)[CARD_SAYS] = mem_new(c->n, sizeof *text, "a report card", e);
@@ -130,10 +130,11 @@ const struct command command_check = {
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
     .help =
         "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run only\n"
-        "up to 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the lines that are finished. `only` runs\n"
-        "one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is an entry. If a\n"
-        "Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` gives their\n"
-        "line numbers, counted from 1. In JSON every number has a key; keys of lines that did not run are null.\n"
+        "if it has at most 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the finished lines. `only`\n"
+        "runs one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is an entry.\n"
+        "If a Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` gives\n"
+        "their line numbers, counted from 1. In JSON, every number has a key; keys of lines that did not run are\n"
+        "null.\n"
         "    check A\n"
         "    check A all\n"
         "    check A only fill\n"

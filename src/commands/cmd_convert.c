@@ -23,11 +23,11 @@ enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
 
 /* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
 struct cost {
-    struct device *dev;             /* NULL: none was named, so nothing was timed */
-    bool there;                     /* packed by the device itself, otherwise by the host */
-    double pack_us;                 /* on a device the median of later runs, with memory allocated */
-    double copy_us;                 /* of the host's result to the device */
-    double csr_us, own_us;          /* one SpMV with csr; with the format */
+    struct device *dev; /* NULL: none was named, so nothing was timed */
+    bool there;         /* the device packs the format itself; otherwise the host does */
+    double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
+    double copy_us;     /* time to copy the host's result to the device */
+    double csr_us, own_us;          /* time of one SpMV with csr, and with the format */
     const struct kernel *csr, *own; /* their default kernels on the device */
 };
 
@@ -80,7 +80,7 @@ static double product_us(struct session *s, struct spmv_request w, const struct 
     return r.us;
 }
 
-/* Time the packing by the device, with the requested parameters and with memory allocated before. */
+/* Time the packing by the device, with the requested parameters and with memory already allocated. */
 static bool time_there(struct session *s, const struct spmv_request *w, const struct product *p, double *us,
                        struct err *e)
 {
@@ -106,7 +106,7 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     return true;
 }
 
-/* Other uploads may move M, the product's copy on the device, so its copying time is read first. If the device has no
+/* Other uploads may move M, the product's copy on the device, so the time to copy M is read first. If the device has no
    room for a second result, the host's times are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
@@ -134,7 +134,7 @@ static void say_packing(struct out *o, const struct cost *c)
     char copy[64] = "";
     if (c->copy_us > 0) snprintf(copy, sizeof copy, ", copied to %s in %.2f ms", c->dev->name, c->copy_us / 1000);
     if (c->there)
-        out_text(o, "%s packs it from the csr on the device in %.3f ms, with memory allocated", c->dev->name,
+        out_text(o, "%s packs it from the csr on the device in %.3f ms, with memory already allocated", c->dev->name,
                  c->pack_us / 1000);
     else
         out_text(o, "the host packs it in %.2f ms%s", c->pack_us / 1000, copy);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Watching one lane's access takes the emulator 20 to 50 ns: the default limit on accesses. */
+/* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access. */
 enum { ACCESSES_MOST = 30 * 1000 * 1000, PILOT = 32 };
 
 struct count_request {
@@ -49,7 +49,8 @@ static int64_t most_blocks(const struct counts *c)
     return most;
 }
 
-/* Blocks to watch so that the accesses stay below the limit; for a large matrix estimated from a few blocks. */
+/* Sets *sample to the number of blocks to watch, so that the accesses stay below the limit. For a large matrix the
+   number is estimated from a few blocks. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
                           int64_t *sample, struct err *e)
 {
@@ -112,8 +113,8 @@ static struct tally tally_of(const struct counts *c, enum access_kind from, enum
 struct totals {
     int64_t blocks, seen, warps, steps;
     double active;        /* mean active lanes per step */
-    double longest_warp;  /* its steps divided by those of the mean warp, in the launch with the most steps */
-    double largest_block; /* its sectors divided by those of the mean block, in the same launch */
+    double longest_warp;  /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
+    double largest_block; /* sectors of the largest block / mean sectors of a block, in the same launch */
     double busy;          /* share of steps in which a warp has not finished while its block runs */
     double gather;        /* sectors of x per nonzero */
     bool sampled;
@@ -129,7 +130,7 @@ static double gather_of(const struct counts *c)
     return ratio((double)sectors, (double)c->scope.of->nnz);
 }
 
-/* The balance in the launch with the most steps: launches that only clean up would tell nothing. */
+/* The balance in the launch with the most steps; the balance of a launch that only cleans up would be meaningless. */
 static void balance_of(const struct counts *c, struct totals *t)
 {
     int most = 0;
@@ -338,7 +339,7 @@ static void out_balance(struct out *o, const struct totals *t, bool at_length)
     out_num(o, "active_mean", at_length ? "active lanes, of 32" : "lanes", t->active, "%.1f");
     out_num(o, "longest_warp", at_length ? "longest warp / mean" : NULL, t->longest_warp, "%.2f");
     out_num(o, "largest_block", at_length ? "largest block / mean" : "block", t->largest_block, "%.2f");
-    out_num(o, "busy_percent", at_length ? "warps at work in their block %" : NULL, 100 * t->busy, "%.1f");
+    out_num(o, "busy_percent", at_length ? "warps still running in their block %" : NULL, 100 * t->busy, "%.1f");
 }
 
 static void out_bytes_of(struct out *o, const struct totals *t, bool at_length)
@@ -437,13 +438,13 @@ static void table_arrays(struct out *o, const struct counts *c)
         }
 }
 
-/* table: the remarks belong to a table of all kernels, not to a single kernel. */
+/* If `table` is set, the remarks are about a table of all kernels, otherwise about a single kernel. */
 static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(
         o,
         table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
-                "% of the bytes fetched that were used, were padding, had been fetched before; x/nz: sectors of x\n"
+                "% of the bytes fetched that were used, were padding, or had been fetched before; x/nz: sectors of x\n"
                 "per nonzero.\n"
               : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
                 "of the bytes fetched that were used, were padding, had been fetched before in this launch (and may\n"
@@ -497,7 +498,7 @@ static void out_refused(struct out *o, const struct count_request *w, const stru
     out_fitting(o, no->why);
 }
 
-/* A failure of a single kernel is recorded; false: the command ends. */
+/* Count the next kernel. If only this kernel fails, record the failure and return true; false ends the command. */
 static bool count_next(struct session *s, const struct count_request *w, const struct kernel *k, struct all_counts *all,
                        struct err *e)
 {
@@ -566,13 +567,13 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
 const struct command command_count = {
     .name = "count",
     .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
-    .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without a kernel, of all",
+    .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without KERNEL, of all kernels",
     .help =
         "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
         "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
         "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
         "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
-        "most expensive first. Blocks of a large matrix are sampled, so that it takes about 2 s, and the error\n"
+        "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 2 s; the error\n"
         "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
         "blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer. Without a\n"
         "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"

@@ -80,12 +80,13 @@ const struct command command_scale = {
     .name = "scale",
     .grammar = "[MATRIX] [by WORD] [as NAME]",
     .about = "a new matrix: rows or columns divided by their largest |a|",
-    .help = "by rows, by cols: each row or column is divided by its largest |a|, which becomes 1. by both (the\n"
-            "default): rows and columns together are divided by the square roots of their largest |a|, 10 times, so\n"
-            "that all come near 1 and a symmetric matrix stays symmetric (Ruiz 2001). Rows and columns that are all\n"
-            "zero or hold an infinite value stay unchanged. The new matrix becomes the current one, named A-scaled\n"
-            "if no name is given.\n"
-            "    scale A; scale A by rows as R",
+    .help =
+        "by rows, by cols: each row or column is divided by its largest |a|, which becomes 1. by both (the\n"
+        "default): rows and columns together are divided by the square roots of their largest |a|, 10 times, so\n"
+        "that all of them approach 1 and a symmetric matrix stays symmetric (Ruiz 2001). Rows and columns that are\n"
+        "all zero or hold an infinite value stay unchanged. The new matrix becomes the current one, named A-scaled if\n"
+        "no name is given.\n"
+        "    scale A; scale A by rows as R",
     .run = run_scale,
 };
 
@@ -168,10 +169,9 @@ const struct command command_prune = {
     .name = "prune",
     .grammar = "[MATRIX] [below R] [as NAME]",
     .about = "a new matrix: without stored zeros, and optionally without small entries",
-    .help =
-        "A file may store zeros. They are entries then, for every kernel and for the structural rank, the parts and\n"
-        "the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
-        "The new matrix becomes the current one, named A-pruned if no name is given.\n"
-        "    prune A; prune below 1e-12 as B",
+    .help = "A file may store zeros. Stored zeros count as entries for every kernel, and for the structural rank, the\n"
+            "parts and the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
+            "The new matrix becomes the current one, named A-pruned if no name is given.\n"
+            "    prune A; prune below 1e-12 as B",
     .run = run_prune,
 };

@@ -1,4 +1,4 @@
-/* devices, device and ceilings: the devices, the one in use, and its memory bandwidth. */
+/* devices, device and ceilings: list the devices, choose the device to use, and measure its memory bandwidth. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -13,7 +13,7 @@ static const char *kind_name(enum device_kind k)
     return k == DEV_CPU ? "cpu" : k == DEV_EMU ? "emu" : "cuda";
 }
 
-/* A device that does not open shows its error in place of its description. */
+/* For a device that does not open, show the error instead of a description. */
 static void out_device(void *user, const char *name)
 {
     struct session *s = user;
@@ -88,7 +88,7 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
 const struct command command_devices = {
     .name = "devices",
     .grammar = "",
-    .about = "list the devices and their memory; the one in use is marked",
+    .about = "list the devices and their memory; the device in use is marked",
     .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
             "    devices",
     .run = run_devices,

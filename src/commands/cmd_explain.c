@@ -91,7 +91,7 @@ static bool run_explain(struct session *s, const struct args *a, struct err *e)
 const struct command command_explain = {
     .name = "explain",
     .grammar = "KERNEL [PARAMS] [of MATRIX] [f32|f64]",
-    .about = "what costs a kernel time, in words and numbers, and what would help",
+    .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
             "launches, chains of dependent loads, bytes. Causes of 3% or more are shown, the most expensive first. A\n"

@@ -24,7 +24,7 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
 static void out_balance(struct out *o, const struct fit *fit)
 {
     if (out_mode(o) != OUT_TEXT) return;
-    out_text(o, "Diagonal formats; operands are the stored slots per thread block, with their variance:");
+    out_text(o, "Load balance of the diagonal formats. The operands of a thread block are its stored slots:");
     for (int i = 0; formats[i]; i++) {
         if (!fit[i].diagonals) continue;
         out_row(o);

@@ -108,7 +108,7 @@ static void say_generators(struct out *o)
 /* Formats, kernels and devices have commands that list them. */
 static const struct {
     const char *kind, *title;
-    const struct registry *of; /* NULL: the front's views */
+    const struct registry *of; /* NULL: the views of the front end */
 } choices[] = {
     {"VIEW", "Views:", NULL},
     {"ORDERING", "Orderings:", &ordering_registry},
@@ -200,7 +200,7 @@ static bool help_kernel(struct session *s, const char *name)
     return true;
 }
 
-/* The least number of bytes that an iteration moves for the current matrix; restarted solvers with m = 30. */
+/* The minimum number of bytes that an iteration moves for the current matrix, with m = 30 for restarted solvers. */
 static void out_moved(struct session *s, const struct solver *v)
 {
     enum { DEFAULT_M = 30 };
@@ -265,7 +265,7 @@ static bool help_ordering(struct session *s, const char *name)
     if (!r) return false;
     out_topic(s->out, "ordering", "ordering", r->name, r->about);
     out_str(s->out, "source", "source", r->source);
-    out_text(s->out, "`reorder %s` makes a new matrix with it.", r->name);
+    out_text(s->out, "`reorder %s` makes a new matrix in this ordering.", r->name);
     return true;
 }
 
@@ -322,7 +322,7 @@ static bool help_option(struct session *s, const char *name)
     out_topic(s->out, "option", "option", o->name, o->about);
     out_words(s->out, "values", "one of", values);
     out_str(s->out, "usual", "default", o->default_value);
-    out_text(s->out, "`set %s` shows it, `set %s VALUE` changes and keeps it.", o->name, o->name);
+    out_text(s->out, "`set %s` shows the value, `set %s VALUE` changes and saves it.", o->name, o->name);
     return true;
 }
 
@@ -365,7 +365,7 @@ static bool (*const topics[])(struct session *s, const char *name) = {
 };
 #undef TOPIC
 
-/* A name may mean several things, as ell is a format and a kernel: explain all. */
+/* A name may mean several things (ell is a format and a kernel): explain each of them. */
 static bool run_help(struct session *s, const struct args *a, struct err *e)
 {
     const char *name = arg(a, "topic");

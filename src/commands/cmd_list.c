@@ -62,7 +62,7 @@ static bool run_use(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* A name may be given twice, so look each one up again. */
+/* The same name may be given twice, so look up each name again. */
 static bool run_drop(struct session *s, const struct args *a, struct err *e)
 {
     if (arg_flag(a, "all") == (arg_count(a, "matrix") > 0))
@@ -79,7 +79,7 @@ static bool run_drop(struct session *s, const struct args *a, struct err *e)
 const struct command command_list = {
     .name = "list",
     .grammar = "",
-    .about = "list the matrices and their memory; the current one is marked",
+    .about = "list the matrices and their memory; the current matrix is marked",
     .help = "Memory counts the matrix and all formats it was converted to, on the host.\n"
             "    list",
     .run = run_list,
@@ -89,7 +89,7 @@ const struct command command_use = {
     .name = "use",
     .grammar = "MATRIX",
     .about = "make a matrix the current one",
-    .help = "Commands work on the current matrix when none is named.\n"
+    .help = "Commands work on the current matrix if no matrix is named.\n"
             "    use A",
     .run = run_use,
 };

@@ -95,9 +95,9 @@ const struct command command_load = {
     .help =
         "The format is detected from the content, not from the name:\n"
         "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
-        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, and compressed\n"
+        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
         "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named one, also Problem.A\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the one named, also Problem.A\n"
         "    .wsb        written by `save A.wsb`: the fastest to load\n"
         "Symmetric matrices are expanded, duplicates summed, explicit zeros kept. Notes report deviations from the\n"
         "format that were accepted. Each matrix becomes the current one, named after its file or as given.\n"
@@ -110,8 +110,8 @@ const struct command command_save = {
     .name = "save",
     .grammar = "FILE [MATRIX] [force]",
     .about = "write a matrix to a file; the ending of its name selects the format",
-    .help = "All formats restore the same values bit for bit. `force` replaces an existing file, which keeps its mode\n"
-            "and its links.\n"
+    .help = "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"
+            "its links.\n"
             "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
             "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
             "    .wsb            a binary cache with checksums, loaded at memory speed\n"

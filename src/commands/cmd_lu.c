@@ -1,4 +1,4 @@
-/* lu: a matrix as a dense one, factored by one method, by all of them, or one column per step for display. */
+/* lu: factors a matrix as a dense matrix by one method, by all methods, or one column per step for display. */
 #include "cmd_lu.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -21,7 +21,7 @@ struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* its numbers; the memory that its pointers refer to is freed */
+    struct lu sum; /* its pointers are dangling: the memory that they refer to is freed */
 };
 
 /* ---- one method ---- */
@@ -148,8 +148,8 @@ static bool too_long(struct session *s, const struct lu_method *m, const struct 
 {
     int64_t most = d->kind == DEV_CPU ? HOST_MOST : d->kind == DEV_EMU ? EMU_MOST : INT64_MAX;
     if (n <= most) return false;
-    out_note(s->out, "%s on %s is left out above %lld rows; `lu %s on %s` runs it", m->name, d->name, (long long)most,
-             m->name, d->name);
+    out_note(s->out, "skipped %s on %s: more than %lld rows; run it with `lu %s on %s`", m->name, d->name,
+             (long long)most, m->name, d->name);
     return true;
 }
 
@@ -253,7 +253,7 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
     return true;
 }
 
-/* At a terminal the screen takes over; a script prints every column. */
+/* At a terminal, show the steps full screen; in a script, print every column. */
 static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     if (!lu_steps_begin(s, m, force, e)) return false;
@@ -299,15 +299,15 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
 const struct command command_lu = {
     .name = "lu",
     .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
-    .about = "factor a matrix as a dense one, P A = L U, by one method or all",
+    .about = "factor a matrix as a dense matrix, P A = L U, by one method or all",
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
         "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
-        "explains how each works. After that A x = b is solved for b = A * ones, so that the error in x is known; the\n"
+        "explains how each works. Then A x = b is solved for b = A * ones, so that the error in x is known; the\n"
         "backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the\n"
         "median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is\n"
-        "singular, the column is reported. all: every method that runs here, in one table; without a GPU the emulator\n"
-        "takes part for small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to\n"
+        "singular, the column is reported. all: every method that runs here, in one table; without a GPU, the\n"
+        "emulator runs small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to\n"
         "512 rows: full screen at a terminal (`view lu`), otherwise printed. force accepts NaN and inf.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",

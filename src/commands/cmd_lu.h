@@ -8,7 +8,7 @@ struct err;
 struct matrix;
 struct session;
 
-/* Begin to step through LU of m: s->lu before its first column. */
+/* Create s->lu for stepping through the LU factorisation of m, before the first column. */
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e);
 
 #endif

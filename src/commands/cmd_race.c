@@ -1,4 +1,5 @@
-/* race: several solvers, or several kernels, on one matrix in turns of equal time, with a table at the end. */
+/* race: runs several solvers or several kernels on one matrix, in turns of equal time, and prints a table at the
+   end. */
 #include "cmd_race.h"
 #include "session/args.h"
 #include "cmd_solve.h"
@@ -32,7 +33,7 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     if (r->n == RACERS_MOST)
         return fail(e, E_USAGE, "too many racers: at most %d, so `%s` is one too many", RACERS_MOST, word);
     if (r->n && r->kernels != (kernel != NULL))
-        return fail(e, E_USAGE, "only %s can race here: the %s %s cannot join them", r->kernels ? "kernels" : "solvers",
+        return fail(e, E_USAGE, "this race is between %s: the %s %s cannot join it", r->kernels ? "kernels" : "solvers",
                     kernel ? "kernel" : "solver", word);
     r->kernels = kernel != NULL;
     struct racer *x = &r->racer[r->n++];
@@ -47,7 +48,7 @@ static bool set_number(struct race *r, const char *word, struct err *e)
 {
     struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
     if (!x || !x->solver || x->m || x->omega > 0)
-        return fail(e, E_USAGE, "the number %s must follow a solver that takes one", word);
+        return fail(e, E_USAGE, "the number %s must follow a solver that takes a number", word);
     bool m = x->solver->restarts && is_integer(word, &x->m) && x->m > 0;
     bool omega = !x->solver->restarts && x->solver->omega > 0 && is_real(word, &x->omega) && x->omega > 0;
     size_t n = strlen(x->name);
@@ -79,7 +80,8 @@ static bool check_options(const struct race *r, const struct args *a, struct err
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
     for (int i = 0; i < n; i++)
         if (arg(a, not_for[i]))
-            return fail(e, E_USAGE, "`%s` is not for a race of %s", not_for[i], r->kernels ? "kernels" : "solvers");
+            return fail(e, E_USAGE, "`%s` does not apply to a race of %s", not_for[i],
+                        r->kernels ? "kernels" : "solvers");
     int64_t reps = arg_int(a, "reps", 0);
     if (reps >= 0 && reps <= 1000000) return true;
     return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
@@ -131,7 +133,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 
 /* ---- running ---- */
 
-/* Serve the screen and the keyboard. */
+/* Update the screen and read the keyboard. */
 static enum turn serve_screen(struct session *s, const struct race *r)
 {
     const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
@@ -273,7 +275,7 @@ static bool finish(struct session *s, struct err *e)
 {
     struct race *r = s->race;
     r->paused = false;
-    if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* true residuals take a while */
+    if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* computing the true residuals takes a while */
     if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
         drop_race(s);
         return false;
@@ -292,7 +294,7 @@ bool race_continue(struct session *s, struct err *e)
         return false;
     }
     if (!r->paused) return finish(s, e);
-    out_note(s->out, "paused after %s of all %s together: `continue`, `view race` or `stop`",
+    out_note(s->out, "paused after %s in total by all %s: `continue`, `view race` or `stop`",
              how_many(race_done(r), r->kernels ? "SpMV" : "iteration").text, r->kernels ? "kernels" : "solvers");
     return true;
 }
@@ -324,11 +326,11 @@ const struct command command_race = {
     .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [precond PRECOND] [block N] [tol R] [maxit N] [b FILE] "
                "[seed N] [reps N] [force] "
                "[f32|f64]",
-    .about = "solvers, or kernels, side by side in turns of equal time",
+    .about = "race several solvers, or several kernels, in turns of equal time",
     .help =
         "Up to eight solvers, or eight kernels. A number after a solver is its m if it restarts, or its omega if it\n"
         "has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The time of\n"
-        "a solver is that of its iterations, without set-up. On a terminal a plot shows all residuals after\n"
+        "a solver is that of its iterations, without set-up. On a terminal, a plot shows all residuals after\n"
         "0.3 s: t switches between time and iterations, q returns to the prompt, where the race waits for\n"
         "`continue` or `stop`, x or Ctrl-C stops all racers; `view race` shows the plot again.\n"
         "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"

@@ -1,4 +1,4 @@
-/* reorder: a square matrix with rows and columns in another order, P A P', as a new matrix. */
+/* reorder: makes a new matrix, P A P', from a square matrix by putting its rows and columns in another order. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -66,12 +66,13 @@ const struct command command_reorder = {
     .name = "reorder",
     .grammar = "ORDERING [MATRIX] [as NAME]",
     .about = "a new matrix: rows and columns in another order",
-    .help = "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
-            "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) give a\n"
-            "Cholesky factor little fill. All use the pattern of A + A' and permute rows and columns alike, P A P',\n"
-            "so the matrix must be square. The profile is the sum of the distances from each row's first entry to the\n"
-            "diagonal and from each column's. The new matrix becomes the current one, named after the ordering\n"
-            "(A-rcm) if no name is given.\n"
-            "    reorder rcm A; reorder amd A as B",
+    .help =
+        "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
+        "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) keep\n"
+        "the fill of a Cholesky factor small. All use the pattern of A + A' and permute rows and columns alike,\n"
+        "P A P', so the matrix must be square. The profile is the sum of the distances from each row's first entry to\n"
+        "the diagonal and from each column's first entry to it. The new matrix becomes the current one, named after\n"
+        "the ordering (A-rcm) if no name is given.\n"
+        "    reorder rcm A; reorder amd A as B",
     .run = run_reorder,
 };

@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Run the commands of a file up to the first failure, which has reported its reason and place. */
+/* Run the commands of a file up to the first failure. The failed command has already reported the reason and the
+   line. */
 static bool run_script(struct session *s, const char *name, struct err *e)
 {
     if (s->depth >= SOURCE_DEPTH)
@@ -71,7 +72,7 @@ static bool run_quit(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* The name that other programs use. */
+/* `exit` is the name of this command in other programs. */
 const struct command command_exit = {
     .name = "exit",
     .grammar = "",
@@ -84,8 +85,8 @@ const struct command command_exit = {
 const struct command command_source = {
     .name = "source",
     .grammar = "FILE",
-    .about = "run the commands of a file, up to the first that fails",
-    .help = "Lines are as you would type them; scripts may source others.\n"
+    .about = "run the commands of a file, up to the first command that fails",
+    .help = "Lines are as you would type them; scripts may source other scripts.\n"
             "    source session.ws",
     .run = run_source,
     .runs_script = true,
@@ -105,7 +106,7 @@ const struct command command_replay = {
 const struct command command_version = {
     .name = "version",
     .grammar = "",
-    .about = "the version, and whether it was built with CUDA",
+    .about = "the version of warpspy, and whether it was built with CUDA",
     .help = "    version",
     .run = run_version,
 };
@@ -113,7 +114,7 @@ const struct command command_version = {
 const struct command command_quit = {
     .name = "quit",
     .grammar = "",
-    .about = "quit (end of input does too)",
+    .about = "quit the program, as the end of input does",
     .help = "Nothing is saved unless you used `save`.\n"
             "    quit",
     .run = run_quit,

@@ -1,4 +1,4 @@
-/* set: the options of the program, kept between sessions. */
+/* set: the options of the program, which are saved between sessions. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -32,7 +32,7 @@ static void out_option(struct session *s, const struct setting *o)
     out_str(s->out, "about", "which is", o->about);
 }
 
-/* The value applies to this session even if it cannot be kept. */
+/* The value applies to this session even if it cannot be saved. */
 static bool set(struct session *s, const struct setting *o, const char *value, struct err *e)
 {
     struct err why = {0};
@@ -51,7 +51,7 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     if (value) return set(s, o, value, e);
     for (const struct setting *each = options; each->name; each++)
         if (!o || each == o) out_option(s, each);
-    if (!o) out_text(s->out, "kept in %s", options_place(where, sizeof where));
+    if (!o) out_text(s->out, "saved in %s", options_place(where, sizeof where));
     return true;
 }
 
@@ -60,10 +60,10 @@ const struct command command_set = {
     .grammar = "[OPTION] [VALUE]",
     .about = "persistent settings: device, precision, colours, ...",
     .help =
-        "`set` lists the options with their values, `set OPTION` shows one, `set OPTION VALUE` changes it and keeps\n"
+        "`set` lists the options with their values, `set OPTION` shows one, `set OPTION VALUE` changes it and saves\n"
         "it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
         "of the command line take precedence, and the command `device` applies to one session only. --plain means\n"
-        "colours none and ascii on, whatever the file says.\n"
+        "colours none and ascii on, whatever the file contains.\n"
         "    set precision f32; set colours",
     .run = run_set,
 };

@@ -1,4 +1,4 @@
-/* The commands that solve A x = b: solve, and step, continue and stop for a solve that is paused; solvers. */
+/* The commands that solve A x = b: solve; step, continue and stop for a paused solve; and solvers, which lists them. */
 #include "cmd_solve.h"
 #include "session/args.h"
 #include "cmd_race.h"
@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double slice_us = 8000; /* work between two checks of the keyboard: half a frame of the screen */
+static const double slice_us = 8000; /* time to work between two checks of the keyboard: half a frame of the screen */
 
 /* ---- what is printed ---- */
 
@@ -61,14 +61,15 @@ static void out_phases(struct out *o, const struct solve *v)
 static void out_bound(struct out *o, const struct solve *v, double bound, double queued)
 {
     char text[160];
-    snprintf(text, sizeof text, "%.2f us per iteration: its bytes at %.0f GB/s; queued without waiting: %.2f us", bound,
+    snprintf(text, sizeof text,
+             "%.2f us per iteration (its bytes at %.0f GB/s); %.2f us if iterations are queued without waiting", bound,
              v->dev->ceilings.read_gbs, queued);
     if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU) return;
     if (!isfinite(bound)) out_str(o, NULL, "at best", "not measured, run `ceilings`");
     if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
 }
 
-/* The time spent iterating, waits of the host included; the emulator has no time. */
+/* The time spent iterating, including the time that the host waits; the emulator does not model time. */
 static void out_times(struct out *o, const struct solve *v)
 {
     bool timed = v->dev->kind != DEV_EMU, some = timed && v->iterations > 0;
@@ -109,7 +110,8 @@ static void out_precond(struct out *o, const struct solve *v)
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
 }
 
-/* A separation before the last restart no longer counts: the restart computed the residual from x. */
+/* Ignore a separation of the recursive from the true residual before the last restart, which computed the residual from
+   x. */
 static void out_separation(struct out *o, const struct solve *v)
 {
     bool separated = v->history.separated_at > v->base;
@@ -158,14 +160,14 @@ static void drop_solve(struct session *s)
     s->solve = NULL;
 }
 
-/* End what is still running, measure, print. */
+/* End the solve if it still runs, compute its true residual, and print the result. */
 bool solve_finish(struct session *s, struct err *e)
 {
     if (!solve_end(s->solve, e)) {
         drop_solve(s);
         return false;
     }
-    if (s->front && s->front->calm) s->front->calm(s); /* what follows is printed at the prompt, not on the screen */
+    if (s->front && s->front->calm) s->front->calm(s); /* the result is printed at the prompt, not on the full screen */
     out_solve(s->out, s->solve);
     return true;
 }
@@ -178,7 +180,7 @@ static enum turn serve_screen(struct session *s)
     return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 
-/* Paused without a user at a screen: control returns to the prompt or the script. */
+/* If the solve is paused without a user at a full screen, control returns to the prompt or the script. */
 static bool waits_for_command(const struct session *s)
 {
     return s->solve->paused && !(s->interactive && s->front && s->front->live);
@@ -235,7 +237,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->force = arg_flag(a, "force");
 }
 
-/* Set *out where `word` is the second of two choices. */
+/* Set *out to whether `word` is the second of two choices; fails if `word` is neither of them. */
 static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
 {
     *out = word && !strcmp(word, second);
@@ -363,7 +365,7 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
-/* As text: one line for each method, wrapped at a terminal, since a table would cut long lines. */
+/* As text, print one line per method, wrapped at a terminal, because a table would cut long lines. */
 static void out_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
                        const char *source)
 {
@@ -408,23 +410,23 @@ const struct command command_solve = {
     .about = "solve A x = b by iteration",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-        "ones, random or a file. It stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
+        "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
         "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
         "omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres restarts\n"
         "after m iterations (default 0: estimated from a short first cycle). It orthogonalises by Gram-Schmidt,\n"
-        "orth classical (twice) or modified, and adds up inner products on the device or, with sums host, on the\n"
-        "host (as in 2012). precond selects a preconditioner, and block its block size if it has blocks; `solvers`\n"
-        "lists them. At the end the true residual b - A x is computed in double: converged means that it is at\n"
-        "most twice tol. A solve also ends when its residual has grown by 1e5, or improved by less than 1% over\n"
-        "many iterations (jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and\n"
-        "2000; gmres: 1 per row, between 100 and 500). force continues beyond that, accepts NaN and\n"
-        "inf, and lets save replace an existing file. step starts paused: `step N` does iterations, `back N` undoes\n"
-        "some, `continue` runs on, `stop` ends it.\n"
-        "`change` gives another tol, maxit, omega, m or preconditioner to a solve that is paused, or to one that\n"
-        "ended, which then continues from its x. view shows the residual full screen. save writes x as a Matrix\n"
-        "Market file. time is all the time spent iterating, including waits of the host; `an iteration` is time\n"
-        "divided by the iterations. A solve that does not converge is not a failed command: the exit status stays\n"
-        "0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
+        "orth classical (two passes) or modified, and sums inner products on the device or, with sums host, on the\n"
+        "host (as was done in 2012). precond selects a preconditioner, and block its block size if it has blocks;\n"
+        "`solvers` lists them. At the end, the true residual b - A x is computed in double: converged means that it\n"
+        "is at most twice tol. A solve also ends when its residual has grown by 1e5, or improved by less than 1% over\n"
+        "many iterations (jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
+        "gmres: 1 per row, between 100 and 500). force continues beyond that, accepts NaN and inf, and lets save\n"
+        "replace an existing file. step starts paused: `step N` does iterations, `back N` undoes some, `continue`\n"
+        "resumes, `stop` ends the solve. `change` gives another tol, maxit, omega, m or preconditioner to a solve\n"
+        "that is paused, or to one that has ended, which then continues from its x. view shows the residual full\n"
+        "screen. save writes x as a Matrix Market file. time is all the time spent iterating, including when the host\n"
+        "waits; `an iteration` is time divided by the iterations. A solve that does not converge is not a failed\n"
+        "command: the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any\n"
+        "integer.\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
         "    solve gmres m 30 orth modified\n"
@@ -444,7 +446,7 @@ const struct command command_continue = {
     .name = "continue",
     .grammar = "",
     .about = "resume a paused solve or race",
-    .help = "Resumes whichever was started or left most recently.\n    solve cg step; step 5; continue",
+    .help = "Resumes the solve or race that was started or left most recently.\n    solve cg step; step 5; continue",
     .run = run_continue,
 };
 
@@ -452,7 +454,7 @@ const struct command command_stop = {
     .name = "stop",
     .grammar = "",
     .about = "end a paused solve and keep its x, or end a paused race",
-    .help = "Prints the same report as a finished one.\n    solve jacobi step; step 10; stop",
+    .help = "Prints the same report as a finished solve or race.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };
 
@@ -460,7 +462,7 @@ const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
     .about = "list the solvers and the preconditioners",
-    .help = "Shows what each requires of the matrix, and where it was published.\n    solvers",
+    .help = "Shows what each solver requires of the matrix, and where it was published.\n    solvers",
     .run = run_solvers,
 };
 

@@ -1,4 +1,4 @@
-/* The session's solve: `solve` begins it, several commands let it run, and its result is printed at the end. */
+/* The session's solve: `solve` begins the solve, several commands run it, and its result is printed at the end. */
 #ifndef CMD_SOLVE_H
 #define CMD_SOLVE_H
 
@@ -11,7 +11,7 @@ struct session;
 struct solve;
 struct solver;
 
-/* Warn if the solver needs a symmetric matrix and m is not symmetric. false: the statistics of m could not be
+/* Warn if the solver needs a symmetric matrix and m is not symmetric. Returns false if the statistics of m could not be
    computed. */
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
 /* Run the session's solve until it ends or is paused. */
@@ -20,9 +20,9 @@ bool solve_drive(struct session *s, struct err *e);
 struct solve *solve_waiting(struct session *s, struct err *e);
 /* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);
-/* The result of a solve that has ended. */
+/* Print the result of a solve that has ended. */
 void out_solve(struct out *o, const struct solve *v);
-/* One row of a table: iteration and residual. */
+/* Print one row of a table: iteration and residual. */
 void out_step(struct out *o, const struct solve *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* spmv: one kernel, checked against the reference and timed. */
+/* spmv: runs one kernel, checks the result against the reference, and times it. */
 #include "session/args.h"
 #include "machine/bench.h"
 #include "session/command.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The device for k if none was given: the default one if k runs there, else one on which it does. */
+/* The device for k if no device was named: the default device if k runs on it, otherwise a device on which k runs. */
 static struct device *device_for(struct session *s, const struct kernel *k, const char *on, struct err *e)
 {
     struct device *d = session_device(s, on, e);
@@ -26,7 +26,7 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
     return session_device(s, other, e);
 }
 
-/* The named kernel, or the default one of the format on the device. */
+/* The named kernel, or the default kernel of the format on the device. */
 static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
@@ -66,9 +66,9 @@ const struct command command_spmv = {
     .name = "spmv",
     .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
     .about = "multiply by one kernel: check it against the reference, then time it",
-    .help = "The default kernel is that of the format (csr if none is named) on the device. Kernel, packing and\n"
+    .help = "The default is the kernel for the format (csr if none is named) on the device. Kernel, packing and\n"
             "copying are timed separately. The error is the relative 2-norm; the worst row's error is compared with\n"
-            "its rounding-error bound. Parameters follow the format.\n"
+            "its rounding-error bound. Give parameters after the format.\n"
             "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
     .run = run_spmv,
 };

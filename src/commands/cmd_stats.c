@@ -54,7 +54,7 @@ const struct command command_stats = {
     .name = "stats",
     .grammar = "[MATRIX]",
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
-    .help = "The bandwidth is the largest |row - column| of an entry. A row is diagonally dominant when |a_ii| > 0\n"
+    .help = "The bandwidth is the largest |row - column| of an entry. A row is diagonally dominant if |a_ii| > 0\n"
             "and |a_ii| >= the sum of the other |a_ij|. Complex values are ordered by modulus.\n"
             "    stats A",
     .run = run_stats,

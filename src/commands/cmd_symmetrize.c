@@ -1,4 +1,4 @@
-/* symmetrize and transpose: a new matrix from one of the session, made on a device, and the time it took. */
+/* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
 #include "session/args.h"
 #include "machine/bench.h"
 #include "base/clock.h"
@@ -76,7 +76,7 @@ static void out_steps(struct out *o, const struct sym *v, bool emu)
 static const char *symmetry_text(const struct sym *v)
 {
     if (v->value_symmetric) return "yes, pattern and values";
-    return v->pattern_symmetric ? "the pattern is, the values are not" : "no";
+    return v->pattern_symmetric ? "the pattern is symmetric, the values are not" : "no";
 }
 
 static void out_times(struct out *o, const struct sym *v, const struct sym_times *t)
@@ -135,7 +135,8 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     return ok;
 }
 
-/* Make the matrix on the device after `on`, or the session's; on cpu if that device is out of memory. */
+/* Make the matrix on the device named after `on`, or on the session's device; on cpu if that device is out of
+   memory. */
 typedef bool make_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e);
 
 static bool make_somewhere(struct session *s, const struct args *a, struct matrix *m, make_on *makes, struct err *e)

@@ -1,4 +1,5 @@
-/* trace: what the lanes of one warp do, step by step, on the emulator: a table, numbers, or the whole screen. */
+/* trace: shows what the lanes of one warp do on the emulator, step by step, as a table, as JSON or CSV, or full
+   screen. */
 #include "session/args.h"
 #include "session/command.h"
 #include "formats/format.h"
@@ -20,7 +21,7 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
-enum { ELEMENTS_WIDE = 17 }; /* the columns left by the rest of the table on a screen of 100 */
+enum { ELEMENTS_WIDE = 17 }; /* columns that the rest of the table leaves for the elements on a screen of 100 columns */
 
 /* Append "0, 7, 2, ..." after "x[", as many elements as fit. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
@@ -37,7 +38,8 @@ static size_t list_elements(const struct request *r, char *out, size_t size, siz
     return used;
 }
 
-/* "x[3]" for one or all the same, "val[0..31]", "x[0, 7, 2, ...]": the elements of the lanes, in lane order. */
+/* The elements of the lanes, in lane order: "x[3]" if there is one or all are the same, "val[0..31]", "x[0, 7, 2,
+   ...]". */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];
@@ -186,7 +188,7 @@ static double share(int64_t a, int64_t b)
     return b ? (double)a / (double)b : NAN;
 }
 
-/* The last row in JSON. */
+/* Print the totals as the last row in JSON. */
 static void out_totals(struct out *o, const struct tracing *v, const struct trace_sums *t)
 {
     out_row(o);
@@ -218,7 +220,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
     out_text(o, "%s, %.1f of 32 lanes active on average; %s divergent", how_many(t->steps, "step").text,
              share(t->lanes, t->steps), show_count(t->diverged, a, sizeof a));
     if (t->requests)
-        out_text(o, "%s to global memory, %s, %.2f per request (%s in all if perfectly coalesced)",
+        out_text(o, "%s to global memory, %s, %.2f per request (%s in total if perfectly coalesced)",
                  how_many(t->requests, "request").text, how_many(t->sectors, "sector").text,
                  share(t->sectors, t->requests), show_count(t->least, a, sizeof a));
     if (t->requests)
@@ -230,10 +232,10 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->wavefronts, a, sizeof a),
                  show_count(t->wavefronts_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s serialised because another lane uses the same address",
+        out_text(o, "atomics: %s serialised, because another lane uses the same address",
                  how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
-        out_text(o, "serialised atomics, which a GPU counts as %s more: %s in all",
+        out_text(o, "serialised atomics, which a GPU counts as %s more, %s in total",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
@@ -264,7 +266,7 @@ static void say_head(struct out *o, const struct tracing *v)
         out_text(o, "%s", where);
     }
     if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes accesses memory");
-    if (v->t.cut) out_text(o, "it continues: only the first %lld steps were kept", (long long)v->t.nsteps);
+    if (v->t.cut) out_text(o, "the warp continues: only the first %lld steps were kept", (long long)v->t.nsteps);
 }
 
 static void say(struct out *o, const struct tracing *v, int64_t from, int64_t to)
@@ -348,9 +350,9 @@ const struct command command_trace = {
         "warp do together: one load, store, atomic, shuffle or barrier. For each step the table shows the source\n"
         "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
         "of them this warp had fetched before (refetch), and the elements. The default is warp 0 of block 0 of the\n"
-        "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are the\n"
-        "format's. view (or `view trace` afterwards) opens a full screen, to step forwards and backwards; spy and\n"
-        "layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"
+        "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are those of\n"
+        "the format. view (or `view trace` afterwards) opens a full screen for stepping forwards and backwards; spy\n"
+        "and layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"
         "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
         "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,

@@ -1,4 +1,4 @@
-/* transfer: the cost of copying to a device by each method, and the part of it that overlap hides. */
+/* transfer: measures the cost of copying to a device by each method, and how much of that cost overlapping hides. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -24,7 +24,7 @@ static bool in_range(const struct args *a, const char *key, int64_t default_valu
                 (long long)most);
 }
 
-/* A band of about so many bytes as CSR, 17 entries per row. */
+/* Make a band matrix that takes about `mb` MB as CSR, with 17 entries per row. */
 static bool make_matrix(struct session *s, int mb, enum type real, struct csr *A, struct err *e)
 {
     int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(real)) + 4;
@@ -63,28 +63,31 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
 {
     double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
     double streamed = t->way[WAY_EXECUTION_STREAMS].us;
-    out_text(o, "Without overlap transfer + execution are %.3f + %.3f = %.3f ms; piece by piece took %.3f ms.",
+    out_text(o, "Without overlap, transfer + execution takes %.3f + %.3f = %.3f ms; piece by piece took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
-    out_text(o, "By the rule execution + transfer / streams (Liang 2012), %.3f ms would be needed with overlap.",
+    out_text(o, "With overlap, the rule execution + transfer / streams (Liang 2012) predicts %.3f ms.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
         out_text(o, "One piece does not fill the device: with %d streams at a time, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)
-        out_text(o, "Overlapped it takes %.3f ms: all of the shorter time is hidden.", overlapped);
+        out_text(o, "With overlap, it takes %.3f ms: all of the shorter time is hidden.", overlapped);
     else if (t->hidden > 0)
-        out_text(o, "Overlapped it takes %.3f ms: %.0f %% of the shorter time is hidden, at best %.3f ms would remain.",
+        out_text(o,
+                 "With overlap, it takes %.3f ms: %.0f %% of the shorter time is hidden; %.3f ms would be the best "
+                 "possible.",
                  overlapped, 100 * t->hidden, least);
     else
-        out_text(o, "Overlapped it takes %.3f ms: nothing is hidden; at best %.3f ms would remain.", overlapped, least);
-    out_text(o, "Page-locking the matrix's memory took %.3f ms, once.", t->pin_us / 1000);
+        out_text(o, "With overlap, it takes %.3f ms: nothing is hidden; %.3f ms would be the best possible.",
+                 overlapped, least);
+    out_text(o, "Page-locking the matrix's memory took %.3f ms (done once).", t->pin_us / 1000);
 }
 
 static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
     char in[32], back[32];
-    out_text(o, "%s in, %s back, %s, %d SpMV%s with each piece by %s, on %s (%s)",
+    out_text(o, "%s copied in, %s copied back, %s, %d SpMV%s with each piece by %s, on %s (%s)",
              show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
              type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);
@@ -92,11 +95,13 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
     out_conclusion(o, p, t);
 }
 
-/* The result on a device that uses the host's memory. */
+/* Print the result for a device that uses the host's memory. */
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
     out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
-    out_text(o, "On a GPU: copies from pageable and page-locked memory, and how much of them streams hide.");
+    out_text(
+        o,
+        "On a GPU, it measures copies from pageable and page-locked memory, and how much of the copying streams hide.");
     if (out_mode(o) == OUT_TEXT) return true;
     out_row(o);
     out_str(o, "device", NULL, d->name);
@@ -142,15 +147,15 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
 const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
-    .about = "the cost of copying to a GPU, and how much of it streams hide",
+    .about = "the cost of copying to a GPU, and how much of that cost streams hide",
     .help =
         "Copies N MB (default 64) of a band, or a matrix, as CSR, in pieces of rows (default 16), from pageable and\n"
         "from page-locked memory, and back. Each piece is multiplied once it has arrived (`products N`: N times) and\n"
-        "the result copied back: first piece by piece in one stream, then in several (default 4), where the copy of\n"
-        "one piece and the SpMV of another overlap. Every method is checked before it is timed; it is timed warm,\n"
-        "from its first call until everything has arrived; times are medians. hidden is the percentage of the\n"
-        "shorter of transfer and execution (with streams) that overlapping saves: at 100 % only the longer time\n"
-        "remains. cpu and emu have nothing to copy.\n"
+        "the result is copied back: first piece by piece in one stream, then in several (default 4), where the copy\n"
+        "of one piece and the SpMV of another overlap. Every method is checked and warmed up before it is timed, from\n"
+        "its first call until everything has arrived; times are medians. hidden is the percentage of the shorter of\n"
+        "transfer and execution (with streams) that overlapping saves: at 100 %, only the longer time remains. cpu\n"
+        "and emu have nothing to copy.\n"
         "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

@@ -14,7 +14,7 @@ const struct command command_undo = {
     .grammar = "",
     .about = "undo the last change (gen, load, drop, use, device, ...)",
     .help =
-        "Repeat to undo earlier changes, up to sixteen. For a script only its last change can be undone. New matrices\n"
+        "Repeat to undo earlier changes, up to sixteen. Of a script, only the last change can be undone. New matrices\n"
         "are freed; a dropped matrix comes back under its name, and its formats are packed again when needed. A\n"
         "dropped matrix is kept in memory for this (undo shows how much) and is freed when memory runs low. Files,\n"
         "solves and options are not undone.\n"

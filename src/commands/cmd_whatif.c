@@ -1,4 +1,5 @@
-/* whatif: bytes, padding and predicted times for another format, parameters, precision or order, before converting. */
+/* whatif: shows bytes, padding and predicted times of another format, parameters, precision or order, before
+   converting. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -23,7 +24,7 @@ struct whatif {
     const int64_t *param;         /* NULL: the defaults */
     enum type real;
     struct machine on;
-    double now_us; /* of the fastest csr kernel, for the matrix as it is, in double precision */
+    double now_us; /* predicted time of the fastest csr kernel, for the unchanged matrix, in double precision */
     const struct kernel *now;
     bool sampled;
     struct packed last;
@@ -91,7 +92,7 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
     return ok;
 }
 
-/* Predict the time for the matrix as it is, for comparison. */
+/* Predict the time for the unchanged matrix, for comparison. */
 static bool predict_now(struct whatif *w, struct err *e)
 {
     struct advice csr;
@@ -118,14 +119,14 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     struct csr B = {0};
     if (!w.m || !arg_params(a, w.format->params, param, e)) return false;
     if (!arg(a, "format") && arg_count(a, "params"))
-        return fail(e, E_USAGE, "parameters need a format before them: `whatif format sell 32`");
+        return fail(e, E_USAGE, "name a format before its parameters: `whatif format sell 32`");
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
     bool ok = predict_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
-    out_text(s->out, "Now, as csr in fp64: %s predicted for %s, its fastest kernel. Nothing was kept.",
+    out_text(s->out, "Currently, as csr in fp64: %s predicted for %s, the fastest csr kernel. Nothing was kept.",
              show_us(w.now_us, us, sizeof us), w.now->name);
     modeled_remarks(s->out, &w.on, w.sampled);
     return true;
@@ -135,10 +136,11 @@ const struct command command_whatif = {
     .name = "whatif",
     .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
     .about = "size and predicted time of another format, parameters, precision or order, before converting",
-    .help = "Sizes come from the plan of the format, times from its kernels on the emulator, on a copy that is thrown\n"
-            "away. `x of now` is the time divided by that of the fastest csr kernel on the matrix as it is. A format\n"
-            "with too much padding is listed with its size, but not made. The default format is csr, for example with\n"
-            "`reorder`.\n"
-            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .help =
+        "Sizes come from the plan of the format, times from its kernels on the emulator, on a copy that is discarded.\n"
+        "`x of now` is the time divided by that of the fastest csr kernel on the unchanged matrix. A format\n"
+        "with too much padding is listed with its size, but not packed. The default format is csr, for example with\n"
+        "`reorder`.\n"
+        "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

@@ -1,4 +1,4 @@
-/* why not: the reason why a format is not the advised one. */
+/* why not: explains why a format is not the one that `advise` recommends. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -18,9 +18,9 @@ struct answer {
     enum type real;
     const struct modeled *best; /* the fastest of all kernels; NULL: none */
     const struct modeled *own;  /* the fastest kernel of the format; NULL: none */
-    const char *reason;         /* why the format has none */
+    const char *reason;         /* why the format has no kernel */
     bool has_cause;
-    struct finding cause; /* the main extra cost of its kernel */
+    struct finding cause; /* the main extra cost of the format's fastest kernel */
 };
 
 /* A kernel counts as slower if it takes longer by more than the factor AS_FAST. A cause that explains less than the
@@ -42,7 +42,7 @@ static double us_of(const struct finding *f, int n, const char *cause)
     return 0;
 }
 
-/* The main extra cost of the format's kernel: costs that the best kernel has too, such as launches, are subtracted. */
+/* The main extra cost of the format's kernel: costs that the best kernel also has, such as launches, are subtracted. */
 static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
 {
     struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
@@ -112,12 +112,12 @@ static void say_answer(struct out *o, const struct answer *w)
         return;
     }
     if (times(w) <= AS_FAST)
-        out_text(o, "%s is as fast as %s, as far as the model can tell: %s %s, %s %s", name,
-                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
+        out_text(o, "%s is predicted to be as fast as %s: %s %s, %s %s", name, w->best->kernel->format->name,
+                 w->own->kernel->name, own, w->best->kernel->name, best);
     else
         out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w),
                  w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
-    out_text(o, "It takes %s of memory, %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
+    out_text(o, "It takes %s of memory; %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
              w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;
     out_text(o, "Main extra cost over %s: %s, %s: %s.", w->best->kernel->name, w->cause.cause,
@@ -125,8 +125,8 @@ static void say_answer(struct out *o, const struct answer *w)
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
 
-/* Check that the format can be packed, before anything is emulated; otherwise `why` has the reason. */
-static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
+/* Check that the format can be packed, before anything is emulated; otherwise `why` receives the reason. */ static bool
+can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
 {
     struct plan p;
     if (format_plan(A, f, NULL, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
@@ -160,9 +160,10 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 const struct command command_why = {
     .name = "why",
     .grammar = "not FORMAT [of MATRIX] [f32|f64]",
-    .about = "why a format is not advised: it does not fit, has too much padding, or is slower, and why",
-    .help = "All kernels are ranked as by `advise`. The best kernel of the format is compared with the best of all:\n"
-            "predicted times, memory, and the main extra cost, as found by `explain`.\n"
-            "    why not ell; why not dia of A",
+    .about = "why a format is not advised: because it does not fit, has too much padding, or is slower, and why",
+    .help =
+        "All kernels are ranked as by `advise`. The format's best kernel is compared with the best of all kernels:\n"
+        "predicted times, memory, and the main extra cost, as found by `explain`.\n"
+        "    why not ell; why not dia of A",
     .run = run_why,
 };

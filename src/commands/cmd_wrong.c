@@ -1,4 +1,4 @@
-/* wrong: kernels that break a rule on purpose, what the emulator reports, and the correct kernels. */
+/* wrong: runs kernels that break a rule on purpose, and shows what the emulator reports and the correct kernels. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -85,7 +85,7 @@ const struct command command_wrong = {
     .name = "wrong",
     .grammar = "[RULE]",
     .about = "kernels that break a rule on purpose: what the emulator finds, and the correct versions",
-    .help = "Without a name it lists the rules. With one it runs a kernel that breaks the rule on the emulator, and\n"
+    .help = "`wrong` alone lists the rules. `wrong RULE` runs a kernel that breaks the rule on the emulator, and\n"
             "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. These\n"
             "kernels are also checked for races: two threads of a block access an element, at least one of them\n"
             "writes, and there is no __syncthreads() in between, nor __syncwarp() if they are in the same warp.\n"

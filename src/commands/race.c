@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* In us: the length of a turn, and the total time of each kernel. TOGETHER: the most SpMVs that are timed together. */
+/* The length of a turn, and the total time of each kernel, in us. TOGETHER: the most SpMVs that are timed together. */
 static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
 enum { TOGETHER = 64 };
 
@@ -38,7 +38,8 @@ static bool runs(const struct race *r, const struct racer *x)
     return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
 }
 
-/* The racer with the least progress has the next turn. Progress is the time used, or on the emulator the iterations. */
+/* The racer with the least progress has the next turn. Progress is the time used, or, on the emulator, the number of
+   iterations. */
 static double progress_of(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
@@ -55,7 +56,7 @@ static struct racer *next_of(struct race *r)
 }
 
 /* The time of the last turn up to the iteration that ended the solve, from the time stamps of the records: iterations
-   that were queued after that one had no effect. */
+   that were queued after that iteration had no effect. */
 static double until_end(const struct solve *v, int64_t before, double us)
 {
     int64_t done = v->iterations - before;

@@ -1,4 +1,5 @@
-/* A race: solvers, or kernels, run on one matrix in turns of equal time, so that they can be compared as they go on. */
+/* A race: solvers, or kernels, run on one matrix in turns of equal time, so that they can be compared while they
+   run. */
 #ifndef RACE_H
 #define RACE_H
 
@@ -46,7 +47,7 @@ struct race {
     bool kernels; /* the racers are kernels, not solvers */
     bool running, stopped;
     bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */
-    bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` mean that solve */
+    bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` refer to that solve */
     double tol;
     int reps;                    /* SpMVs of each kernel; 0: as many as fit in a fixed time */
     void *x, *y;                 /* vectors of the SpMVs, on the device; owned */
@@ -59,7 +60,7 @@ struct race {
 bool race_turn(struct race *r, struct err *e);
 /* Add a mark at the end of a turn. */
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
-/* Whether times mean something on the device: not on the emulator. */
+/* Whether times are meaningful on the device; they are not on the emulator. */
 bool race_timed(const struct race *r);
 /* The iterations, or SpMVs, of all racers together. */
 int64_t race_done(const struct race *r);
@@ -69,9 +70,9 @@ void race_free(struct race *r);
 /* The iterations, with a fraction, that a solver had done after `us` of its time; -1: it ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* Whether the race still uses M. r may be NULL, here and below. */
+/* Whether the race still uses M. r may be NULL, here and in race_moved. */
 bool race_uses(const struct race *r, const struct mat *M);
-/* Refer to `to` instead of `from`. */
+/* Make the race refer to `to` instead of `from`. */
 void race_moved(struct race *r, const struct mat *from, struct mat *to);
 
 #endif

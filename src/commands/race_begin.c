@@ -1,4 +1,4 @@
-/* The beginning of a race: solvers or kernels on a matrix of the session. race.c runs the turns. */
+/* Sets up a race of solvers or kernels on a matrix of the session; race.c runs the turns. */
 #include "race_begin.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -36,11 +36,11 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
-/* All racers are in memory at the same time: say so if they do not fit. */
+/* All racers are in memory at the same time; the error message adds that if they do not fit. */
 static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
-    return fail(e, why->code, "%.300s; a race holds the memory of all its %d at once: use fewer racers, or f32",
+    return fail(e, why->code, "%.300s; a race keeps all its %d racers in memory at once: use fewer racers, or f32",
                 why->text, r->n);
 }
 
@@ -102,7 +102,7 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
 {
     struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
     if (!kernel_runs_on(x->kernel, r->dev))
-        return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` lists what does", r->dev->name);
+        return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` lists the kernels that do", r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;

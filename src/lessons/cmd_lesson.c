@@ -1,5 +1,5 @@
-/* lesson: read a text, run its commands, ask its questions, and fill in our own numbers beside those of papers in its
-   tables. A lesson is also a test: its expected lines and written answers are checked.
+/* lesson: reads a text, runs its commands, asks its questions, and fills in its tables with our own numbers beside
+   those of papers. A lesson is also a test: its expected lines and written answers are checked.
 
    The first byte of a line gives its kind:
      %        a comment
@@ -9,8 +9,8 @@
      @!       the command above must fail with such an error
      ?        a question; lines of the form "?  a  this" are its choices
      =        its answer, see lesson_answer.c; several are alternatives, and a computed answer must agree with a
-              written one. With "of it" the reader guesses the output of the commands that follow at once. A question
-              without an answer is only to think about
+              written one. With "of it", the reader guesses the output of the commands directly below the
+              question. A question without an answer is only to think about
      !        text shown after the answer
      |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
@@ -22,8 +22,8 @@
      @ * jacobi  converged *
      ! About as many as there are points along two sides.
 
-   At a terminal questions are asked; otherwise they are printed with their answers. A line with @ that matches nothing,
-   or a written answer that is no longer true, ends the lesson as a failure. */
+   At a terminal, questions are asked; otherwise they are printed with their answers. A line with @ that matches
+   nothing, or a written answer that is no longer true, ends the lesson as a failure. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -49,7 +49,7 @@ struct lesson {
     struct question question;
     struct score score;
     struct capture capture; /* output of the last commands, kept while later lines may refer to it */
-    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; @! accepts a refusal */
+    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! accepts a refusal */
     const struct mark *last;                      /* kind of the previous line */
 };
 
@@ -178,7 +178,7 @@ static const struct mark {
     const char *first; /* the first bytes that mark such a line */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
-    int after;  /* set of parts: after a line of one of them, this line continues the part */
+    int after;  /* set of parts: after a line of any part in the set, this line continues that part */
     bool flows; /* consecutive lines of this kind are filled as one paragraph */
 } marks[] = {
     {"%", comment, NOTHING, 0, false},
@@ -203,7 +203,7 @@ static const struct mark *mark_of(const char *line)
 /* Finish the part that the lines above belong to. */
 static bool close_part(struct lesson *L, struct err *e)
 {
-    bool ok = L->ended != REFUSED && settle(L, e); /* a refusal has been reported */
+    bool ok = L->ended != REFUSED && settle(L, e); /* if a refusal was not expected, it has already been reported */
     question_free(&L->question);
     capture_free(&L->capture);
     L->ended = RAN;
@@ -239,7 +239,7 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
-/* Width of prose: the terminal's, or the front end's if there is no terminal. */
+/* Width of prose: that of the terminal, or that of the front end if there is no terminal. */
 static int width_of(const struct session *s)
 {
     int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_DEFAULT;
@@ -303,7 +303,7 @@ const struct command command_lesson = {
     .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
     .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
             "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer,\n"
-            "Ctrl-C leaves the lesson. Otherwise they are printed with their answers. A lesson is a text file; file\n"
+            "Ctrl-C leaves the lesson. Elsewhere they are printed with their answers. A lesson is a text file; file\n"
             "names in it are relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"

@@ -22,35 +22,37 @@ struct capture {
     size_t from;                 /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. `rows`: the rows are needed, so a command that prints rows only in JSON mode
-   runs a second time in that mode. false: the command failed and has reported that; or, with e set, its output could
-   not be captured. */
+   runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e set, if
+   its output could not be captured. */
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
-/* The same without printing. A failure of the command is reported in e. */
+/* The same as capture_line, but prints nothing. A failure of the command is reported in e. */
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */
 cJSON *capture_rows(struct capture *h, struct err *e);
-/* Check that a line of the text, after those found before, matches `pattern`: * is any text, blanks count once. */
+/* Check that a line of the text, after those found before, matches `pattern`: * matches any text, and repeated blanks
+   count as one. */
 bool capture_expect(struct capture *h, const char *pattern, struct err *e);
 void capture_free(struct capture *h);
 
 /* ---- lesson_answer.c: an answer, and what is accepted as right ---- */
 
 struct answer {
-    char text[256];        /* as in the lesson */
-    char *expression, *of; /* in text: computed from the output of command `of` (`it`: the one below); NULL: written */
+    char text[256];        /* as written in the lesson */
+    char *expression, *of; /* parts of text: the answer is computed from the output of command `of` (`it`: the command
+                              below); NULL: written */
     int64_t line;
     bool number;  /* false: words */
     bool unknown; /* computed from a value that is null on this device */
     double value;
     double slack; /* accepted error, a fraction of the value if `relative`; NaN: not given */
     bool relative;
-    char words[256]; /* alternatives with | between */
+    char words[256]; /* alternatives, separated by | */
 };
 bool answer_read(struct answer *a, const char *text, struct err *e);
 /* Compute the answer from the rows that its command printed. */
 bool answer_compute(struct answer *a, const cJSON *rows, struct err *e);
 bool answer_takes(const struct answer *a, const char *given);
-/* Do the answer written in the lesson and the computed one agree? */
+/* Do the answer written in the lesson and the computed answer agree? */
 bool answer_agrees(const struct answer *written, const struct answer *computed);
 char *answer_show(const struct answer *a, char *out, size_t size);
 /* "1,216 B" is 1216. */
@@ -80,12 +82,12 @@ struct score {
 /* Append a line, given without its mark, to the question. */
 bool question_add(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
-/* Is its answer computed from the output of the commands below it? */
+/* Is the question's answer computed from the output of the commands below the question? */
 bool question_needs_it(const struct question *q);
 /* Ask, if the session is interactive. */
 void question_ask(struct session *s, struct question *q, struct score *n);
-/* Compute the answer, judge what was typed, and print the result. `it`: the output of the commands below the question,
-   or NULL. */
+/* Compute the answer, judge what was typed, and print the result. `it` is the output of the commands below the
+   question, or NULL. */
 bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e);
 void question_free(struct question *q);
 void score_say(struct session *s, const struct score *n);

@@ -1,12 +1,12 @@
 /* Answers of a lesson: numbers with a tolerance, words, or a small expression over the output of a command.
 
-     = 5.2 +- 10%                              a number; without +- a whole one is exact, others may be 1% off
+     = 5.2 +- 10%                              a number; without +-, an integer is exact, others may be 1% off
      = csr | compressed rows                   words, upper or lower case; in "..." if they look like a number or key
      = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
      = iterations[solver=gmres,m=10] of it     the same, of the command below the question
 
-   KEY is the value in the first row that has the key, KEY[k=v] in the first row where k is v; [n] is element n of a
-   list. */
+   KEY is the value in the first row that has the key; KEY[k=v] is the value in the first row where k is v; [n] is
+   element n of a list. */
 #include "session/command.h"
 #include "base/err.h"
 #include "lesson.h"
@@ -33,7 +33,7 @@ static void tidy(const char *text, size_t n, char *out, size_t size)
     out[used] = 0;
 }
 
-/* y and n are enough for yes and no. */
+/* Accept y and n for yes and no. */
 static bool same_word(const char *a, const char *b)
 {
     bool short_form = !b[1] && (!strcasecmp(a, "yes") || !strcasecmp(a, "no"));
@@ -103,7 +103,7 @@ char *answer_show(const struct answer *a, char *out, size_t size)
 
 /* ---- reading an answer ---- */
 
-/* Read "+- 3" or "+- 10%" after the number or expression, and cut it off the text. */
+/* Read "+- 3" or "+- 10%" after the number or expression, and remove it from the text. */
 static bool read_slack(struct answer *a, char *text, struct err *e)
 {
     char *at = strstr(text, "+-"), *end;
@@ -119,7 +119,7 @@ static bool read_slack(struct answer *a, char *text, struct err *e)
     return true;
 }
 
-/* The " of " of the text that a command or `it` follows, or NULL. */
+/* The first " of " of the text if a command or `it` follows it, otherwise NULL. */
 static char *command_in(char *text)
 {
     char name[64], *of = strstr(text, " of ");

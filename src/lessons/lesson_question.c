@@ -39,7 +39,7 @@ bool question_add(struct question *q, const char *text, struct err *e)
     return true;
 }
 
-/* The choice of a letter, or NULL. */
+/* The choice that begins with this letter, or NULL. */
 static const char *choice_of(const struct question *q, const char *letter)
 {
     for (int i = 0; i < q->nchoices; i++)
@@ -154,7 +154,7 @@ static bool find_answer(struct session *s, struct question *q, struct capture *i
     return ok;
 }
 
-/* The answer that is shown: the computed one, if there is one. */
+/* The answer that is shown: the computed answer if there is one, otherwise the first. */
 static const struct answer *shown_answer(const struct question *q)
 {
     for (int i = 0; i < q->nanswers; i++)
@@ -175,8 +175,8 @@ static enum outcome judge(const struct question *q)
     return WRONG;
 }
 
-/* Compare a typed number with the answer. out: " You answered 60, 2.1 times that."; the result is "Close", "Far off",
- * ... */
+/* Compare a typed number with the answer. Writes " You said 60, 2.1 times that." to out; the result is "Close", "Far
+   off", ... */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;
@@ -202,7 +202,7 @@ static void say(struct session *s, const struct question *q, enum outcome v)
     const struct answer *a = shown_answer(q);
     char text[256], off[128] = "";
     double given;
-    if (v == UNKNOWN) out_text(s->out, "There is no answer here: it is not known on this device.");
+    if (v == UNKNOWN) out_text(s->out, "The answer is not known on this device.");
     if (v == UNKNOWN || v == THOUGHT) return;
     answer_show(a, text, sizeof text);
     const char *choice = a->number ? NULL : choice_of(q, text), *near = NULL;
@@ -255,7 +255,7 @@ static void say_score(struct out *o, const struct score *n)
 {
     char unknown[64] = "";
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
-    if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer here", n->of[UNKNOWN]);
+    if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer on this device", n->of[UNKNOWN]);
     out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");
     if (asked)
         out_text(o, "Questions: %d right, %d wrong, %d skipped%s.", n->of[RIGHT], n->of[WRONG], n->of[SKIPPED],

@@ -160,7 +160,7 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", q->name);
     }
-    fail(e, E_INPUT, "`%s` is not a quantity; known are %s, each also with f32", name, known);
+    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s, each also with f32", name, known);
     return NULL;
 }
 
@@ -355,7 +355,7 @@ static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct 
     for (int i = 0; i < COUNT(names); i++)
         if (strcmp(cell[i], names[i]))
             return fail(e, E_INPUT,
-                        "the first row of the table has `%s` in place of `%s`: begin with | matrix | of | what | GPU |",
+                        "the first row of the table has `%s` instead of `%s`: begin with | matrix | of | what | GPU |",
                         cell[i], names[i]);
     p->dev = session_device(s, NULL, e);
     snprintf(p->gpu, sizeof p->gpu, "%s", cell[3]);
@@ -363,7 +363,7 @@ static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct 
     return p->dev != NULL;
 }
 
-/* The quantity in the third cell; "us f32" means single precision. */
+/* Read the quantity in the third cell; "us f32" means single precision. */
 static const struct quantity *read_quantity(struct papers *p, char *what, struct err *e)
 {
     size_t n = strlen(what);
@@ -380,7 +380,7 @@ static bool number(const char *text, double *value, struct err *e)
     char *end;
     *value = !strcmp(text, "-") ? NAN : strtod(text, &end);
     if (isnan(*value) || (end != text && !*end)) return true;
-    return fail(e, E_INPUT, "`%s` is not a number: give the one that the paper states, or - if it states none", text);
+    return fail(e, E_INPUT, "`%s` is not a number: give the number from the paper, or - if there is none", text);
 }
 
 static bool answer(struct session *s, struct papers *p, char *cell[CELLS], const struct quantity *q, double *ours,
@@ -456,9 +456,9 @@ static void remarks(struct out *o, const struct papers *p)
 {
     const struct device *host = some(p, on_host) ? device_open("cpu", NULL) : NULL;
     if (p->timed) out_text(o, "Ours: %s, %s", p->dev->name, p->dev->about);
-    if (host && host != p->dev) out_text(o, "One thread, and other times of the host: cpu, %s", host->about);
+    if (host && host != p->dev) out_text(o, "Single-thread times and all other host times: cpu, %s", host->about);
     if (p->timed && p->dev->kind == DEV_EMU)
-        out_text(o, "The emulator models accesses, not time: rows that need a time stay empty (-).");
+        out_text(o, "The emulator models accesses, not time: rows that need a time have no number (-).");
     if (p->dev->kind == DEV_CPU && some(p, of_kernel))
         out_text(o, "No GPU: the times are those of the host's loops for the same formats, not of the kernels named.");
     if (p->dev->kind == DEV_CPU && some(p, of_solver))
@@ -476,7 +476,7 @@ bool paper_end(struct session *s, struct papers *p, struct err *e)
 {
     if (!p->open) return true;
     remarks(s->out, p);
-    bool ok = out_end(s->out, e); /* before papers_free: p holds the heading of a column */
+    bool ok = out_end(s->out, e); /* before papers_free, because p holds the heading of a column */
     papers_free(p);
     return ok;
 }

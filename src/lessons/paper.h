@@ -25,10 +25,10 @@ struct papers {
     bool timed; /* some row needed a time */
     char gpu[64];
     struct device *dev;
-    enum type real; /* of the row being read */
+    enum type real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    char reason[512]; /* why the first row without a number of ours has none */
+    char reason[512]; /* why the first row that lacks our number has none */
 };
 /* Read a line that begins with a bar; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

@@ -61,12 +61,12 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     double before = v->time.us;
     int64_t done = v->iterations;
     if (!iterate(v, reps == 1 ? 1 : cycle, e)) return false;
-    if (v->iterations == done) before = 0, done = 0; /* it ended in the first cycle */
+    if (v->iterations == done) before = 0, done = 0; /* the solve ended in the first cycle */
     *us = (v->time.us - before) / (double)(v->iterations - done);
     return true;
 }
 
-/* Time by the device's clock between events, so that waits of the host are excluded. */
+/* Time by the device's clock between events, so that the time that the host waits is excluded. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
@@ -87,7 +87,7 @@ static bool time_solver(struct session *s, struct matrix *m, const struct solve_
     if (!session_solve(&v, s, m, &options, &why)) return refused(&why, e);
     bool ok = gpu ? time_gpu(v, us, e) : time_host(v, cycle, reps, us, e);
     if (ok && v->iterations < 1)
-        ok = fail(e, E_UNSUPPORTED, "%s did no iteration that could be timed: it %s", o->solver->name,
+        ok = fail(e, E_UNSUPPORTED, "%s did no iteration that could be timed: the solve %s", o->solver->name,
                   reason_name(v->reason));
     solve_free(v);
     return ok;

@@ -1,4 +1,4 @@
-/* Times of solvers and of dense LU for the tables of papers. */
+/* Times of solvers and of dense LU for the tables that compare with papers. */
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
@@ -11,15 +11,15 @@ struct err;
 struct matrix;
 struct session;
 
-/* In microseconds: an iteration on the device, and on one thread of the host; a factorisation; factorisation and
-   substitution. NaN: not measured, or on the emulator, which has no clock. */
+/* Times in microseconds: of an iteration on the device, of an iteration on one thread of the host, of a factorisation,
+   and of factorisation and substitution. NaN: not measured, or on the emulator, which has no clock. */
 struct paper_times {
     double device_us, thread_us, factor_us, solve_us;
 };
 /* `of`: "jacobi", "gmres 30", "gmres 30 sums host". Device and host do the same iterations, whatever the residual. A
-   cycle is the m iterations of a restarted solver, or 10 iterations. The host runs two cycles and the second is timed;
-   a GPU runs 20 cycles and the time is their average. reps 1: a single iteration, to check that it runs. Fails with
-   E_UNSUPPORTED if the solver refuses m or does no iteration. */
+   cycle is the m iterations of a restarted solver, or 10 iterations. The host runs two cycles, and the second is timed;
+   a GPU runs 20 cycles, and the time is their average. reps = 1: run a single iteration, to check that it works. Fails
+   with E_UNSUPPORTED if the solver refuses m or does no iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
 /* `of`: an LU method such as lu-serial. A method for the host runs on cpu, whichever device d is. */

@@ -1,5 +1,5 @@
-/* The causes of a kernel's time. The cost of a cause is the predicted time minus the time predicted without the cause.
- */
+/* The causes of a kernel's time. The cost of a cause is the predicted time minus the time predicted without the
+   cause. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "machine/kernel.h"
@@ -119,7 +119,7 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     const struct work *m = s->main;
     if (m->longest[WAIT_STEP] < 1.5 * share(m->wait[WAIT_STEP], (double)m->blocks)) return;
     no_long_row(s, &with);
-    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* else the long row is the cause */
+    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* otherwise the long row is the cause */
 }
 
 /* If all lanes were active, the loads of the main loop would take proportionally fewer steps. */
@@ -156,7 +156,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
     }
 }
 
-/* As if x were read once, in order. */
+/* Remove the cost of gathering x, as if x were read once, in order. */
 static void no_gather(const struct sums *s, struct workload *w)
 {
     double x = (double)s->A->cols * (double)type_size(s->k->real);
@@ -187,7 +187,7 @@ static void no_conflicts(const struct sums *s, struct workload *w)
     }
 }
 
-/* As if there were enough warps to hide every wait: bytes and instructions remain. */
+/* Remove all waits, as if there were enough warps to hide them; bytes and instructions remain. */
 static void no_waits(const struct sums *s, struct workload *w)
 {
     struct workload with = *w;
@@ -195,11 +195,11 @@ static void no_waits(const struct sums *s, struct workload *w)
     for (int l = 0; l < w->n; l++)
         for (int q = 0; q < WAITS; q++) {
             w->launch[l].wait[q] = 0;
-            w->launch[l].longest[q] -= with.launch[l].longest[q]; /* a long row is a cause of its own */
+            w->launch[l].longest[q] -= with.launch[l].longest[q]; /* a long row is a separate cause */
         }
 }
 
-/* As if only the bytes moved that must move. */
+/* Remove all memory traffic. */
 static void no_bytes(const struct sums *s, struct workload *w)
 {
     (void)s;
@@ -265,8 +265,8 @@ static void say_long_row(const struct sums *s, struct finding *f)
     const struct work *w = s->main;
     int64_t row = w->longest_row;
     TEXT(f,
-         "row %lld has %lld entries, the mean is %.1f: block %lld, which holds it, waits %.0f times as long as the "
-         "average block and finishes last",
+         "row %lld has %lld entries, the mean is %.1f: block %lld, which stores this row, waits %.0f times as long as "
+         "the average block and finishes last",
          (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
          share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
     REMEDY(f, "split long rows across threads, or partition by nonzeros");
@@ -276,7 +276,8 @@ static void say_imbalance(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
     TEXT(f,
-         "block %lld of %lld takes %.0f steps, the average block %.0f: the other multiprocessors are idle at the end",
+         "block %lld of %lld takes %.0f steps, the average block takes %.0f: the other multiprocessors are idle at the "
+         "end",
          (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
          share(w->wait[WAIT_STEP], (double)w->blocks));
     REMEDY(f, "sort rows by length, or partition by nonzeros");
@@ -293,20 +294,21 @@ static void say_scatter(const struct sums *s, struct finding *f)
 {
     double sectors = (double)(s->loads.sectors - s->x.sectors), requests = (double)(s->loads.requests - s->x.requests);
     TEXT(f,
-         "a warp's request for the matrix fetches %.1f sectors of 32 bytes, but its bytes would fill only %.1f: the "
-         "lanes "
-         "read far apart",
+         "a warp's request for the matrix fetches %.1f sectors of 32 bytes, but the requested bytes would fill only "
+         "%.1f: the lanes read addresses that are far apart",
          share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
     REMEDY(f, "let neighbouring lanes read neighbouring elements, along rows or stored columns first");
 }
 
-/* Reordering saves only part of the cost of x, and the matrix must be sorted: not suggested below this share of the
- * time. */
+/* Reordering saves only part of the cost of x, and sorting the matrix takes time, so reordering is not suggested if x
+   costs less than this share of the time. */
 #define REORDER_PAYS 0.15
 
 static void say_gather(const struct sums *s, struct finding *f)
 {
-    TEXT(f, "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f per request; in order it would be %.2f",
+    TEXT(f,
+         "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f per request; reading x in order would take "
+         "%.2f per nonzero",
          share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
          (double)type_size(s->k->real) / SECTOR);
     if (f->us > REORDER_PAYS * s->k->time.us)
@@ -330,7 +332,7 @@ static void say_atomics(const struct sums *s, struct finding *f)
 {
     double hot = 0, all = (double)s->atomics.lanes;
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
-    if (!s->k->kernel->shares) { /* each adds one or more entries to the y of its row */
+    if (!s->k->kernel->shares) { /* each atomic adds one or more entries to the y of its row */
         all = fmin(all, (double)s->k->plan.slots);
         hot = fmin(hot, (double)entries_of_sector(s));
     }
@@ -369,12 +371,12 @@ static void say_waits(const struct sums *s, struct finding *f)
     struct counted blocks = how_many(w->blocks, "block");
     if (full < 1)
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x): chains of up to %.0f, and %s of %lld threads fill "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, and %s of %lld threads fill "
              "only %.2g%% of the GPU",
              loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x): chains of up to %.0f, which other warps hide in "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, which other warps hide in "
              "part; "
              "the GPU is filled %.1f times by %s",
              loads, full, blocks.text);
@@ -405,14 +407,14 @@ static bool pads_much(const struct sums *s)
     return s->k->plan.padding > s->A->nnz;
 }
 
-/* A kernel is suggested only if its predicted time is below this fraction. */
+/* A kernel is suggested only if its predicted time is below this fraction of the current kernel's. */
 #define FASTER 0.97
 
 static const struct rule {
     const char *cause;
     void (*without)(const struct sums *s, struct workload *w); /* remove the cause; NULL: the cause is the launches */
     void (*say)(const struct sums *s, struct finding *f);
-    bool (*also)(const struct sums *s); /* report it even if it costs no time; may be NULL */
+    bool (*also)(const struct sums *s); /* report the cause even if it costs no time; may be NULL */
     const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
 } rules[] = {
     {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},

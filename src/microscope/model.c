@@ -2,8 +2,8 @@
 
    Three times overlap in a launch: the waits of its warps, with as many warps at once as the multiprocessors hold,
    until the longest block has ended; the slowest of memory traffic, L2 traffic, L1 lookups, instructions and atomics;
-   and the queue at the address with the most atomics. They hinder each other: a launch takes longer than the longest of
-   the three, and less than their sum. */
+   and the queue at the address with the most atomics. The three slow each other down: a launch takes longer than the
+   longest of the three, and less than their sum. */
 #include <stdio.h>
 
 #include "model.h"
@@ -22,19 +22,19 @@ static const struct {
     double again_us; /* per launch: to start, fill and drain the multiprocessors */
     double first_us; /* for the first launch, added to the ceiling of an empty launch; negative because they overlap */
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
-                           L1 and 270 (140 ns) from L2; these include the dependent arithmetic. A barrier includes the
-                           time between its first and last warp */
-    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in all, under load */
+                           L1 and 270 (140 ns) from L2; the values here include the dependent arithmetic. A barrier
+                           includes the time between its first and last warp */
+    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in total, under load */
     double block_ns;    /* to start and end a block */
-    double tail;        /* time of the last wave, in mean blocks */
-    double l2_share;   /* fraction that reads of sectors reach of the ceiling for cache reads (whole lines, in order) */
-    double dram_share; /* fraction reached of the ceiling for streaming reads */
-    double cached;     /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
-                          multiprocessors of both halves is stored twice */
-    double lookups;    /* lines that an L1 looks up per ns */
-    double steps;      /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
-    double atomics;    /* atomics per ns, in all of L2 */
-    double deep;       /* additions per ns by lanes of one warp at one address */
+    double tail;        /* time of the last wave of blocks, in times of a mean block */
+    double l2_share;    /* bandwidth of sector reads / the ceiling for cache reads (whole lines, in order) */
+    double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
+    double cached;      /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
+                           multiprocessors of both halves is stored twice */
+    double lookups;     /* lines that an L1 looks up per ns */
+    double steps;   /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
+    double atomics; /* atomics per ns, in all of L2 */
+    double deep;    /* additions per ns by lanes of one warp at one address */
     double hot_ns, hot_int_ns; /* per addition in a contended sector: floating point, integer */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
@@ -75,7 +75,8 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* The time in us of a block with these waits. missed: the fraction of first accesses that L2 did not keep. */
+/* The time in us of a block with these waits. `missed` is the fraction of first accesses to sectors that L2 did not
+   keep. */
 static double life(const double *wait, double missed)
 {
     double ns = wait[WAIT_FIRST] * missed * H.memory_ns;
@@ -83,7 +84,8 @@ static double life(const double *wait, double missed)
     return ns / 1000;
 }
 
-/* Threads and blocks per multiprocessor of compute capability 7.0 to 9.0, except 7.5. */
+/* The number of blocks that run at once. Multiprocessors of compute capability 7.0 to 9.0, except 7.5, hold 2048
+   threads and 32 blocks. */
 static double at_once(const struct machine *g, const struct work *w)
 {
     double blocks = floor(2048.0 / (double)(w->threads > 0 ? w->threads : 1));
@@ -94,7 +96,7 @@ static double chains(const struct work *w, const struct machine *g, double misse
 {
     double slots = at_once(g, w), all = life(w->wait, missed) + (double)w->blocks * H.block_ns / 1000;
     if (shares) return all / slots;
-    if ((double)w->blocks <= slots) return 0; /* the longest block decides */
+    if ((double)w->blocks <= slots) return 0; /* the longest block determines the time */
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
@@ -107,7 +109,7 @@ static double share_missed(const struct workload *w)
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
     double longest = life(w->longest, missed), mean = life(w->wait, missed) / (double)w->blocks;
-    bool alone = longest > 2 * mean; /* else it is an ordinary block */
+    bool alone = longest > 2 * mean; /* otherwise it is an ordinary block */
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;

@@ -17,7 +17,8 @@ extern "C" {
 
 /* ---- the work of a kernel (model_watch.c) ---- */
 
-/* What a warp waits for. It issues in order, so a load costs it nothing until an instruction needs the value. */
+/* What a warp waits for. A warp issues instructions in order, so a load costs nothing until an instruction needs its
+   value. */
 enum wait {
     WAIT_STEP,       /* a request of any kind, and the arithmetic that goes with it */
     WAIT_L1,         /* loads that the L1 cache of the multiprocessor answers */
@@ -35,7 +36,7 @@ struct work {
     int64_t blocks, threads, seen;    /* blocks of the grid; threads per block; blocks watched */
     double steps;                     /* requests and warp collectives of all warps */
     double lines;                     /* 128-byte lines of all global requests, each looked up in L1 */
-    double sectors;                   /* requested by loads */
+    double sectors;                   /* sectors requested by loads */
     double l2_loads, l2_stores;       /* sectors that L2 delivers, and receives */
     double atomics, atomic_sectors;   /* atomics of lanes; sectors that L2 updates, one at a time */
     double deep;                      /* the most lanes at one address, summed over atomic requests */
@@ -43,11 +44,11 @@ struct work {
     double gathered;                  /* sectors of x that L2 delivers */
     double wavefronts;                /* shared-memory wavefronts */
     double footprint;                 /* bytes of distinct sectors */
-    double wait[WAITS];               /* of the slowest warp of each block, summed over blocks */
-    double longest[WAITS];            /* of the slowest block */
-    double warp_steps, longest_steps; /* per warp on average; of the longest warp */
+    double wait[WAITS];               /* waits of the slowest warp of each block, summed over blocks */
+    double longest[WAITS];            /* waits of the slowest block */
+    double warp_steps, longest_steps; /* steps per warp on average; steps of the longest warp */
     int64_t longest_block;
-    int64_t longest_row; /* the longest row that this block stores, if known; else -1 */
+    int64_t longest_row; /* the longest row that this block stores; -1: not known */
 };
 
 struct workload {
@@ -59,8 +60,9 @@ struct workload {
     double us; /* time that watching took */
 };
 
-/* Watch k on M, which must be on the emulator. sms: multiprocessors, to which blocks are assigned round robin. sample:
-   as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Errors: those of count_kernel. */
+/* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
+   robin. sample: as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Errors: those of
+   count_kernel. */
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
                  struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
@@ -68,16 +70,16 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
 
 struct machine {
     char name[64];
-    bool here; /* the ceilings were measured on this device; else they are the built-in GPU's */
+    bool here; /* the ceilings were measured on this device; otherwise they are those of the built-in GPU */
     int sms;   /* multiprocessors */
     struct ceilings c;
 };
-/* d if it is a GPU with measured ceilings, else an NVIDIA H200. d may be NULL. */
+/* The machine of d if d is a GPU with measured ceilings, otherwise an NVIDIA H200. d may be NULL. */
 struct machine machine_of(const struct device *d);
 
-/* What can limit a launch. All happen at the same time: the slowest decides. */
+/* What can limit a launch. All limits act at the same time; the slowest determines the time. */
 enum bound {
-    BOUND_LATENCY, /* warps wait for dependent loads, and there are too few warps to hide that */
+    BOUND_LATENCY, /* warps wait for dependent loads, and there are too few warps to hide the wait */
     BOUND_LONGEST, /* one block still runs when all others have finished */
     BOUND_DRAM,    /* bytes from memory */
     BOUND_L2,      /* sectors from the L2 cache */
@@ -86,7 +88,7 @@ enum bound {
     BOUND_ATOMICS, /* atomics, of all sectors */
     BOUND_HOT,     /* atomics in one sector */
     BOUNDS,
-    BOUND_LAUNCH = BOUNDS /* of a prediction: launching costs more than the work */
+    BOUND_LAUNCH = BOUNDS /* only in a prediction: launching costs more than the work */
 };
 extern const char *const bound_names[BOUNDS + 1];
 
@@ -95,7 +97,7 @@ struct prediction {
     double launch_us;        /* part of us: launch overhead */
     double bound_us[BOUNDS]; /* over all launches: the time if this were the only limit */
     enum bound bound;
-    double dram_bytes, l2_bytes; /* moved by the launches */
+    double dram_bytes, l2_bytes; /* bytes moved by the launches */
 };
 struct prediction model_predict(const struct workload *w, const struct machine *g);
 

@@ -45,8 +45,8 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* The factor of `beyond` for a kernel whose warps share all rows of their block and synchronize at barriers. NaN: they
-   do not. */
+/* The result of `beyond` for a kernel whose warps share all rows of their block and synchronize at barriers; NaN for
+   other kernels. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;
@@ -61,8 +61,8 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     return (double)(A->rowptr[end] - A->rowptr[first]) / t->warps / loaded;
 }
 
-/* How many times as long as the kept trace the warp runs: until it has loaded all entries of the rows that it works on.
- */
+/* How many times longer than the kept trace the warp runs, until it has loaded all entries of the rows that it works
+   on. */
 static double beyond(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     struct unfinished u = {0};
@@ -115,8 +115,8 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
     return ok;
 }
 
-/* If warps take rows in order, trace the warp of the longest row; else the first and the last warp, which have the
-   longest row after sorting. */
+/* If warps take rows in order, trace the warp of the longest row; otherwise trace the first and the last warp, because
+   sorting puts the longest row first or last. */
 bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e)
 {
     for (int l = 0; l < c->scope.nlaunches; l++) {

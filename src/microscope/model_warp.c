@@ -148,7 +148,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
         if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
         if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares)
-            s->pending = WAIT_L2; /* its result is the next share of the work */
+            s->pending = WAIT_L2; /* the result of the atomic is the next share of the work */
         return;
     }
     w->sectors += scale * r->n;
@@ -165,7 +165,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     }
 }
 
-/* The warp takes its next share of the work: note how long the previous one took. */
+/* The warp takes its next share of the work: note how long the previous share took. */
 static void next_task(struct watching *v, struct warp_state *s)
 {
     double task[WAITS];

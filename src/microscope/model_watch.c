@@ -38,7 +38,7 @@ static int resident(int64_t threads)
     return n < 1 ? 1 : n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
 }
 
-/* The first request of a launch. */
+/* Called before the first request of a launch. */
 void model_launch_begin(struct watching *v, const struct scope *s)
 {
     const struct scope_launch *l = &s->launch[s->nlaunches - 1];
@@ -81,8 +81,8 @@ static int at_one_address(const struct request *r)
     return most;
 }
 
-/* Concurrent additions to one sector are serialized; concurrent means within the blocks of a window. Integer additions
-   of a warp are combined before they leave the multiprocessor. */
+/* Concurrent additions to one sector are serialized; the additions of all blocks of a window count as concurrent.
+   Integer additions of a warp are combined before they leave the multiprocessor. */
 static void note_atomics(struct watching *v, int a, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
@@ -108,7 +108,7 @@ void model_window_end(struct watching *v)
         if (v->array[a].atomics) memset(v->array[a].atomics, 0, (size_t)v->scope->array[a].n * 4 + 4);
 }
 
-/* Formats that sort rows store the original row numbers in an array; invert it. */
+/* Formats that sort rows store the original row numbers in an array; invert that array. */
 static bool find_positions(struct watching *v)
 {
     const struct stored *S = v->M->of;

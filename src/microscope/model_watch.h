@@ -12,13 +12,13 @@
 enum {
     LINE = 128,
     WAYS = 4,
-    L1_BYTES = 192 << 10, /* of the 256 kB of an H100 or H200, without shared memory */
+    L1_BYTES = 192 << 10, /* an H100 or H200 has 256 kB, part of which is shared memory */
     BLOCKS_MOST = 32,
-    THREADS_MOST = 2048, /* of a multiprocessor of compute capability 8.0 and 9.0 */
+    THREADS_MOST = 2048, /* per multiprocessor of compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
-    UNROLLED_WHOLE = 8 /* assumed for loops unrolled completely: the line does not state their length */
+    UNROLLED_WHOLE = 8 /* assumed for completely unrolled loops, whose length the source line does not state */
 };
 
 /* A cache of 128-byte lines whose 32-byte sectors are filled one by one. */
@@ -62,12 +62,13 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending, values; /* the slowest load not waited for yet (enum wait, or -1): of other data; of matrix values */
+    int pending,
+        values; /* the slowest load not waited for yet (enum wait, or -1), of other data and of matrix values */
     int unroll;
     uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites with loads not waited for yet, one bit each */
-    bool indices;                             /* one of them loads indices */
-    bool gathers;  /* one of them loads x: the multiplication that follows needs all of them */
-    bool pointers; /* one of them loads a pointer */
+    bool indices;                             /* one of these sites loads indices */
+    bool gathers;  /* one of these sites loads x: the next multiplication needs the values of all sites */
+    bool pointers; /* one of these sites loads a pointer */
     int pointer_array;
     int span; /* barriers passed */
     double wait[SPANS_MOST][WAITS], mark[WAITS];
@@ -76,7 +77,7 @@ struct warp_state {
 
 struct spotted {
     uint64_t *asked;   /* sectors requested in this launch, one bit each */
-    uint32_t *atomics; /* number per element */
+    uint32_t *atomics; /* number of atomics per element */
     uint64_t *any;     /* sectors requested in any launch, one bit each */
 };
 
@@ -87,26 +88,26 @@ struct watching {
     int launch;
     int sets;
     int nwarps;
-    struct warp_log warp[WARPS_MOST]; /* of the running block */
+    struct warp_log warp[WARPS_MOST]; /* the requests of the running block, by warp */
     struct queue *queue;
-    int at_once;   /* blocks on a multiprocessor */
+    int at_once;   /* blocks that a multiprocessor runs at once */
     int64_t ended; /* blocks of the launch that have ended */
     struct spotted array[SCOPE_ARRAYS];
     double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
-    int *position;                       /* position of each row, if the format sorts rows; else NULL */
+    int *position;                       /* position of each row, if the format sorts rows; otherwise NULL */
     int64_t row, row_length;             /* the longest row that the running block stores */
     int64_t longest_row, longest_length; /* the longest row of the matrix */
-    int64_t longest_together;            /* the most entries of rows whose y share a sector */
+    int64_t longest_together;            /* the most entries of rows whose elements of y share a sector */
     struct stores {
-        double n, row[3], warp[3];        /* three examples: the first, one in between, the last */
-        bool loose;                       /* rows may be one too high: the end of a row is the next row's pointer */
-    } stores, pointers;                   /* stores of y; loads of row pointers */
-    struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are counted through the grid */
-    int window, windows;                  /* watched blocks that run at the same time; how many of them have run */
-    double hottest;                       /* the most atomics in one sector by the blocks of a window */
+        double n, row[3], warp[3]; /* three examples: the first, one in between, the last */
+        bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
+    } stores, pointers;            /* stores of y; loads of row pointers */
+    struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */
+    int window, windows; /* number of watched blocks that run at the same time; number of these that have run */
+    double hottest;      /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };
 

@@ -1,4 +1,4 @@
-/* Kernels watched on the emulator and their times predicted. */
+/* Watches kernels on the emulator and predicts their times. */
 #include <stdio.h>
 
 #include "modeled.h"
@@ -18,7 +18,7 @@ enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
 /* At most PACKINGS packings are timed; no new one starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
-/* Blocks to watch of each launch; 0: all. */
+/* Set *sample to the number of blocks to watch per launch; 0: all. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
                           int64_t *sample, struct err *e)
 {
@@ -26,11 +26,10 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     *sample = 0;
     if (estimate < ACCESSES) return true;
     if (k->shares && estimate > SHARED_MOST)
-        return fail(
-            e, E_UNSUPPORTED,
-            "%s balances its work dynamically, so a sample of blocks says nothing, and this matrix is too large to "
-            "watch all of them here; `count %s` does, slowly",
-            k->name, k->name);
+        return fail(e, E_UNSUPPORTED,
+                    "%s balances its work dynamically, so a sample of blocks would be meaningless, and this matrix is "
+                    "too large to watch all blocks; `count %s` watches all blocks, slowly",
+                    k->name, k->name);
     if (k->shares) return true;
     if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++) {
@@ -96,7 +95,8 @@ void packed_free(struct packed *p)
     *p = (struct packed){0};
 }
 
-/* The shortest time of a few packings, since the first one finds the caches cold; of one packing if it takes long. */
+/* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. A packing
+   that takes long is not repeated. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {

@@ -24,14 +24,14 @@ struct modeled {
     struct plan plan;
     enum type real;
     int64_t bytes;  /* the minimum traffic, by kernel_bytes */
-    double prep_us; /* packing on the host */
+    double prep_us; /* time of packing on the host */
     struct machine on;
     struct workload work;
-    struct counts counts; /* its scope.of is NULL */
+    struct counts counts; /* counts.scope.of is NULL */
     struct prediction time;
 };
 
-/* The last packing of A, which the next kernel of the same format uses again. */
+/* The last packing of A, which the next kernel of the same format reuses. */
 struct packed {
     struct stored S;
     struct mat M;
@@ -47,11 +47,11 @@ bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
 /* Can k be watched on A? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
-/* The parameters to pack with: param if it is not NULL, else those that k states, else those that suit g (written to
-   own). NULL: the defaults. */
+/* The parameters to pack with: param if it is not NULL, otherwise those that k states, otherwise those that suit g
+   (written to own). NULL: the defaults. */
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
                               int64_t own[PARAMS_MAX]);
-/* modeled_mat of A, packed unless `last` holds it already. */
+/* Pack A, unless `last` holds the packing already, and call modeled_mat. */
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
 /* ---- findings.c: the causes of a kernel's time, and their remedies ---- */

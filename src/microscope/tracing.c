@@ -172,7 +172,7 @@ static bool busiest_launch(const struct kernel *k, const struct mat *M, struct w
     return true;
 }
 
-/* Trace the warp; launch -1: of the launch with the most global accesses. */
+/* Trace the warp. launch -1: a warp of the launch with the most global accesses. */
 static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
                          struct trace *t, struct err *e)
 {
@@ -256,8 +256,8 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The lane's next row, or else the next row of another lane at the same element: the lanes of a row share its pointers.
- */
+/* The lane's next row, or else the next row of another lane at the same element: the lanes of a row share its
+   pointers. */
 static struct place works_on(const struct tracing *v, int64_t step, int lane)
 {
     const struct request *r = &v->t.step[step];
@@ -268,7 +268,7 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
 }
 
 /* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; then show
-   the lane's row. Do so too if there are fewer pointers than rows, as with slices and blocks. */
+   the lane's row. Also show the lane's row if there are fewer pointers than rows, as with slices and blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
@@ -279,7 +279,7 @@ static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, s
     return a->n < v->A->rows + 1 ? row : here.row;
 }
 
-/* The same for formats with a pointer per column. */
+/* The column to show, like row_at_pointer, for formats with a pointer per column. */
 static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane, int64_t col)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];
@@ -300,7 +300,8 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
     bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
     bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
-    at.padding = last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* that reads x at any column */
+    at.padding =
+        last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* padding may read x at any column */
     at.row = same || at.padding ? last.row : here.row;
     at.col = same && !on_result(&v->t.scope, p->array) ? last.col : here.col;
     bool pointer = here.kind == SLOT_POINTER && p->array >= 0 && v->t.scope.array[p->array].stored >= 0;

@@ -8,11 +8,11 @@
 #include "base/array.h"
 #include "machine/microscope.h"
 
-/* Totals over the steps up to and including one of them. */
+/* Totals over the steps up to and including a given step. */
 struct trace_sums {
-    int64_t steps, lanes;      /* of all kinds; active lanes, summed over steps */
+    int64_t steps, lanes;      /* steps of all kinds; active lanes, summed over steps */
     int64_t diverged;          /* steps in which some lanes are inactive because the warp has diverged */
-    int64_t requests, sectors; /* of global memory; distinct sectors per request, summed */
+    int64_t requests, sectors; /* requests to global memory; distinct sectors per request, summed */
     int64_t counted;           /* sectors as a GPU counts them: serialized atomics count each time */
     int64_t least;             /* sectors that the requested bytes would fill */
     int64_t bytes, padding;    /* distinct bytes per request; the padding among them */
@@ -25,7 +25,7 @@ struct trace_step {
     struct trace_sums sums;
     uint64_t refetched;  /* bit k: the k-th sector of the request's facts was fetched before */
     int32_t slot[LANES]; /* the latest step up to this one in which the lane accessed a matrix slot; -1: none */
-    int32_t next[LANES]; /* the first step from this one on in which it accesses a matrix slot or y; -1: none */
+    int32_t next[LANES]; /* the first step from this one on in which the lane accesses a matrix slot or y; -1: none */
 };
 
 struct matrix;
@@ -35,13 +35,13 @@ struct product;
 struct tracing {
     const struct csr *A; /* not owned */
     const struct kernel *kernel;
-    struct matrix *matrix; /* set by the session, not used here: the matrix and its product */
+    struct matrix *matrix; /* the matrix and its product, set by the session and not used here */
     const struct product *product;
     enum type real;
     struct trace t;
     struct trace_step *step;            /* t.nsteps of them */
-    int64_t begins[LANES], ends[LANES]; /* per lane its first and last step; begins > ends: none */
-    int64_t at;                         /* 0 .. t.nsteps - 1; 0 if there are none */
+    int64_t begins[LANES], ends[LANES]; /* first and last step of each lane; begins > ends: none */
+    int64_t at;                         /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
     int lane;
 };
 
@@ -50,25 +50,25 @@ struct warp_at {
     int64_t block;
     int warp;
 };
-/* Trace a warp of k on A, which lies on the emulator as M. A must outlive the trace, and M->of too. Returns NULL
-   if there is no such block, warp or launch (E_USAGE), without memory, or if cancelled. */
+/* Trace a warp of k on A, which is stored on the emulator as M. A and M->of must outlive the trace. Returns NULL if
+   there is no such block, warp or launch (E_USAGE), if memory runs out, or if cancelled. */
 struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
                             struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
 
 enum lane_state {
     LANE_ACTIVE,
-    LANE_WAITS, /* inactive since the warp diverged: it continues later */
+    LANE_WAITS, /* inactive because the warp diverged; the lane continues later */
     LANE_DONE,
     LANE_IDLE /* never active in this trace */
 };
 struct lane_at {
     enum lane_state state;
-    bool padding;   /* it accesses padding */
-    bool has_index; /* it accesses an element of the step's array: */
+    bool padding;   /* the lane accesses padding */
+    bool has_index; /* the lane accesses element `index` of the step's array */
     int64_t index;
-    int64_t row, col; /* of that element; for x those of the lane's last slot; for a pointer the row that the lane
-                         works on; -1: none */
+    int64_t row, col; /* row and column of that element; for x those of the lane's last slot; for a pointer the row that
+                         the lane works on; -1: none */
 };
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
 uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that are active in this step or a later one */
@@ -80,10 +80,10 @@ const char *tracing_function(const struct tracing *v);
 /* Kinds of steps to search for. */
 enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
-/* The nearest step of the kind after (by 1) or before (by -1) step `from`; -1: there is none. */
+/* The nearest step of the kind after (by = 1) or before (by = -1) step `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
 int64_t tracing_line(const struct tracing *v, int64_t from, int by,
-                     int line); /* the nearest step of that source line; by and -1 as above */
+                     int line); /* the nearest step of that source line; by and -1 as in tracing_find */
 /* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);
 /* Choose step k in the same way; if the chosen lane is inactive there, choose the first active lane. */
@@ -91,11 +91,11 @@ void tracing_open(struct tracing *v, int64_t k);
 /* The distinct sectors of a request, as indices into f->sector. Returns how many there are. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
 /* Choose the next step in which a lane works on the element (col -1: on the row), and that lane; the search wraps
-   around to the first step. false: the warp does not access it. */
+   around to the first step. Returns false if the warp does not access the element. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
-/* The first and last row of y that the warp stores. false: it stores none, or not all rows in between. */
+/* The first and last row of y that the warp stores. Returns false if it stores none, or not all rows in between. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
 
 #endif

@@ -105,7 +105,7 @@ int param_index(const struct param *list, const char *name)
 
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e)
 {
-    int n = 0, at = 0; /* number of parameters; index of the next one given by position */
+    int n = 0, at = 0; /* number of parameters; index of the next parameter given by position */
     bool given[PARAMS_MAX] = {false};
     const char *text;
     for (int i = 0; i < PARAMS_MAX; i++) v[i] = 0;
@@ -117,7 +117,7 @@ bool arg_params(const struct args *a, const struct param *list, int64_t *v, stru
             if (k < 0) return unknown_param(a, list, text, e);
             text = arg_at(a, "params", ++i);
         }
-        if (k >= n) return fail(e, E_USAGE, "`%s` is one parameter too many", text);
+        if (k >= n) return fail(e, E_USAGE, "too many parameters: `%s` is one too many", text);
         if (given[k]) return fail(e, E_USAGE, "`%s` is given twice", list[k].name);
         given[k] = true;
         if (!set_param(&list[k], text, &v[k], e)) return false;

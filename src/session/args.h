@@ -1,4 +1,4 @@
-/* The arguments of a command: the words given for the items of its grammar. */
+/* The arguments of a command: the words that were given for the items of its grammar. */
 #ifndef ARGS_H
 #define ARGS_H
 
@@ -19,13 +19,14 @@ int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 double arg_real(const struct args *a, const char *key, double otherwise);
 int arg_count(const struct args *a, const char *key); /* how many values of a repeated kind were given */
 const char *arg_at(const struct args *a, const char *key, int i);
-/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the defaults where not given). */
+/* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the default for each parameter that is not
+   given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
-enum type arg_precision(const struct args *a); /* flags f32 / f64; T_F64 when neither */
+enum type arg_precision(const struct args *a); /* the flag f32 or f64; without either, the default precision */
 
-/* The parameters that the words after the FORMAT or GENERATOR may set; NULL when neither was given. */
+/* The parameters that the words after the FORMAT or GENERATOR may set; NULL if neither was given. */
 const struct param *params_of(const struct args *a);
-/* The place of a parameter in its list, or -1. */
+/* The index of a parameter in its list, or -1. */
 int param_index(const struct param *list, const char *name);
 
 #endif

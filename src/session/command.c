@@ -57,7 +57,7 @@ static bool finish(struct session *s, bool ok, struct err *e)
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
-    if (!ok && e->code) out_error(s->out, e); /* without a code, it has been reported already */
+    if (!ok && e->code) out_error(s->out, e); /* an error without a code has been reported already */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
     s->used = NULL;
@@ -75,7 +75,7 @@ static bool unknown_command(struct words *w, struct err *e)
     registry_list(&command_registry, suggest_offer, &near);
     print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
     if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
-    return fail(e, E_USAGE, "there is no such command; `help` lists them");
+    return fail(e, E_USAGE, "there is no such command; `help` lists all commands");
 }
 
 static void begin_change(struct session *s, const char *typed)
@@ -84,7 +84,8 @@ static void begin_change(struct session *s, const char *typed)
     undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
 }
 
-/* The log lists the commands of a script, not the script; and a lesson, not its commands. */
+/* The log lists the commands of a script, but not the command that runs the script. It lists the command that runs a
+   lesson, but not the commands of the lesson. */
 static bool is_listed(const struct session *s, const struct command *c)
 {
     return !c->runs_script && !s->folder;
@@ -146,7 +147,7 @@ static bool shell(struct session *s, const char *line)
     bool ran = status != -1 && WIFEXITED(status);
     bool ok = ran && WEXITSTATUS(status) == 0;
     if (!ran)
-        fail(&e, E_IO, "the shell could not run it, or a signal ended it");
+        fail(&e, E_IO, "the shell could not run the command, or a signal ended it");
     else if (!ok)
         fail(&e, E_IO, "the shell command ended with status %d", WEXITSTATUS(status));
     ok = finish(s, ok, &e);
@@ -193,7 +194,7 @@ enum got line_next(FILE *f, char *line, struct err *e)
     line[n < LINE_LIMIT ? n : LINE_LIMIT] = 0;
     if (n && line[n - 1] == '\r') line[n - 1] = 0;
     if (nul)
-        fail(e, E_INPUT, "the line has a NUL byte; this is not a text file");
+        fail(e, E_INPUT, "the line contains a NUL byte; this is not a text file");
     else if (n > LINE_LIMIT)
         fail(e, E_LIMIT, "the line is too long: at most %d bytes; split it", LINE_LIMIT);
     else

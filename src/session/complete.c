@@ -12,7 +12,7 @@ struct completion {
     struct session *session;
     const struct args *args;
     const char *prefix;
-    bool quoted; /* inside a quote: nothing to escape */
+    bool quoted; /* inside quotes nothing needs escaping */
     give_fn *give;
     void *user;
 };
@@ -102,7 +102,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     if (pos > LINE_LIMIT) return;
     snprintf(head, sizeof head, "%.*s", (int)pos, line);
     if (!last_command(&w, head)) return;
-    bool begun = w.n && (!w.ended || w.open); /* the last word is the one to be completed */
+    bool begun = w.n && (!w.ended || w.open); /* the last word is to be completed */
     int before = w.n - begun;
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_find(w.w[0].text) : NULL;

@@ -1,4 +1,4 @@
-/* Add a matrix that a command derived from another to the session. */
+/* Adds a matrix that a command derived from another matrix to the session. */
 #include "derived.h"
 #include "args.h"
 #include "matrix.h"

@@ -1,4 +1,4 @@
-/* How a matrix would be stored in a format: whether it fits, its size, the time to pack it. */
+/* How a matrix would be stored in a format: whether it fits, its size, and the time to pack it. */
 #include "fit.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Failures of one format that do not affect the others. */
+/* Is this a failure of one format that does not affect other formats? */
 static bool is_refusal(enum code c)
 {
     return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;

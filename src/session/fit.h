@@ -1,4 +1,4 @@
-/* How a matrix would be stored in a format: whether it fits, its size, the time to pack it. */
+/* How a matrix would be stored in a format: whether it fits, its size, and the time to pack it. */
 #ifndef FIT_H
 #define FIT_H
 
@@ -19,14 +19,14 @@ struct fit {
     char reason[512]; /* why not */
     struct plan plan;
     double prep_us; /* NaN: not packed */
-    bool diagonals; /* it stores diagonals and was packed: the measures are known */
+    bool diagonals; /* the format stores diagonals and was packed, so `measures` is set */
     struct measures measures;
 };
-/* pack: also pack the matrix to time it, and free the result. False: cancelled, or an error other than "does not fit".
- */
+/* If `pack` is set, also pack the matrix to time the packing, and free the result. Returns false if cancelled, or after
+   an error other than "does not fit". */
 bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
             struct err *e);
-/* Print the keys fits, reason, bytes, padding, prep_us and those of out_measures; nothing if fit is NULL. */
+/* Print the keys fits, reason, bytes, padding, prep_us and the keys of out_measures; print nothing if fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the terminal (ui/) provides to commands. main fills in the table. */
+/* What the terminal (ui/) provides to commands. ui_attach fills in the table. */
 #ifndef FRONT_H
 #define FRONT_H
 
@@ -13,7 +13,7 @@ enum turn { TURN_STOP, TURN_ON, TURN_LEAVE };
 
 /* Functions of the terminal that commands call; NULL members are skipped. */
 struct front {
-    /* Draw view `name` as text to out_file (full == false) or run it full screen. */
+    /* Draw view `name` as text to out_file (full == false), or show it full screen. */
     bool (*show)(struct session *s, const char *name, bool full, struct err *e);
     /* Called between steps of long work that the view `name` shows: read keys, and draw the view on the whole screen
        once the work has taken a while. A solve is drawn when it is paused or when show(s, "solve", true) was
@@ -23,12 +23,12 @@ struct front {
     void (*echo)(struct session *s, bool on);
     /* Called before a command's output or error is printed: remove the progress line or live screen. */
     void (*calm)(struct session *s);
-    /* Ask at the terminal. Returns the typed line, which the caller releases with mem_free; NULL: Ctrl-C or the end of
-       input. */
+    /* Print the prompt and read a line from the terminal. Returns the line, which the caller releases with mem_free, or
+       NULL after Ctrl-C or at the end of input. */
     char *(*ask)(struct session *s, const char *prompt);
-    /* Called after the option colours or ascii was set. */
+    /* Called after one of the options colours, ascii and mouse was set. */
     void (*restyle)(struct session *s);
-    int width, height;            /* of text output; 80 x 24 when not a terminal */
+    int width, height;            /* size of text output; 80 x 24 if it is not a terminal */
     bool ascii;                   /* no braille, no boxes */
     bool covered;                 /* a full screen is open: draw no progress line */
     const struct registry *views; /* may be NULL */

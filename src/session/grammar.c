@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* One VALUE, VALUE... or word at p[n]. */
+/* Parse one VALUE, VALUE... or word at p[n]. */
 static bool item_of(const char *p, size_t n, struct item *it)
 {
     it->repeated = n > 3 && !strncmp(p + n - 3, "...", 3);
@@ -24,7 +24,7 @@ static bool item_of(const char *p, size_t n, struct item *it)
     return it->value != NULL;
 }
 
-/* The second value of a kind is called matrix2. */
+/* The key of the second value of a kind ends in 2: matrix2. */
 static void number_key(const struct grammar *g, struct item *it)
 {
     int before = 0;
@@ -44,7 +44,7 @@ static bool add_item(struct grammar *g, const char *p, size_t n, bool optional, 
     return true;
 }
 
-/* [key KIND], or alternatives [a|b]; p[n] is the text inside the brackets. */
+/* Parse [key KIND], or alternatives [a|b]; p[n] is the text inside the brackets. */
 static bool add_optional(struct grammar *g, const char *p, size_t n)
 {
     size_t word = strcspn(p, " ]");

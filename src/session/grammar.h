@@ -30,13 +30,13 @@ struct args {
         const char *key, *value;
     } v[WORDS_MAX];
 };
-/* false: the grammar string is malformed; the tests check that none is. */
+/* Returns false if the grammar string is malformed; the tests check that no command's grammar is. */
 bool grammar_parse(const char *text, struct grammar *g);
 /* Match words w[1..] against the grammar of c. */
 bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);
-/* An item that may come next: its value, or else its keyword. */
+/* Receives an item that may come next: its value if `value` is set, otherwise its keyword. */
 typedef void visit_fn(void *user, const struct item *it, bool value);
-/* Visit what may come after w[1..n-1]. For completion: values are not checked. */
+/* Visit the items that may come after w[1..n-1]. Values are not checked, because this serves completion. */
 void args_expected(struct args *a, struct session *s, const struct command *c, struct words *w, int n, visit_fn *visit,
                    void *user);
 

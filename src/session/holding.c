@@ -1,4 +1,4 @@
-/* The table of holdings: they are dropped with their matrix or device, and follow a stored matrix that moves. */
+/* The table of holdings. A holding is dropped with its matrix or device, and updated when a stored matrix moves. */
 #include "holding.h"
 #include "matrix.h"
 #include "session.h"

@@ -14,9 +14,9 @@ struct session;
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
     bool (*belongs_to)(const struct session *s, const struct matrix *m); /* whether it is dropped with m */
-    const char *pauses; /* words for the note that it ends: "the paused solve of"; NULL: it is never paused */
+    const char *pauses; /* words for the note that reports its end: "the paused solve of"; NULL: it is never paused */
     bool (*is_paused)(const struct session *s);  /* NULL if `pauses` is NULL */
-    bool (*is_running)(const struct session *s); /* a command is using it, so it is not dropped; NULL: never */
+    bool (*is_running)(const struct session *s); /* a command is using the holding, so it is not dropped; NULL: never */
     bool (*is_on)(const struct session *s, const struct device *d); /* NULL: it uses no device */
     bool (*uses)(const struct session *s, const struct mat *M);     /* NULL: it refers to no stored matrix */
     void (*moved)(struct session *s, const struct mat *from,
@@ -24,7 +24,7 @@ struct holding {
 };
 
 void holdings_drop_all(struct session *s);
-/* Drop the holdings of matrix m, with a note for each that was paused. */
+/* Drop the holdings of matrix m, with a note for each paused holding. */
 void holdings_drop_of(struct session *s, const struct matrix *m);
 /* Drop the holdings that are on device d, or that use M, unless they are running. */
 void holdings_drop_on(struct session *s, const struct device *d);

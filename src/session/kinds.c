@@ -42,7 +42,7 @@ static bool check_real(const struct session *s, const char *text)
     return is_real(text, NULL);
 }
 
-/* A name can be typed as a word: safe to print, not too long, nothing that needs quotes. */
+/* Can the name be typed as a word? It must be safe to print, not too long, and need no quotes. */
 static bool check_name(const struct session *s, const char *text)
 {
     char safe[sizeof((struct matrix *)0)->name * 4];
@@ -65,7 +65,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-/* Does k work on the format after `using` and run on the device after `on`, where these are given? */
+/* Does k work on the format after `using` and run on the device after `on`, if these are given? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
     const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
@@ -93,7 +93,7 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     }
 }
 
-/* A name that begins like a GPU's is left to device_open, which reports what is wrong with that GPU. */
+/* Accept any name that begins like that of a GPU; device_open then reports what is wrong with that GPU. */
 static bool check_device(const struct session *s, const char *text)
 {
     (void)s;
@@ -114,7 +114,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* A race is between solvers or between kernels: after the first racer, offer only others of its kind. */
+/* A race is between solvers or between kernels: after the first racer, offer only racers of the same kind. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;
@@ -137,7 +137,7 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
 
-/* The values of the option named before; `set` checks the value. */
+/* List the values of the option that the word before names; `set` checks the value. */
 static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *name = a ? arg(a, "option") : NULL;
@@ -169,7 +169,7 @@ static const struct registry *const topics[] = {
 };
 #undef TOPIC
 
-/* The first topic that has an entry of this name; COUNT(topics) if none has. */
+/* The first topic that has an entry of this name; COUNT(topics) if there is none. */
 static int topic_of(const struct session *s, const char *name)
 {
     int i = 0;
@@ -213,14 +213,14 @@ static void list_params(const struct session *s, const struct args *a, give_fn *
     for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
 }
 
-/* Only numbers; match.c decides whether a word is the name of a parameter. */
+/* Accept numbers only; match.c decides whether a word is the name of a parameter. */
 static bool check_param(const struct session *s, const char *text)
 {
     return check_integer(s, text);
 }
 
 const struct kind kinds[] = {
-    {"MATRIX", "matrix", "a matrix", "none is loaded: use `load FILE` or `gen poisson2d 100`", NULL, check_matrix,
+    {"MATRIX", "matrix", "a matrix", "no matrix is loaded: use `load FILE` or `gen poisson2d 100`", NULL, check_matrix,
      list_matrices, KIND_PLAIN},
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},

@@ -15,19 +15,19 @@ struct session;
 /* What the grammar does with a value of a kind, beyond checking it. */
 enum kind_role {
     KIND_PLAIN,
-    KIND_PARAMS, /* parameters of the format or generator given before */
-    KIND_FILE,   /* completed by the names of files */
+    KIND_PARAMS, /* parameters of the format or generator that precedes them */
+    KIND_FILE,   /* completed with the names of files */
     KIND_REST    /* takes the rest of the line */
 };
 
 struct kind {
-    const char *name;          /* as in a grammar: DEVICE */
-    const char *key;           /* what arg() calls it: device */
+    const char *name;          /* name in a grammar: DEVICE */
+    const char *key;           /* key for arg(): device */
     const char *what;          /* in messages: "a device" */
-    const char *none;          /* message when there is nothing to choose from; may be NULL */
+    const char *none;          /* message if there is nothing to choose from; may be NULL */
     const struct registry *of; /* the values are the names of its entries, unless check or list decide */
     bool (*check)(const struct session *s, const char *text);
-    /* Offer the values to choose from. NULL without `of`: too many to list. */
+    /* Offer the values to choose from. If this and `of` are NULL, there are too many values to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     enum kind_role role;
 };
@@ -36,7 +36,7 @@ const struct kind *kind_find(const char *name, size_t n);
 bool kind_accepts(const struct kind *k, const struct session *s, const char *text);
 bool kind_has_list(const struct kind *k);
 void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user);
-/* Append "; one of cpu, emu", or the message for no choices. */
+/* Append "; one of cpu, emu", or the message that there are no choices. */
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
 /* Is text a value of that kind? If not, the error is "`x` after `on` is not a device; one of ..." */
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e);

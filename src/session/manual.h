@@ -1,4 +1,4 @@
-/* --help, the manual page and shell completions; implemented in ui/manual.c. */
+/* Declares --help, the manual page and shell completions, which ui/manual.c implements. */
 #ifndef MANUAL_H
 #define MANUAL_H
 
@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 void manual_usage(FILE *f);
-/* The manual page in the format of man. */
+/* Print the manual page in the format of man. */
 void manual_page(FILE *f);
-/* The completion script for bash or zsh; false: no script for this shell. */
+/* Print the completion script for bash or zsh. Returns false if there is no script for this shell. */
 bool manual_completion(FILE *f, const char *shell);
 
 #endif

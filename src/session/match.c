@@ -1,4 +1,4 @@
-/* Match the words of a command with its grammar; if they do not fit, explain why. */
+/* Matches the words of a command with its grammar; if the words do not fit, explains why. */
 #include "args.h"
 #include "command.h"
 #include "grammar.h"
@@ -16,7 +16,7 @@ struct match {
     bool some;               /* a repeated item has a value already */
     bool used[ITEMS_MAX];    /* keywords given, by group */
     const struct item *open; /* a keyword whose value comes next */
-    bool lenient;            /* completion: do not check values */
+    bool lenient;            /* set during completion: do not check values */
 };
 
 static bool in_place(const struct item *it)
@@ -29,7 +29,8 @@ static bool is_params(const struct item *it)
     return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
-/* Visit the items that may come next: only the value of an open keyword or a required value, otherwise keywords too. */
+/* Visit the items that may come next: only the value of an open keyword or a required value; in other cases also
+   keywords. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {
     const struct grammar *g = &m->a->grammar;
@@ -60,7 +61,7 @@ static void name_item(void *user, const struct item *it, bool value)
         message_add(t, "`%s`", it->word);
 }
 
-/* What may come next: names for a suggestion, and how many items there are. */
+/* What may come next: names for a suggestion, and the number of items. */
 struct offer {
     const struct match *m;
     struct suggest *to;
@@ -134,7 +135,8 @@ static void store(struct match *m, const char *key, const char *value)
     m->a->v[m->a->n++].value = value;
 }
 
-/* The keyword item of the next word, even if it was given before; NULL if it is not a keyword or is quoted. */
+/* The item whose keyword is the next word, even if the keyword was given before; NULL if the word is not a keyword or
+   is quoted. */
 static const struct item *keyword(const struct match *m)
 {
     const struct grammar *g = &m->a->grammar;
@@ -148,7 +150,7 @@ static bool take_keyword(struct match *m, const struct item *it, struct err *e)
 {
     if (m->used[it->group] && !m->lenient) {
         bool contradicts = !arg(m->a, it->key);
-        return fail(e, E_USAGE, contradicts ? "`%s` contradicts an earlier word" : "`%s` is given twice", it->word);
+        return fail(e, E_USAGE, contradicts ? "`%s` conflicts with an earlier word" : "`%s` is given twice", it->word);
     }
     m->used[it->group] = true;
     if (it->type == ITEM_PAIR)
@@ -169,7 +171,7 @@ static bool take_value(struct match *m, const struct item *it, struct err *e)
     return true;
 }
 
-/* A number, valid or not, or a word followed by one. */
+/* Is the next word a number, valid or not, or a word followed by a number? */
 static bool like_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
@@ -185,7 +187,7 @@ static bool accepts(const struct match *m, const struct item *it)
     return kind_accepts(it->value, m->a->session, text);
 }
 
-/* The rest of the words as one, with single blanks. */
+/* Join the remaining words into one, separated by single blanks. */
 static void join_rest(struct match *m)
 {
     for (int i = m->next; i + 1 < m->w->n; i++) m->w->w[i].text[strlen(m->w->w[i].text)] = ' ';

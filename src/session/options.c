@@ -1,4 +1,4 @@
-/* The options that `set` keeps, in a file of lines such as "colours 256" that can also be edited by hand. */
+/* The options that `set` saves in a file of lines such as "colours 256", which can also be edited by hand. */
 #include "options.h"
 #include "machine/device.h"
 #include "front.h"
@@ -25,13 +25,13 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
 }
 
-/* Do not list the GPUs, which takes long: an error is reported when the GPU is opened. */
+/* Accept any GPU number without listing the GPUs, which takes long; an error is reported when the GPU is opened. */
 static bool check_device(const char *value)
 {
     return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);
 }
 
-/* The default device is not opened before it is needed. */
+/* Do not open the default device before it is needed. */
 static bool use_device(struct session *s, const char *value, struct err *e)
 {
     const struct device *default_device = device_default();
@@ -63,16 +63,16 @@ const struct setting options[] = {
                        check_device,
                        use_device},
     [OPTION_PRECISION] =
-        {"precision", "of values, if a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
+        {"precision", "precision of values, if a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
     [OPTION_COLOURS] = {"colours",
-                        "on a terminal; auto: from NO_COLOR, COLORTERM and TERM",
+                        "colours on a terminal; auto: from NO_COLOR, COLORTERM and TERM",
                         "auto",
                         {"auto", "none", "8", "16", "256", "true"},
                         NULL,
                         NULL,
                         restyle},
     [OPTION_ASCII] = {"ascii",
-                      "no braille, no boxes; auto: from locale and TERM",
+                      "no braille and no boxes; auto: from locale and TERM",
                       "auto",
                       {"auto", "on", "off"},
                       NULL,
@@ -158,7 +158,7 @@ const char *options_place(char *out, size_t size)
     return print_safe(path, place(path, sizeof path) ? strlen(path) : 0, 200, out, size);
 }
 
-/* text[FILE_MOST + 1]: the whole file, empty if there is none. */
+/* Read the whole file into text[FILE_MOST + 1], which is empty if there is no file. */
 static bool read_all(const char *path, char *text, struct err *e)
 {
     char where[256];
@@ -176,10 +176,10 @@ static bool read_all(const char *path, char *text, struct err *e)
     if (n < 0) return fail_at(e, E_IO, where, "cannot read: %s", strerror(why));
     if (n > FILE_MOST) return fail_at(e, E_IO, where, "the file is too large: at most %d bytes", FILE_MOST);
     text[n] = 0;
-    return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "the file is not text: it has a NUL byte");
+    return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "the file is not text: it contains a NUL byte");
 }
 
-/* "name value" or "name = value"; false: this line sets nothing. */
+/* Split "name value" or "name = value"; returns false if the line sets nothing. */
 static bool split(char *line, char **name, char **value)
 {
     static const char blanks[] = " \t\r=";
@@ -239,7 +239,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
     return split(copy, &name, &value) && !strcmp(name, option);
 }
 
-/* Copy all lines except those of this option. Its new line replaces the first of these, or is appended. */
+/* Copy all lines except those of this option. Its new line replaces the first of its old lines, or is appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
     char new_line[64];

@@ -1,4 +1,4 @@
-/* The options that `set` keeps: a table, and their values in a session. */
+/* The options that `set` saves: a table of the options, and their values in a session. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -13,9 +13,9 @@ struct session;
 
 struct setting {
     const char *name, *about, *default_value;
-    const char *values[8]; /* choices, ended by NULL; if empty, `list` offers them */
+    const char *values[8]; /* choices, ended by NULL; if empty, `list` offers the choices */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
-    bool (*check)(const char *value); /* quicker than the list; NULL: any listed value is valid */
+    bool (*check)(const char *value); /* quicker than searching the list; NULL: any listed value is valid */
     bool (*apply)(struct session *s, const char *value, struct err *e);
 };
 /* The indices of options[]. */
@@ -24,11 +24,11 @@ extern const struct setting options[]; /* ended by a NULL name; at most OPTIONS_
 extern const struct registry option_registry;
 const struct setting *option_find(const char *name);
 void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user);
-/* Check a value and apply it; the error lists the valid values. */
+/* Check a value and apply it; the error message lists the valid values. */
 bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e);
 const char *option_value(const struct session *s, enum option_id o);
-/* Apply the options in the file. A missing or wrong file is not a failure: `warned` names the lines that were skipped.
- */
+/* Apply the options in the file. A missing or wrong file is not a failure: `warned` names the lines that were
+   skipped. */
 void options_load(struct session *s, char *warned, size_t size);
 /* Write the value of an option to the file. */
 bool options_keep(const struct setting *o, const char *value, struct err *e);

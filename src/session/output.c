@@ -22,10 +22,10 @@ struct out {
     bool records;       /* the pending rows are records: "heading  value" lines */
     bool html;          /* text is written as HTML */
     cJSON *json;        /* JSON: the row not printed yet */
-    cJSON *within;      /* the object in one of its arrays that is being filled, or NULL */
+    cJSON *within;      /* the object being filled, in an array of that row; or NULL */
     bool printed;       /* this command printed a row or an error */
     bool csv_before;    /* an earlier command printed a CSV table */
-    FILE *rows, *text;  /* copies of the output, or NULL */
+    FILE *rows, *text;  /* files that receive copies of the output, or NULL */
     int progress;       /* columns of the progress line now on the terminal */
     struct err err;     /* the first failure while printing, returned by out_end */
 };
@@ -97,7 +97,8 @@ static bool no_memory(struct out *o)
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
 }
 
-/* A JSON string of text without invalid UTF-8, which cJSON would pass on, and without control bytes except newlines. */
+/* A JSON string of the text, with invalid UTF-8, which cJSON would pass on, and control bytes other than newlines
+   removed. */
 static cJSON *json_string(const char *text)
 {
     size_t n = strlen(text), size = 4 * n + 1;
@@ -139,12 +140,12 @@ static void json_flush(struct out *o)
 void out_progress_clear(struct out *o)
 {
     if (!o->progress) return;
-    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* ^C may follow it */
+    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* the terminal may have echoed ^C after it */
     fflush(o->messages);
     o->progress = 0;
 }
 
-/* Width of the terminal; 0: data does not go to one. */
+/* Width of the terminal; 0: data does not go to a terminal. */
 static int columns(const struct out *o)
 {
     struct winsize size;
@@ -256,7 +257,7 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
     if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
 }
 
-/* Print an integer. Readers of JSON hold it in a double, which is exact for all counts here. */
+/* Print an integer. Readers of JSON store it in a double, which is exact for all counts here. */
 static void whole(struct out *o, const char *key, const char *heading, int64_t value, const char *shown)
 {
     char digits[24];
@@ -430,8 +431,8 @@ void out_prose(struct out *o, const char *text)
     char line[LINE_MOST];
     bool fill = columns(o) > 0;
     FILE *copy = o->text;
-    if (o->mode == OUT_TEXT) flush(o); /* earlier rows come first */
-    o->text = NULL;                    /* the copy gets the lines unfilled */
+    if (o->mode == OUT_TEXT) flush(o); /* print earlier rows first */
+    o->text = NULL;                    /* the copy receives the lines before they are filled */
     if (copy && o->mode == OUT_TEXT) fputs(text, copy);
     while (*text) {
         int n = (int)strcspn(text, "\n");

@@ -23,44 +23,47 @@ FILE *out_file(const struct out *o);
 /* Copy all output to two more files: rows as JSON lines, and text with errors, as into a pipe. NULL: no copy. */
 void out_listen(struct out *o, FILE *rows, FILE *text);
 FILE *out_listener(const struct out *o); /* the file that receives text; for code that draws on out_file itself */
-int out_columns(const struct out *o);    /* width of the terminal; 0: text does not go to one */
+int out_columns(const struct out *o);    /* width of the terminal; 0: text does not go to a terminal */
 /* Print text as HTML: tables and paragraphs. */
 void out_html(struct out *o);
-/* command.c calls these around each command; out_end prints what is pending (aligned in text), and in JSON
-   mode an {"command":..., "ok":true} line if the command printed no row. */
+/* command.c calls out_begin before and out_end after each command; out_end prints what is pending (aligned in text),
+   and in JSON mode an {"command":..., "ok":true} line if the command printed no row. */
 void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
-void out_error(struct out *o, const struct err *why); /* to messages; in JSON mode a line with ok:false */
+void out_error(struct out *o, const struct err *why); /* printed to messages; in JSON mode, a line with ok:false */
 /* A row: a JSON object, a CSV line, a line of the text table. heading NULL: not shown in text. A row
    begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
 void out_row(struct out *o);
 void out_record(struct out *o);
-/* The column of the rows so far that even a narrow terminal shows. The heading is not copied. */
+/* Keep this column of the pending rows even on a narrow terminal. The heading is not copied. */
 void out_keep(struct out *o, const char *heading);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
-void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* else null, "-" */
-void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* in text as "1.23 MB" */
+void out_int_if(struct out *o, const char *key, const char *heading, bool known,
+                int64_t value);                                                     /* if not known: null, "-" */
+void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* shown in text as "1.23 MB" */
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
-/* Microseconds; in text as "417.25 us", "12.34 ms" or "1.50 s". */
+/* Microseconds; shown in text as "417.25 us", "12.34 ms" or "1.50 s". */
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);  /* JSON only */
 void out_strs(struct out *o, const char *key, int n, const char *const *values); /* JSON only */
 /* Words separated by blanks; an array in JSON. */
 void out_words(struct out *o, const char *key, const char *heading, const char *words);
-/* An array of objects, in JSON only: out_list adds an empty array. Each out_within adds an object to it, whose keys the
-   functions above then set; false: there is no JSON. After out_without, keys belong to the row again. */
+/* An array of objects, in JSON only: out_list adds an empty array. Each out_within adds an object to the array, and the
+   functions above then set the keys of that object; it returns false if there is no JSON. After out_without, they set
+   the keys of the row again. */
 void out_list(struct out *o, const char *key);
 bool out_within(struct out *o, const char *key);
 void out_without(struct out *o);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
 /* Lines of prose; on a terminal, consecutive lines that do not begin with a blank are filled to its width. */
 void out_prose(struct out *o, const char *text);
-void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, to messages */
-void out_progress(struct out *o,
-                  const char *text); /* a line on the terminal, replaced by the next and erased before other output */
-void out_progress_clear(struct out *o); /* before writing to out_file by hand */
+void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, printed to messages */
+void out_progress(
+    struct out *o,
+    const char *text); /* a line on the terminal, replaced by the next progress line and erased before other output */
+void out_progress_clear(struct out *o); /* call it before writing to out_file directly */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-/* Print runs of kernels: their times, how well diagonals store the matrix, and the total time of kernels that prepare
-   something on the device before the first SpMV. */
+/* Prints runs of kernels: their times, how well diagonals store the matrix, and the total time of kernels that prepare
+   data on the device before the first SpMV. */
 #include "output_run.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -45,7 +45,7 @@ void out_diagonals(struct out *o, const struct run *r, int n)
     struct measures m;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!format_measures(r[i].of, &m, NULL)) continue;
-        if (first) out_text(o, "Diagonal formats; padded GFLOP/s count the padding as work, as the DRM paper does:");
+        if (first) out_text(o, "Diagonal formats; padded GFLOP/s counts the padding as work, as the DRM paper does:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -60,7 +60,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
     bool first = true;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!(r[i].ready_us > 0)) continue;
-        if (first) out_text(o, "Prepared on the device besides the matrix; total is preparation and one SpMV:");
+        if (first) out_text(o, "Kernels that prepare data on the device; total is preparation and one SpMV:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -72,7 +72,8 @@ void out_prepared(struct out *o, const struct run *r, int n)
 
 /* ---- runs ---- */
 
-/* A record prints units with its values, a table in its headings; column NULL: not in the table. */
+/* A record shows the unit after each value; a table shows it in the column heading. column NULL: leave the value out of
+   the table. */
 static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
 {
     if (long_form)
@@ -139,9 +140,14 @@ void out_remarks(struct out *o, const struct run *r, int n)
         there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
     }
     if (n && r->dev->kind == DEV_EMU)
-        out_text(o, "The emulator models accesses, not time: results are checked, nothing is timed.");
-    if (there) out_text(o, "Packed on the GPU from the csr there: prep is the first time, with memory allocation.");
-    if (wild) out_text(o, "The product has NaN or inf, so there is no relative error: each is where it should be.");
+        out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
+    if (there)
+        out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
+    if (wild)
+        out_text(
+            o,
+            "The product contains NaN or inf, so there is no relative error; every NaN and inf is where it should be.");
     if (cached)
-        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is that of the memory, not the cache.");
+        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is the bandwidth of the memory, not of "
+                    "the cache.");
 }

@@ -9,24 +9,25 @@ struct measures;
 struct out;
 struct run;
 
-/* Time of preparation on the device and of one SpMV. */
+/* Time of preparation on the device plus the time of one SpMV. */
 double total_us(const struct run *r);
-/* 2 operands / time, as Wang et al. 2024 count; NaN where the format stores no diagonals. */
+/* 2 operands / time, as in Wang et al. 2024; NaN if the format stores no diagonals. */
 double padded_gflops(const struct run *r);
 
-/* The keys operands, pieces and variance, not in text; null if m is NULL. */
+/* Print the keys operands, pieces and variance, which text does not show; null if m is NULL. */
 void out_measures(struct out *o, const struct measures *m);
-/* The same and the padding, as columns of a text table. */
+/* Print the same values and the padding as columns of a text table. */
 void out_measures_text(struct out *o, const struct measures *m);
-/* Text tables below that of n runs: diagonal formats, and kernels that prepare something on the device, if any. */
+/* Print text tables below the table of n runs: the diagonal formats, and the kernels that prepare data on the device,
+   if any. */
 void out_diagonals(struct out *o, const struct run *r, int n);
 void out_prepared(struct out *o, const struct run *r, int n);
 
-/* The keys of a run; long_form also shows in text what a table has no room for. */
+/* Print the keys of a run; long_form also shows, in text, the values that do not fit in a table. */
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);
-/* The keys fits and reason of a row of `bench`; NULL: it fits. */
+/* Print the keys fits and reason of a row of `bench`; why_not NULL: the format fits. */
 void out_fitting(struct out *o, const char *why_not);
-/* Remarks on n runs, in text. */
+/* Print remarks on n runs, in text only. */
 void out_remarks(struct out *o, const struct run *r, int n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the model.
- */
+/* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the
+   model. */
 #include "predicted.h"
 #include "args.h"
 #include "machine/bench.h"
@@ -82,7 +82,7 @@ void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
 {
     out_text(o,
              g->here ? "Predicted for %s, from its measured ceilings."
-                     : "Predicted for an %s, as no measured GPU is available.",
+                     : "Predicted for an %s, because no measured GPU is available.",
              g->name);
     out_text(o, "Model error measured on an NVIDIA H200: median 6%%, mean 11%% (24 matrices, fp64).");
     if (sampled)

@@ -18,9 +18,9 @@ struct out;
 struct session;
 
 /* The GPU that predictions are for: the session's device if it is a GPU, whose ceilings are measured now if necessary,
-   otherwise the built-in GPU. false: the device failed. */
+   otherwise the built-in GPU. Returns false if the device failed. */
 bool modeled_machine(struct session *s, struct machine *g, struct err *e);
-/* Check that kernels can be predicted for m. E_UNSUPPORTED: it is complex or has no entries. */
+/* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m is complex or has no entries. */
 bool modeled_matrix(const struct matrix *m, struct err *e);
 /* Emulate k on m for about a tenth of a second and predict its time on g; blocks of a large matrix are sampled. The
    product is kept in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator cannot
@@ -34,10 +34,11 @@ bool modeled_command(struct session *s, const struct args *a,
                      struct err *e);
 /* The session's last measurement of k for m on a GPU; NULL: none. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
-/* The reason `why` without a "NAME: " at its beginning. */
+/* The reason `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);
-/* A refusal of format_allow advises `force`, which the current command does not have: advise `convert FORMAT force`
-   instead. first: the current command uses a product that is stored already, so converting first is the cure. */
+/* The error message of format_allow advises `force`, which the current command does not have: advise `convert
+   FORMAT force` instead. If `first` is set, advise to convert first, because the current command then uses the
+   stored product. */
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
 /* Print, in text only, the GPU that was predicted for, the model's error, and whether blocks were sampled. */
 void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
@@ -56,8 +57,8 @@ struct advice {
         char why[sizeof((struct err *)0)->text];
     } * no;
 };
-/* Predict the kernels of one format; NULL: of all formats. A failure of a single kernel is recorded in out->no. false:
-   cancelled, or an error that ends the command. */
+/* Predict the kernels of one format; NULL: of all formats. A failure of a single kernel is recorded in out->no. Returns
+   false if cancelled, or after an error that ends the command. */
 bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
                struct advice *out, struct err *e);
 void advice_free(struct advice *a);

@@ -16,7 +16,7 @@
 
 /* ---- while recording ---- */
 
-/* A failed write ends the recording, not the command. */
+/* A failed write ends the recording, but not the command. */
 static void keep(struct session *s)
 {
     struct record *r = s->record;
@@ -90,7 +90,7 @@ static FILE *open_new(const char *name, struct err *e)
     int why = errno;
     if (fd >= 0) close(fd);
     if (why == EEXIST)
-        fail_at(e, E_IO, name, "file exists already; name another one or remove it");
+        fail_at(e, E_IO, name, "the file exists already; give another name or remove the file");
     else
         fail_at(e, E_IO, name, "cannot write: %s", strerror(why));
     return NULL;

@@ -1,4 +1,4 @@
-/* Right sides and starting guesses by name. */
+/* Right-hand sides and starting guesses by name. */
 #include "right_side.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -11,7 +11,7 @@
 
 struct named_vector {
     const char *name;
-    bool known_ones; /* as a right side: the solution is all ones */
+    bool known_ones; /* as a right-hand side, it makes the solution all ones */
     bool (*make)(const struct csr *A, uint64_t seed, double *x, struct err *e);
 };
 
@@ -67,7 +67,7 @@ static const struct named_vector *find(const struct named_vector *list, int n, c
     return NULL;
 }
 
-/* A word that is neither a name of the list nor a path was meant as a name. */
+/* A word that is neither a name in the list nor a path was probably meant as a name, so the error lists the names. */
 static bool load(const char *names, const char *word, int64_t n, double *x, struct err *e)
 {
     struct err why = {0};

@@ -1,4 +1,4 @@
-/* The session: it owns the matrices, their stored forms and the copies of these on devices. Progress and Ctrl-C of long
+/* The session owns the matrices, their stored forms and the copies of these on devices. Progress and Ctrl-C of long
    commands are handled here. */
 #include "session.h"
 #include "base/clock.h"
@@ -45,7 +45,7 @@ bool session_take_interrupt(void)
     return was;
 }
 
-/* Show progress on a terminal once the command has taken a while; false when the user asked to stop. */
+/* Show progress on a terminal once the command has taken a while; returns false if the user pressed Ctrl-C. */
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
@@ -149,7 +149,7 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     return NULL;
 }
 
-/* The length of name[n] without `ending`, if it ends with that. */
+/* The length of name[n] without `ending`, if the name ends with it. */
 static size_t without(const char *name, size_t n, const char *ending)
 {
     size_t k = strlen(ending);
@@ -263,7 +263,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     return p;
 }
 
-/* Turn the conversion w, whose first run took `us`, into a product, unless m has the same one already. */
+/* Turn the conversion w, whose first run took `us`, into a product, unless m has the same product already. */
 static struct product *take_over(struct matrix *m, struct packing *w, double us, struct err *e)
 {
     struct product *p = cached(m, &w->S);
@@ -313,7 +313,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
 
 /* ---- devices ---- */
 
-/* The chosen device, or the default one. If a default GPU does not start, the host is used instead. */
+/* The chosen device, or the default device. If a default GPU does not start, the host is used instead. */
 static struct device *open_default(struct session *s, struct err *e)
 {
     struct err why = {0};
@@ -342,7 +342,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-/* Free mat i of the product. The last mat moves into its place, and the pointers to that are updated. */
+/* Free mat i of the product. The last mat moves into its place, and the pointers to the moved mat are updated. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;
@@ -363,7 +363,7 @@ static void drop_from(struct session *s, const struct device *d)
                 if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
-/* Make sure that S fits in the free memory of d: if it does not, first free the mats on d that are not in use. */
+/* Make sure that S fits in the free memory of d: if S does not fit, first free the mats on d that are not in use. */
 static bool make_room(struct session *s, struct device *d, const struct stored *S, struct err *e)
 {
     int64_t free_bytes = 0, total = 0, need = stored_bytes(S);
@@ -398,11 +398,11 @@ void session_device_lost(struct session *s, struct device *d)
     drop_from(s, d);
     d->lost = !d->ops->reset || !d->ops->reset(d, &why);
     if (!d->lost) {
-        out_note(s->out, "%s was lost and has been reset; matrices are kept and copied there again when needed",
+        out_note(s->out, "%s was lost and has been reset; matrices are kept, and copied to it again when needed",
                  d->name);
         return;
     }
     if (s->dev == d || !s->dev) s->dev = device_open("cpu", NULL);
-    out_note(s->out, "%s was lost and cannot be reset (%s); matrices are kept, cpu and emu still work", d->name,
+    out_note(s->out, "%s was lost and cannot be reset (%s); matrices are kept, and cpu and emu still work", d->name,
              why.text);
 }

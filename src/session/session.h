@@ -29,13 +29,13 @@ struct out;
 struct run;
 struct session {
     struct matrix *matrices, *current;
-    struct device *dev; /* NULL: the default, opened when first used */
+    struct device *dev; /* NULL: the default device, which is opened when first used */
     struct out *out;
     struct watch watch;
     struct front *front; /* the screen, NULL in tests without one */
     struct run *runs;    /* results of the last bench or spmv, sorted by time */
     int nruns;
-    struct matrix *runs_of; /* the matrix they belong to */
+    struct matrix *runs_of; /* the matrix of these runs */
     struct solve *solve;    /* the current or last solve */
     struct race *race;      /* the current or last race */
     struct lu_steps *lu;    /* the factorisation being stepped through, NULL: none */
@@ -43,14 +43,14 @@ struct session {
     bool plain, batch, quit;
     bool interactive;       /* stdin and stdout are terminals */
     bool terminal;          /* messages go to a terminal: show progress */
-    int depth;              /* of nested `source` */
-    struct device *used;    /* by the running command; checked for loss when it fails */
+    int depth;              /* nesting depth of `source` */
+    struct device *used;    /* device used by the running command; checked for loss if the command fails */
     double began_us;        /* when the running command began */
     double shown_us;        /* when progress was last shown */
     const char *script;     /* the file that commands come from, NULL at the prompt */
-    int64_t script_line;    /* current line of it, from 1 */
+    int64_t script_line;    /* current line of the script, from 1 */
     struct command_log log; /* commands that succeeded */
-    const char *folder;     /* of the running lesson: its file names are relative to it; NULL outside */
+    const char *folder; /* folder of the running lesson, whose file names are relative to it; NULL outside lessons */
     struct undo undo;
     struct record *record;        /* the recording, NULL: none */
     char option[OPTIONS_MAX][24]; /* values of options[]; empty: the default */
@@ -64,8 +64,8 @@ void session_free(struct session *s);
 /* Free the formats that m was converted to. matrix_free also frees m itself, which must be in no list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
-struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* NULL name: the current one */
-/* Add A, which is taken over, as the current matrix. name NULL: a unique name is made from that of the file. */
+struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* name NULL: the current matrix */
+/* Add A, which is taken over, as the current matrix. name NULL: a unique name is made from the name of the file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
 /* The path of a file to read; in a lesson, relative paths are relative to its folder. */
@@ -73,17 +73,17 @@ bool session_path(const struct session *s, const char *file, char *path, size_t 
 /* name NULL: the chosen or default device. */
 struct device *session_device(struct session *s, const char *name, struct err *e);
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
-/* m stored in format f, cached or newly packed; param NULL: the default parameters. Owned by m. */
+/* m stored in format f, cached or newly packed; param NULL: the default parameters. The product is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
-/* The same, but d packs the format from its copy of the csr, and the result is also copied to the host. The host packs
-   it if d has no packer for f or too little memory. */
+/* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host. The
+   host packs it if d has no packer for f or too little memory. */
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
-void session_device_lost(struct session *s, struct device *d); /* drop its mats, try a reset, report the result */
-/* Ctrl-C sets a flag that the session's tick reads; `once`: a second one ends the program. */
+void session_device_lost(struct session *s, struct device *d); /* drop the mats on d, try a reset, report the result */
+/* Ctrl-C sets a flag that the session's tick reads; `once`: a second Ctrl-C ends the program. */
 void session_catch_interrupt(bool once);
-bool session_take_interrupt(void); /* true if it was set; clears it */
+bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
 
 #endif

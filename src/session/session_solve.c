@@ -1,4 +1,4 @@
-/* Beginning a solve on a matrix of the session. */
+/* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
@@ -14,12 +14,13 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
 {
     const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
     if (!k)
-        fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists what does", f->name,
-             o->dev->name);
+        fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists the kernels that run there",
+             f->name, o->dev->name);
     else if (k->format != f)
         fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format->name, f->name);
     else if (!kernel_runs_on(k, o->dev))
-        fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists what does", k->name, o->dev->name);
+        fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists the kernels that do", k->name,
+             o->dev->name);
     else
         return k;
     return NULL;

@@ -1,4 +1,5 @@
-/* Begin a solve on a matrix of the session: choose the kernel and put the matrix on the device in its format. */
+/* Beginning a solve on a matrix of the session: choose the kernel, and copy the matrix to the device in the kernel's
+   format. */
 #ifndef SESSION_SOLVE_H
 #define SESSION_SOLVE_H
 

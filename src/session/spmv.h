@@ -1,4 +1,4 @@
-/* One kernel's product of a matrix of the session: checked against the reference and timed. */
+/* One SpMV of a matrix of the session by one kernel: checked against the reference and timed. */
 #ifndef SPMV_H
 #define SPMV_H
 
@@ -23,9 +23,10 @@ struct spmv_request {
     bool force;
     const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
 };
-/* Choose parameters of f that suit d, in param[PARAMS_MAX]; the result is param, or NULL for the defaults. */
+/* Choose parameters of f that suit d, and write them to param[PARAMS_MAX]; returns param, or NULL for the defaults. */
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
-/* Check and time one kernel. On the emulator, which has no time, check it only: the times are NaN. */
+/* Check and time one kernel. On the emulator, which does not model time, the kernel is only checked, and the times are
+   NaN. */
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e);
 /* Keep copies of n runs, sorted by time, as the session's last runs. */

@@ -1,5 +1,5 @@
-/* The trace that the session keeps: get the matrix and its product, trace a warp, and find the elements and slots that
-   views highlight. */
+/* The trace that the session keeps: gets the matrix and its product, traces a warp, and finds the elements and slots
+   that views highlight. */
 #include "traced.h"
 #include "base/err.h"
 #include "formats/format.h"

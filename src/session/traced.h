@@ -25,14 +25,14 @@ struct trace_request {
     int warp;
 };
 
-/* Trace a warp on the emulator and replace s->trace; on failure s->trace stays as it was. E_USAGE: there is no such
+/* Trace a warp on the emulator and replace s->trace; on failure, s->trace is unchanged. E_USAGE: there is no such
    block, warp or launch. E_UNSUPPORTED: the emulator cannot run the kernel, or the matrix is complex. */
 bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e);
 
 /* ---- for the views that draw the matrix or its formats ---- */
 
-/* The elements of m that the lanes access in the current step, each once. The result is their number; 0 also if the
-   trace is of another matrix. */
+/* The elements of m that the lanes access in the current step, without repetition. Returns their number, which is 0 if
+   the trace is of another matrix. */
 int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES]);
 /* Whether a lane accesses slot i of array a of S in the current step. */
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i);

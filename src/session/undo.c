@@ -30,7 +30,8 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* Memory is needed: free the levels up to the last one that keeps a matrix; they can no longer be undone. */
+/* Called when memory is needed: free the levels up to the last level that keeps a matrix; they can no longer be
+   undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;
@@ -163,7 +164,7 @@ static void bring_back(struct session *s, struct change *c)
 static bool nothing(const struct undo *u, struct err *e)
 {
     return fail(e, E_USAGE,
-                u->given ? "nothing can be undone any more: the memory was needed for other things"
+                u->given ? "nothing can be undone any more: the memory of dropped matrices was needed"
                          : "there is nothing to undo");
 }
 

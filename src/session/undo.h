@@ -13,11 +13,11 @@ struct session;
 /* What one command changed. */
 struct change {
     char command[80];       /* as it was typed, safe to print */
-    int64_t first;          /* matrices with this number or a higher one were made by it */
-    struct matrix *dropped; /* matrices that it dropped, the last one first; owned */
-    struct matrix *current; /* the current matrix before it */
-    struct device *dev;     /* the device before it */
-    bool chose;             /* it chose the device */
+    int64_t first;          /* the command made all matrices with this number or a higher one */
+    struct matrix *dropped; /* matrices that the command dropped, the last one first; owned */
+    struct matrix *current; /* the current matrix before the command */
+    struct device *dev;     /* the device before the command */
+    bool chose;             /* the command chose the device */
     bool gone;              /* the dropped matrices were freed because memory was needed */
 };
 enum { UNDO_MOST = 16 };
@@ -31,13 +31,14 @@ struct undo {
     int64_t bytes;   /* size of the dropped matrices that are kept */
 };
 
-/* Call undo_begin before a command and undo_end after it: what it changed becomes a level of s->undo. A command that
-   runs within another gets its own level. */
+/* Call undo_begin before a command and undo_end after it: the changes of the command become a level of s->undo. A
+   command that runs within another gets its own level. */
 void undo_begin(struct session *s, const char *command);
 void undo_end(struct session *s);
-/* Keep m, which was at `index` in the list, so that undo can restore it; false: the caller must free it. */
+/* Keep m, which was at `index` in the list, so that undo can restore it. If this returns false, the caller must
+   free m. */
 bool undo_keep(struct session *s, struct matrix *m, int index);
-/* Undo the last change, and print what that changes. */
+/* Undo the last change, and print what was restored. */
 bool undo_last(struct session *s, struct err *e);
 /* Free all kept changes. */
 void undo_forget(struct session *s);

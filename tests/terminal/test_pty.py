@@ -410,7 +410,7 @@ def test_race_is_left_and_waits():
     s.line(race)
     s.wait("log scale")
     said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
-    assert "together: `continue`, `view race` or `stop`" in said, said
+    assert "by all solvers: `continue`, `view race` or `stop`" in said, said
     s.line("view race")
     s.wait("paused")
     s.wait("continue at the prompt resumes it")

@@ -175,7 +175,7 @@ static const struct {
     const char *line, *message;
 } errors[] = {
     {"stat", "stat: there is no such command; did you mean `stats`?\n"},
-    {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists them\n"},
+    {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists all commands\n"},
     {"list A", "list: `A` cannot follow `list`; nothing can\n"},
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
     {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
@@ -189,11 +189,11 @@ static const struct {
     {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
                   " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
-    {"spmv f64 f32", "spmv: `f32` contradicts an earlier word\n"},
+    {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},
     {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: `reps -1` is outside 0 .. 1000000\n"},
     {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
-    {"gen poisson2d 3 3 3", "gen: `3` is one parameter too many\n"},
+    {"gen poisson2d 3 3 3", "gen: too many parameters: `3` is one too many\n"},
     {"gen poisson2d nx",
      "gen: nx (points per line of the grid) must be an integer from 1 to 2147483647, but is missing\n"},
     {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},
@@ -213,7 +213,7 @@ static const struct {
     {"!exit 3", "!: the shell command ended with status 3\n"},
     {"source /nowhere/at/all", "source: /nowhere/at/all: cannot open: No such file or directory\n"},
     {"convert csr force force", "convert: `force` is given twice\n"},
-    {"st\033[2Jats", "st\\x1b[2Jats: there is no such command; `help` lists them\n"},
+    {"st\033[2Jats", "st\\x1b[2Jats: there is no such command; `help` lists all commands\n"},
     {"use '\033]0;x\007'", "use: `\\x1b]0;x\\x07` after `use` is not a matrix; one of A, Bus\n"},
 };
 
@@ -285,11 +285,11 @@ static void scripts_report_where_they_failed(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(script(&t, text, sizeof text - 1, true));
-    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists them\n");
+    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists all commands\n");
     assert_non_null(t.s.matrices);
     assert_true(talk_line(&t, "drop A"));
     assert_false(script(&t, text, sizeof text - 1, false));
-    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists them\n"
+    assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists all commands\n"
                                "use: s.ws:5: `Z` after `use` is not a matrix; one of A\n");
     assert_null(t.s.matrices);
     assert_null(t.s.script);
@@ -314,7 +314,7 @@ static void long_lines_are_refused(void **state)
     memcpy(text + LINE_LIMIT - 7, "version", 8);
     assert_true(talk_line(&t, text));
     assert_false(script(&t, "vers\0ion\nversion\n", 17, false));
-    assert_string_equal(t.err, "warpspy: s.ws:1: the line has a NUL byte; this is not a text file\n");
+    assert_string_equal(t.err, "warpspy: s.ws:1: the line contains a NUL byte; this is not a text file\n");
     talk_close(&t);
 }
 
@@ -637,7 +637,7 @@ static void line_breaks_in_text_are_kept(void **state)
     talk_close(&t);
     talk_open(&t, OUT_CSV);
     assert_true(talk_line(&t, "help use"));
-    assert_non_null(strstr(t.out, ",\"Commands work on the current matrix when none is named.\n    use A\"\n"));
+    assert_non_null(strstr(t.out, ",\"Commands work on the current matrix if no matrix is named.\n    use A\"\n"));
     talk_close(&t);
 }
 

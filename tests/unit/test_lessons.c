@@ -384,7 +384,7 @@ static const struct {
     {"| matrix | of | what |\n", ":1: ", "give 4 between bars"},
     {"| matrix | of | what | GPU | more |\n", ":1: ", "the row has 5 cells"},
     {"| matrix | of | what | GPU\n", ":1: ", "give 4 between bars"},
-    {"| name | of | what | GPU |\n", ":1: ", "`name` in place of `matrix`"},
+    {"| name | of | what | GPU |\n", ":1: ", "`name` instead of `matrix`"},
     {"| matrix | of | what | GPU |\n| P | - | rows | 1 |\n", ":2: ", "no matrix is called P"},
     {"> gen poisson2d 4 as P\n| matrix | of | what | GPU |\n| P | - | height | 1 |\n",
      ":3: ", "`height` is not a quantity"},
@@ -629,7 +629,7 @@ static void questions_without_an_answer_are_skipped(void **state)
     struct talk t;
     (void)state;
     assert_true(answered(&t, text, (const char *const[]){"3", NULL}));
-    assert_says(t.out, "There is no answer here");
+    assert_says(t.out, "The answer is not known on this device.");
     assert_null(strstr(t.out, "Questions: 0 right"));
     shut(&t);
 }

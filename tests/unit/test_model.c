@@ -149,7 +149,7 @@ static const struct {
     {"gen poisson2d 10", "csr-vector", "launches", 1, "1 launch costs"},
     {"gen poisson2d 10", "coo-atomic", "launches", 1, "2 launches cost"},
     {"gen poisson2d 500", "csr-vector", "idle lanes", 4, "of 32 lanes are active"},
-    {"gen fem 150", "csr-scalar", "uncoalesced loads", 4, "lanes read far apart"},
+    {"gen fem 150", "csr-scalar", "uncoalesced loads", 4, "lanes read addresses that are far apart"},
     {"gen poisson3d 100", "dia", "bytes", 2, "must move"},
 };
 
@@ -227,7 +227,7 @@ static void test_commands(void **state)
 {
     (void)state;
     talk_says(&t, "gen poisson2d 40; predict csr-vector",
-              "Predicted for an NVIDIA H200, as no measured GPU is available.");
+              "Predicted for an NVIDIA H200, because no measured GPU is available.");
     talk_says(&t, "explain csr-scalar f32", "1. launches, ");
     talk_says(&t, "advise top 2", "conversion us");
     talk_says(&t, "advise for 100 products top 3", "total us");
@@ -337,7 +337,7 @@ static const struct {
     {"predict csr-scalar", "no matrix is loaded"},
     {"gen poisson2d 9; predict nonsense", "is not a kernel"},
     {"gen poisson2d 9; predict csr-serial", "runs on the host"},
-    {"gen poisson2d 9; predict csr-scalar 3", "one parameter too many"},
+    {"gen poisson2d 9; predict csr-scalar 3", "is one too many"},
     {"gen poisson2d 9; why ell", "the word `not` is missing before `ell`"},
     {"gen poisson2d 9; why not nonsense", "is not a format"},
     {"gen poisson2d 9; advise for 0 products", "`for 0` is too few products"},

@@ -67,7 +67,7 @@ static void options_are_kept(void **state)
     struct talk t;
     (void)state;
     assert_string_equal(begin(&t), "");
-    talk_says(&t, "set", "kept in /tmp/warpspy-test-");
+    talk_says(&t, "set", "saved in /tmp/warpspy-test-");
     talk_says(&t, "set precision", "f64");
     assert_true(talk_line(&t, "set precision f32; set colours 256; set device emu"));
     assert_string_equal(config(), "precision f32\ncolours 256\ndevice emu\n");
@@ -149,7 +149,7 @@ static void an_unreadable_file_is_one_warning(void **state)
     struct talk t;
     (void)state;
     write_config("colours\0 16\n", 12);
-    assert_non_null(strstr(begin(&t), "it has a NUL byte; using the default options"));
+    assert_non_null(strstr(begin(&t), "it contains a NUL byte; using the default options"));
     talk_close(&t);
     static char large[70000];
     memset(large, '#', sizeof large);

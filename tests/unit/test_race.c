@@ -245,12 +245,12 @@ static const struct {
     {"race gmres 501", "takes 1 to 500"},
     {"race wjacobi 2.5", "below 2"},
     {"race wjacobi -1", "its omega must be above 0"},
-    {"race cg csr-serial", "only solvers can race here: the kernel csr-serial"},
-    {"race csr-serial cg", "only kernels can race here: the solver cg"},
+    {"race cg csr-serial", "this race is between solvers: the kernel csr-serial"},
+    {"race csr-serial cg", "this race is between kernels: the solver cg"},
     {"race csr-serial 3", "the number 3 must follow"},
     {"race cg cg cg cg cg cg cg cg cg", "at most 8"},
-    {"race cg reps 3", "`reps` is not for a race of solvers"},
-    {"race csr-serial tol 1e-3", "`tol` is not for a race of kernels"},
+    {"race cg reps 3", "`reps` does not apply to a race of solvers"},
+    {"race csr-serial tol 1e-3", "`tol` does not apply to a race of kernels"},
     {"race csr-serial reps -1", "`reps -1` is outside"},
     {"race cg of nothing", "is not a matrix"},
     {"race cg tol -1", "must not be negative"},
@@ -340,7 +340,7 @@ static void memory_is_held_at_once(void **state)
     do fake.budget += 20000; /* until a single racer fits */
     while (!talk_line(&t, "race cg maxit 20"));
     assert_false(talk_line(&t, "race cg gmres 30 bicgstab maxit 20"));
-    assert_says(t.err, "the memory of all its 3 at once");
+    assert_says(t.err, "keeps all its 3 racers in memory at once");
     assert_null(t.s.race);
     fake.budget = 1 << 26;
     assert_true(talk_line(&t, "race cg gmres 30 maxit 20"));
