@@ -131,5 +131,5 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
         if (kind->save) snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", kind->endings);
     }
     print_safe(path, strlen(path), 200, where, sizeof where);
-    return fail_at(e, E_USAGE, where, "no kind of file has this ending; these can be written: %s", all);
+    return fail_at(e, E_USAGE, where, "cannot write a file with this extension; the known extensions are %s", all);
 }

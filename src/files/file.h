@@ -1,4 +1,4 @@
-/* Kinds of matrix files: each is one file file_KIND.c and one line in files.def. */
+/* Kinds of matrix files: each kind consists of one file, file_KIND.c, and one line in files.def. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -19,14 +19,14 @@ struct source {
     const char *path;
     const char *part;      /* name of the variable to read; NULL: the first */
     char where[256];       /* the path, safe to print */
-    struct stream *stream; /* unpacks; its first n bytes are already in `begin` */
+    struct stream *stream; /* the unpacked bytes of the file; the first n of them are already in `begin` */
     char begin[FILE_BEGIN];
     int64_t n;
 };
 
 struct file_kind {
     const char *name;
-    const char *endings; /* file name extensions, separated by blanks; file_save selects the kind by them */
+    const char *endings; /* file name extensions, separated by blanks, by which file_save selects the kind */
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
@@ -49,9 +49,9 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
 /* Write a matrix; the file name extension selects the kind. */
 bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
-/* Fail with E_INPUT at the file's name. Returns false. */
+/* Fail with E_INPUT; the error names the file. Returns false. */
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
-/* Copy an error; if it has no place, its place becomes the file's name. Returns false. */
+/* Copy an error; if the error does not say where it happened, add the file's name. Returns false. */
 bool file_at(const struct source *s, const struct err *why, struct err *e);
 /* Add a note for the user if there is room. */
 void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
@@ -65,13 +65,13 @@ typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
-/* Turn compressed arrays from a file, not checked yet, into A: rowptr[rows + 1], col, val and imag of nnz items each.
-   by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes ownership of the arrays,
-   even on failure. Indices out of range are an error; unsorted rows are sorted, duplicates are summed in the order of
-   the file. At most three matrices are in memory. */
+/* Turn compressed arrays from a file, which have not been checked yet, into A: rowptr[rows + 1]; col, val and imag of
+   nnz items each. by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes ownership
+   of the arrays, even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in
+   the order of the file. At most three copies of the matrix are in memory at a time. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
-/* Do the same with triplets, which are only read. */
+/* Turn triplets from a file into A in the same way. The triplets are only read. */
 bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                           const double *val, const double *imag, struct watch *w, struct csr *A, struct load_info *info,
                           struct err *e);

@@ -1,4 +1,4 @@
-/* From the arrays of a file to a matrix: check ranges, mirror symmetric entries, sort rows, sum duplicates. */
+/* Make a matrix from the arrays of a file: check ranges, mirror symmetric entries, sort rows, sum duplicates. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -99,8 +99,9 @@ bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz,
     double need = 4.0 * (double)(rows + cols) + 12.0 * (double)nnz;
     if (need <= (double)mem_available()) return true;
     char text[32];
-    return fail_at(e, E_MEMORY, s->where, "%lld x %lld with %lld entries needs %s, more memory than is available",
-                   (long long)rows, (long long)cols, (long long)nnz, show_bytes(need, text, sizeof text));
+    return fail_at(e, E_MEMORY, s->where,
+                   "%lld x %lld with %lld entries needs %s, which is more than the available memory", (long long)rows,
+                   (long long)cols, (long long)nnz, show_bytes(need, text, sizeof text));
 }
 
 static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)
@@ -108,7 +109,7 @@ static bool check_pointers(const struct source *s, const struct csr *C, struct e
     if (C->rowptr[0] != 0) return file_bad(s, e, "the pointers begin with %d instead of 0", C->rowptr[0]);
     for (int64_t r = 0; r < C->rows; r++)
         if (C->rowptr[r + 1] < C->rowptr[r])
-            return file_bad(s, e, "the pointers fall: %d follows %d", C->rowptr[r + 1], C->rowptr[r]);
+            return file_bad(s, e, "the pointers decrease: %d follows %d", C->rowptr[r + 1], C->rowptr[r]);
     return C->rowptr[C->rows] <= C->nnz || file_bad(s, e, "the pointers end with %d, but there are %lld entries",
                                                     C->rowptr[C->rows], (long long)C->nnz);
 }
@@ -186,7 +187,7 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
                                 C->val[k], C->imag ? C->imag[k] : 0, how == MIRROR_SKEW ? "0" : "real");
         }
     return !*upper || !*lower ||
-           file_bad(s, e, "a file with this symmetry must hold one triangle, but this one has entries in both");
+           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file has entries in both");
 }
 
 /* Copy the triangle C to both triangles of T, whose row pointers are already set. */

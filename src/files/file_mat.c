@@ -1,7 +1,7 @@
 /* MATLAB's .mat, levels 5 and 7.3, by libmatio. libmatio and HDF5, which it uses, are opened at first use, since they
-   slow down the start of the program. They run in a child process, because they crash on some damaged files, print to
-   the terminal, cannot be cancelled, and allocate as much memory as a file requests. The child sends the matrix through
-   a pipe. */
+   slow down the start of the program. Both libraries run in a child process, because they crash on some damaged files,
+   print to the terminal, cannot be cancelled, and allocate as much memory as a file requests. The child sends the
+   matrix through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -23,7 +23,8 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
-/* The data in the pipe: this header; then, unless it is an error, int32 pointers, int32 indices and double values. */
+/* The data in the pipe: this header, followed, unless it reports an error, by int32 pointers, int32 indices and double
+   values. */
 struct message {
     int32_t code; /* E_NONE, or an error whose message is in text */
     int32_t complex_values, logical;
@@ -93,7 +94,8 @@ static _Noreturn void give_up(int fd, enum code code, const char *text)
     _exit(1);
 }
 
-/* List a sparse variable, or a sparse field of a structure; choose it if its name is `part` or part is NULL. */
+/* List a sparse variable, or a sparse field of a structure. Choose it if no other is chosen yet and its name is `part`
+   or part is NULL. */
 static void consider(struct message *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
 {
     char name[NAME_ROOM];
@@ -107,7 +109,7 @@ static void consider(struct message *m, matvar_t *v, const char *outer, const ch
     memcpy(m->name, name, sizeof name);
 }
 
-/* Consider the sparse fields of a structure of one element, as in the files of the SuiteSparse collection. */
+/* Consider the sparse fields of a structure, such as those in the files of the SuiteSparse collection. */
 static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
                             matvar_t **chosen)
 {
@@ -209,7 +211,7 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     _exit(!ok);
 }
 
-/* Limit the child to the memory that is available now: if it needs more, only the child fails. */
+/* Limit the child to the memory that is available now, so that only the child fails if it needs more. */
 static void limit_memory(void)
 {
     long long pages = 0;
@@ -221,7 +223,8 @@ static void limit_memory(void)
     if (ok) setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Return v, or its field `name` if v is a structure; NULL if there is no such field. */
+/* Return v if it is sparse; if v is a structure, return the field that `name` ends in, or NULL if there is no such
+   field. */
 static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *name)
 {
     if (v->class_type == MAT_C_SPARSE) return v;
@@ -264,10 +267,10 @@ struct mat_reader {
     struct source *s;
     struct watch *watch;
     int fd;
-    int64_t done, total; /* bytes; total 0 until it is known */
+    int64_t done, total; /* bytes received so far; bytes in all, or 0 until that is known */
 };
 
-/* Receive exactly n bytes; waits in short steps so that the user can cancel. */
+/* Receive exactly n bytes. Waits in short steps so that the user can cancel. */
 static bool receive(struct mat_reader *r, void *to, int64_t n, struct err *e)
 {
     for (int64_t got = 0; got < n;) {
@@ -330,9 +333,9 @@ static bool isalpha_ascii(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Level 4 has no file header, but begins with a matrix: five 32-bit integers. The first is
-   1000 * byte order + 10 * precision + type, where type is 0 full, 1 text, 2 sparse; the last is the length of the name
-   that follows. */
+/* A file of level 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first is 1000
+   * byte order + 10 * precision + type, where type is 0 (full), 1 (text) or 2 (sparse); the last is the length of the
+   name that follows. */
 static bool is_level_4(const char *begin, int64_t n)
 {
     uint32_t head[5];
@@ -351,10 +354,9 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 {
     int ends[2];
     if (is_level_4(s->begin, s->n))
-        return file_bad(
-            s, e,
-            "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, load it and "
-            "`save -v7 NEW.mat`; in Python, scipy.io.loadmat and savemat");
+        return file_bad(s, e,
+                        "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, "
+                        "load the file and run `save -v7 NEW.mat`; in Python, use scipy.io.loadmat and savemat");
     if (pipe2(ends, O_CLOEXEC))
         return fail_at(e, E_IO, s->where, "cannot create a pipe to libmatio: %s", strerror(errno));
     pid_t pid = fork();

@@ -16,10 +16,10 @@ typedef bool finish(struct npz *z, struct csr *A, struct load_info *info, struct
 
 static bool missing(struct npz *z, const char *what, struct err *e)
 {
-    return file_bad(z->s, e, "format %s needs %s, but the file has none or too few", z->format, what);
+    return file_bad(z->s, e, "format %s needs %s, which the file does not have", z->format, what);
 }
 
-/* Move the compressed arrays, of n items, from z to a matrix. */
+/* Move the compressed arrays, which have n entries, from z to a matrix. */
 static struct csr arrays_of(struct npz *z, int64_t majors, int64_t minors, int64_t n)
 {
     struct csr C = {
@@ -32,7 +32,8 @@ static struct csr arrays_of(struct npz *z, int64_t majors, int64_t minors, int64
 static bool compressed(struct npz *z, bool by_columns, struct csr *A, struct load_info *info, struct err *e)
 {
     int64_t majors = by_columns ? z->cols : z->rows, minors = by_columns ? z->rows : z->cols;
-    if (!z->ptr || z->n_ptr != majors + 1) return missing(z, "pointers, one more than the shape says", e);
+    if (!z->ptr || z->n_ptr != majors + 1)
+        return missing(z, by_columns ? "columns + 1 pointers" : "rows + 1 pointers", e);
     if (!z->idx || z->n_idx != z->n_val || z->data.dims != 1) return missing(z, "as many indices as values", e);
     struct csr C = arrays_of(z, majors, minors, z->n_val);
     return file_finish(z->s, &C, by_columns, MIRROR_NOT, z->watch, A, info, e);
@@ -51,7 +52,7 @@ static bool finish_csc(struct npz *z, struct csr *A, struct load_info *info, str
 static bool finish_coo(struct npz *z, struct csr *A, struct load_info *info, struct err *e)
 {
     if (!z->row || !z->col || z->n_row != z->n_val || z->n_col != z->n_val || z->data.dims != 1)
-        return missing(z, "as many rows and columns as values", e);
+        return missing(z, "as many row and column indices as values", e);
     return file_finish_triplets(z->s, z->rows, z->cols, z->n_val, z->row, z->col, z->val, z->imag, z->watch, A, info,
                                 e);
 }
@@ -86,7 +87,7 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
     int64_t R = z->data.dims == 3 ? z->data.dim[1] : 0, W = z->data.dims == 3 ? z->data.dim[2] : 0;
     if (R < 1 || W < 1 || z->data.fortran) return missing(z, "data of three axes in C order", e);
     if (z->rows % R || z->cols % W) return missing(z, "a shape of whole blocks", e);
-    if (!z->ptr || z->n_ptr != z->rows / R + 1) return missing(z, "pointers, one more than block rows", e);
+    if (!z->ptr || z->n_ptr != z->rows / R + 1) return missing(z, "one more pointer than block rows", e);
     if (!z->idx || z->n_idx != z->data.dim[0]) return missing(z, "as many indices as blocks", e);
     if (!csr_new(&C, z->rows, z->cols, z->n_val, z->imag != NULL, e)) return false;
     if (spread_blocks(z, &C, R, W, e)) return file_finish(z->s, &C, false, MIRROR_NOT, z->watch, A, info, e);
@@ -94,7 +95,7 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
     return false;
 }
 
-/* data[d][j] is the entry in column j of diagonal offset[d]; zeros are not entries, as in SciPy. Returns the number of
+/* data[d][j] is the entry in column j of diagonal offset[d]. Zeros are not entries, as in SciPy. Returns the number of
    entries; writes them unless row is NULL. */
 static int64_t diagonal_entries(struct npz *z, int *row, int *col, double *val, double *imag)
 {
@@ -149,7 +150,7 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
     if (!file_sizes(z->s, z->rows, z->cols, z->n_val, e)) return false;
     for (int i = 0; i < COUNT(table); i++)
         if (!strcmp(z->format, table[i].name)) return table[i].finish(z, A, info, e);
-    return file_bad(z->s, e, "unknown format \"%s\"; known are csr, csc, coo, bsr and dia",
+    return file_bad(z->s, e, "unknown format \"%s\"; the known formats are csr, csc, coo, bsr and dia",
                     print_safe(z->format, strlen(z->format), 8, quote, sizeof quote));
 }
 
@@ -169,8 +170,8 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     struct npz z = {.s = s, .watch = w};
     if (is_array(s->begin, s->n))
         return file_bad(s, e,
-                        "this is one dense NumPy array (.npy), not a sparse matrix; in Python, "
-                        "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\"))) converts it");
+                        "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python with "
+                        "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\")))");
     bool ok = npz_read(&z, e) && finish_any(&z, A, info, e);
     if (ok) {
         const char *field = field_of(z.data.kind);

@@ -1,5 +1,5 @@
-/* Rutherford-Boeing and Harwell-Boeing files: lines of fixed columns as Fortran writes them, in any locale.
-   Format: Duff, Grimes, Lewis, "The Rutherford-Boeing sparse matrix collection", RAL-TR-97-031, 1997. */
+/* Rutherford-Boeing and Harwell-Boeing files: lines with fields in fixed columns, as Fortran writes them, independent
+   of the locale. Format: Duff, Grimes, Lewis, "The Rutherford-Boeing sparse matrix collection", RAL-TR-97-031, 1997. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -14,8 +14,8 @@
 
 enum { WIDTH_MOST = 64, RB_BLOCK = 1 << 20, TICK_EVERY = 1 << 14, HEAD_NUMBERS = 5 };
 
-/* A Fortran format, e.g. (1P,5E16.8): 5 fields of 16 columns per line. A number without a point has 8 digits after it;
-   a number without an exponent is divided by 10^scale. */
+/* A Fortran format, e.g. (1P,5E16.8): 5 fields of 16 columns per line. If a number has no decimal point, its last 8
+   digits are the fraction; if it has no exponent, it is divided by 10^scale. */
 struct fields {
     char letter;
     int per_line, width, digits, scale;
@@ -25,12 +25,12 @@ struct rb {
     struct watch *watch;
     struct lines lines;
     struct text text;
-    const char *p, *end;         /* the text not read yet */
+    const char *p, *end;         /* the text that has not been read yet */
     const char *line, *line_end; /* the current line */
     int64_t number;              /* number of the current line, counted from 1 */
     int field;                   /* number of the next field on the line */
     int64_t left;                /* fields left in this array */
-    bool words;                  /* the fields of this line are separated by blanks; ignore their columns */
+    bool words;                  /* the fields of this line are separated by blanks, so their columns are ignored */
     const char *next;            /* the next word */
     char type[4];                /* in upper case */
     int64_t lines_of[HEAD_NUMBERS], size[HEAD_NUMBERS];
@@ -71,8 +71,9 @@ static bool next_text_line(struct rb *r, const char *needed, struct err *e)
     return true;
 }
 
-/* Some programs, SciPy among them, do not keep to the columns of their own format. If a line has as many words as
-   fields, the words are the fields; if not, the columns separate the fields, which may touch. */
+/* Some programs, including SciPy, do not keep to the columns that their own format states. If a line has as many words
+   as fields, the words are the fields. Otherwise the fields are taken from their columns, and they need not be
+   separated by blanks. */
 static bool next_fields(struct rb *r, const struct fields *f, const char *needed, struct err *e)
 {
     int64_t words = 0, fields = r->left < f->per_line ? r->left : f->per_line;
@@ -112,8 +113,8 @@ static bool next_integer(struct rb *r, const struct fields *f, const char *neede
     return !read_integer(text, n, v) || rb_bad(r, e, needed, text, text + n);
 }
 
-/* Read a value as Fortran does: without a point, the last `digits` digits follow it; without an exponent, the scale
-   applies. */
+/* Read a value as Fortran does: if the value has no decimal point, its last `digits` digits are the fraction; if it has
+   no exponent, the scale applies. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
     char text[WIDTH_MOST + 32];
@@ -172,7 +173,7 @@ static bool parse_fields(const char *p, const char *end, struct fields *f)
            f->width > 0 && f->width <= WIDTH_MOST && f->digits >= 0 && f->digits <= WIDTH_MOST;
 }
 
-/* Parse the next ( ... ) of the line, from *p on. */
+/* Parse the next parenthesized format of the line, from *p on. */
 static bool next_format(struct rb *r, const char **p, const char *needed, struct fields *f, struct err *e)
 {
     char text[WIDTH_MOST];
@@ -187,7 +188,7 @@ static bool next_format(struct rb *r, const char **p, const char *needed, struct
 }
 
 /* Read integers separated by blanks up to the end of the line. Returns their number, or -1 if there are more than
-   `most` or other text. */
+   `most` integers or any other text. */
 static int integers(const char *p, const char *end, int64_t *v, int most)
 {
     int n = 0;
@@ -243,7 +244,7 @@ static bool read_head(struct rb *r, struct err *e)
 
 /* ---- the arrays ---- */
 
-/* Refuse a size that the rest of a plain file cannot hold: each number takes at least a digit. */
+/* Refuse a size that the rest of an uncompressed file cannot hold: each number takes at least one digit. */
 static bool enough_bytes(struct rb *r, struct err *e)
 {
     int64_t left = lines_left(&r->lines), n = r->size[2];
@@ -251,7 +252,8 @@ static bool enough_bytes(struct rb *r, struct err *e)
     left += r->end - r->p;
     int64_t need = r->size[1] + 1 + n * (r->type[0] == 'P' ? 1 : r->type[0] == 'C' ? 3 : 2);
     return need <= left ||
-           file_bad(r->s, e, "%lld pointers, indices and values do not fit in the %lld bytes left; it is truncated",
+           file_bad(r->s, e,
+                    "%lld pointers, indices and values do not fit in the remaining %lld bytes; the file is truncated",
                     (long long)need, (long long)left);
 }
 

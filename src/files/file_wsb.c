@@ -1,10 +1,10 @@
 /* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays as they are in memory. Large parallel
-   reads bring the arrays directly into place. The file is not mapped, since a mapped file that shrinks ends the
-   program.
+   reads load the arrays directly into their final memory. The file is not mapped, because the program would crash if a
+   mapped file shrank.
 
        0 magic, byte order, version, sizes, kind, source of the matrix, checksums
     4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
-         each begins at a multiple of 64; the bytes between are 0
+         each array begins at a multiple of 64; the bytes between arrays are 0
 
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
@@ -42,12 +42,12 @@ struct wsb {
     uint32_t order, version;
     int64_t rows, cols, nnz;
     int64_t nnz_stored, duplicates, explicit_zeros;
-    uint32_t complex_values, warnings; /* number of notes when the source was read */
+    uint32_t complex_values, warnings; /* number of notes that were made when the source was read */
     char field[16], symmetry[16], object[16];
     char source[SOURCE_ROOM];
     uint64_t arrays, head; /* checksums of the arrays and of the members before `head` */
 };
-_Static_assert(sizeof(struct wsb) <= HEAD, "the header fits in its page");
+_Static_assert(sizeof(struct wsb) <= HEAD, "the header must fit in its page");
 
 /* ---- checksum ---- */
 
@@ -79,7 +79,7 @@ struct part {
 struct layout {
     int n;
     struct part part[4];
-    int64_t end; /* bytes of the file */
+    int64_t end; /* length of the file in bytes */
 };
 
 static int64_t aligned(int64_t n)
@@ -87,7 +87,7 @@ static int64_t aligned(int64_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The arrays of A may be NULL. */
+/* The file layout of a matrix of A's size. The arrays of A may be NULL. */
 static struct layout layout_of(const struct csr *A, bool complex_values)
 {
     const struct part parts[] = {
@@ -129,7 +129,7 @@ static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
     return got;
 }
 
-/* Ask for large pages: getting new memory in small pages takes several times as long as reading the file. */
+/* Ask for large pages, because allocating memory in small pages takes several times as long as reading the file. */
 static void hint_large(const struct part *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -190,7 +190,7 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
                     (unsigned long long)r->sum, (unsigned long long)h->arrays);
 }
 
-/* Is s a lower-case word that ends within `room` bytes? Such a word is printed unchanged. */
+/* Is s a lower-case word that ends within `room` bytes? Such a word can be printed unchanged. */
 static bool is_word(const char *s, size_t room)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");
@@ -201,10 +201,11 @@ static bool check_head(const struct source *s, const struct wsb *h, struct err *
 {
     if (h->order != ORDER)
         return file_bad(s, e,
-                        "the .wsb file is in the byte order of another machine; save the matrix again on this one");
+                        "the .wsb file is in the byte order of another machine; save the matrix again on this machine");
     if (h->version != VERSION)
-        return file_bad(s, e, "version %u of .wsb cannot be read, only version %d; save the matrix again", h->version,
-                        VERSION);
+        return file_bad(s, e,
+                        "this file has version %u of .wsb, but only version %d can be read; save the matrix again",
+                        h->version, VERSION);
     if (h->head != hash_of(h, offsetof(struct wsb, head)))
         return file_bad(s, e, "the checksum of the header is wrong; the file is corrupt");
     if (!is_word(h->field, sizeof h->field) || !is_word(h->symmetry, sizeof h->symmetry) ||
@@ -213,7 +214,7 @@ static bool check_head(const struct source *s, const struct wsb *h, struct err *
     return true;
 }
 
-/* Compare the sizes with the length of the file before anything is allocated. */
+/* Before anything is allocated, check that the sizes in the header agree with the length of the file. */
 static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
 {
     struct stat st;
@@ -221,9 +222,10 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
     if (!file_sizes(r->s, h->rows, h->cols, h->nnz, e)) return false;
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
-    return end == st.st_size || file_bad(r->s, e, "%lld bytes instead of %lld for %lld x %lld with %lld entries%s",
-                                         (long long)st.st_size, (long long)end, (long long)h->rows, (long long)h->cols,
-                                         (long long)h->nnz, st.st_size < end ? "; it is truncated" : "");
+    return end == st.st_size ||
+           file_bad(r->s, e, "the file has %lld bytes instead of %lld for %lld x %lld with %lld entries%s",
+                    (long long)st.st_size, (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,
+                    st.st_size < end ? "; it is truncated" : "");
 }
 
 static void describe(const struct wsb *h, struct load_info *info)

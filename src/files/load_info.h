@@ -1,4 +1,4 @@
-/* The report of a load: properties of the file that the matrix does not hold. */
+/* Information about a load: properties of the file that are not part of the matrix. */
 #ifndef LOAD_INFO_H
 #define LOAD_INFO_H
 
@@ -7,10 +7,11 @@
 enum { WARNINGS_MAX = 16 };
 struct load_info {
     char file[512];
-    char field[16], symmetry[16], object[16]; /* words of the banner: real, integer, pattern, complex; ... */
+    char field[16], symmetry[16], object[16]; /* words of the banner; field: real, integer, pattern or complex */
     int64_t nnz_stored;                       /* entries in the file */
-    int64_t duplicates, explicit_zeros;       /* duplicates that were summed; zeros that are stored, after summing */
-    int64_t text_bytes, text_ns;              /* size and time stamp of a Matrix Market file; 0 for other kinds */
+    /* number of duplicates that were summed; number of stored zeros after summing */
+    int64_t duplicates, explicit_zeros;
+    int64_t text_bytes, text_ns; /* size and time stamp of a Matrix Market file; 0 for other kinds */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
     double ms;

@@ -1,4 +1,4 @@
-/* Matrix Market files: read and write. */
+/* Read and write Matrix Market files. */
 #ifndef MATRIX_MARKET_H
 #define MATRIX_MARKET_H
 

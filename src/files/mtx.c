@@ -1,4 +1,4 @@
-/* Load a Matrix Market file: from a path to a matrix and its notes. */
+/* Load a Matrix Market file, given its path, as a matrix with notes. */
 #include <stdio.h>
 
 #include "mtx.h"

@@ -38,14 +38,16 @@ enum note {
     NOTES
 };
 struct notes {
-    int64_t n[NOTES], line[NOTES]; /* number of notes of each kind; line of the first, 0: no line */
+    /* number of notes of each kind; line of the first note of each kind, or 0 if it has no line */
+    int64_t n[NOTES], line[NOTES];
 };
 void note(struct notes *t, enum note kind, int64_t line);
 void notes_show(const struct notes *t, struct load_info *info);
 
 /* ---- mtx.c ---- */
 
-/* Load the matrix from a stream whose first n bytes, `begin`, are already read. A and *info are empty. */
+/* Load the matrix from a stream. Its first n bytes have already been read and are in `begin`. A and *info must be
+   empty. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct load_info *info, struct err *e);
 
@@ -73,10 +75,10 @@ static inline const char *skip_token(const char *p)
     while (!ends_token(*p)) p++;
     return p;
 }
-const char *line_end(const char *p, const char *end);    /* the first CR or LF, or end */
-const char *next_line(const char *eol, const char *end); /* after CR, LF or CRLF; at most end */
-bool same_word(const char *a, size_t n,
-               const char *word); /* ignores the case of ASCII letters; word is in lower case */
+const char *line_end(const char *p, const char *end);    /* the position of the first CR or LF, or end */
+const char *next_line(const char *eol, const char *end); /* the position after the CR, LF or CRLF at eol; at most end */
+/* Is a[0 .. n-1] this word? Ignores the case of ASCII letters; word is in lower case. */
+bool same_word(const char *a, size_t n, const char *word);
 
 /* Why a text is not an integer of 64 bits. */
 enum integer_fault { FAULT_NONE, FAULT_EMPTY, FAULT_CONTROL, FAULT_FRACTION, FAULT_TEXT, FAULT_TOO_LARGE };
@@ -92,22 +94,23 @@ const char *quoted(const char *s, const char *end, char *out);
 /* ---- mtx_lines.c: the text in blocks of whole lines ---- */
 
 struct text {
-    char *s; /* n bytes, then a line end that does not count */
+    char *s; /* n bytes, then a line end that is not counted in n */
     int64_t n, room;
 };
 struct lines {
     struct stream *stream;
     int64_t block; /* target size of a block in bytes */
-    char *kept;    /* bytes [at, n) are read but not delivered yet */
+    char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
     int64_t streamed;     /* bytes that came from the stream */
-    bool ended, eof_byte; /* the stream has ended; it ended in a DOS end-of-file byte */
+    bool ended, eof_byte; /* the stream has ended; its last byte was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
-   comment line is cut, so that it does not take memory. */
+   comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
-bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e); /* put n bytes back, to be delivered next */
-int64_t lines_left(const struct lines *l); /* bytes left of a plain file; INT64_MAX: unknown */
+/* put n bytes back; they are delivered next */
+bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
+int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered; INT64_MAX if unknown */
 void lines_free(struct lines *l);
 void text_free(struct text *t);
 
@@ -121,45 +124,47 @@ struct head {
     bool array, vector;
     enum field field;
     enum symmetry symmetry;
-    int indices, values; /* numbers of each kind per line */
+    int indices, values; /* number of indices and number of values per line */
     int64_t rows, cols, entries;
-    int64_t lines; /* read so far; at the end, the number of the size line */
+    int64_t lines; /* number of lines read so far; at the end, the number of the size line */
     char object[16], field_word[16], symmetry_word[16];
 };
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
-/* The kind of the file if its first bytes show that it is not Matrix Market, or NULL. */
+/* If the first bytes show that the file is not Matrix Market, its kind; otherwise NULL. */
 const char *foreign_kind(const char *s, int64_t n);
-/* Array files: the number of values before column c; the row of the first value in it. */
+/* For array files: the number of values before column c; the row of the first value in column c. */
 int64_t column_start(const struct head *h, int64_t c);
 int64_t column_top(const struct head *h, int64_t c);
 
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
-/* `lines` lines without an entry precede entry `at`: needed to find the line of an entry. */
+/* `lines` lines without an entry precede entry `at`. This is needed to compute the line number of an entry. */
 struct gap {
     int64_t at, lines;
 };
-/* Entries in the order of the file, or within a block by bands of rows. */
+/* Entries in the order of the file, or sorted by bands of rows within each block. */
 struct entries {
     int64_t room;       /* items of each array below */
-    int *row, *col;     /* 0-based; array files: NULL until mtx_build.c sets them */
-    double *val, *imag; /* val is NULL if all are 1, imag if not complex */
+    int *row, *col;     /* 0-based; for array files, NULL until mtx_build.c sets them */
+    double *val, *imag; /* val is NULL if all values are 1; imag is NULL if the file is not complex */
 };
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e);
 void entries_free(struct entries *t);
 struct block {
     struct block *next;
-    int64_t seq, lines, n; /* number of the block; lines and entries in it */
-    int64_t line0, entry0; /* lines and entries of the file before it */
-    int64_t upper, lower;  /* entries above and below the diagonal, in files with a symmetry */
+    int64_t seq, lines, n; /* number of the block; number of lines and of entries in the block */
+    int64_t line0, entry0; /* number of lines and of entries of the file before the block */
+    int64_t upper, lower;  /* number of entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
-    int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: in the order of the file */
-    struct notes notes; /* notes on the block; their lines are counted within the block */
+    int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: entries are in the order of the file */
+    struct notes notes; /* notes on the block; line numbers are counted within the block */
 };
-/* Parse the text of a block into `to`, which has room for its entries; k counts lines, entries and notes. */
+/* Parse the text of a block into `to`, which has room for all its entries. The lines, entries and notes are counted in
+   k. */
 bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e);
-/* At most BANDS bands, each of a power of two rows: the entries of a band fit in a cache. */
+/* There are at most BANDS bands. The number of rows in a band is a power of two, chosen so that the entries of a band
+   fit in a cache. */
 enum { BANDS = 128 };
 int band_shift(const struct head *h); /* row r is in band r >> shift */
 struct fault {
@@ -174,14 +179,14 @@ struct body {
     struct watch *watch;
     int threads;
     struct block *first, *last;
-    struct entries all; /* all entries of the file, as many as the size line declares */
+    struct entries all; /* all entries of the file, up to the number that the size line declares */
     struct fault fault; /* the earliest fault in the file */
-    int64_t turn;       /* number of the block that delivers its entries next */
+    int64_t turn;       /* number of the block whose entries are delivered next */
     int64_t delivered;  /* entries delivered so far */
-    int delivering;     /* threads that are still copying entries */
+    int delivering;     /* number of threads that are still copying entries */
     bool stop;
 };
-/* Parse all blocks; a fault stays in b->fault. */
+/* Parse all blocks. A fault is recorded in b->fault. */
 void body_parse(struct body *b);
 void block_free(struct block *k);
 void body_free(struct body *b);
@@ -193,7 +198,7 @@ bool body_judge(struct body *b, struct notes *t, struct err *e);
 
 /* ---- mtx_build.c: from entries to rows ---- */
 
-/* Mirror and compress the entries, which are freed. Takes at most twice the memory of A. *duplicates is the number of
+/* Mirror and compress the entries, then free them. Takes at most twice the memory of A. *duplicates is the number of
    duplicates in the file. */
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e);
 

@@ -1,6 +1,7 @@
-/* Parse the entries of a Matrix Market file on all cores. One thread at a time reads a block of whole lines, since
-   copying text is many times as fast as parsing it. Each thread parses its blocks into arrays that it reuses, so that
-   they stay in its cache, and then delivers the entries, in the order of the file, to the arrays of the whole file. */
+/* Parse the entries of a Matrix Market file on all cores. Only one thread at a time reads a block of whole lines; this
+   suffices, because copying text is many times as fast as parsing it. Each thread parses its blocks into arrays that it
+   reuses, so that they stay in its cache, and then delivers the entries, in the order of the file, to the arrays of the
+   whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -33,7 +34,7 @@ void entries_free(struct entries *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Copy items [0, n) of `from` to `to`, from item `at` on. */
+/* Copy items [0, n) of `from` to items [at, at + n) of `to`. */
 static void entries_copy(const struct entries *from, int64_t n, struct entries *to, int64_t at)
 {
     size_t indices = (size_t)n * sizeof *to->row, values = (size_t)n * sizeof *to->val;
@@ -59,8 +60,8 @@ static bool rows_ascend(const int *row, int64_t n)
     return i >= n;
 }
 
-/* If the rows of a block are not in order, count its entries per band: they are then delivered by bands, so that
-   mtx_build.c finds the entries of a band side by side. Small blocks are not worth it. */
+/* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
+   mtx_build.c finds the entries of a band side by side. For small blocks this is not worthwhile. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
@@ -71,7 +72,7 @@ static bool block_bands(struct block *k, const struct head *h, const struct entr
     return true;
 }
 
-/* Like entries_copy, but by bands; the entries of a band stay in the order of the file. */
+/* Like entries_copy, but sorts the entries by bands; the entries of a band stay in the order of the file. */
 static void entries_deal(const struct entries *from, const struct block *k, int shift, struct entries *to, int64_t at)
 {
     int64_t place[BANDS];
@@ -93,8 +94,8 @@ struct buffers {
 
 static bool buffers_room(struct buffers *d, const struct head *h, struct err *e)
 {
-    int64_t most =
-        d->text.n / (2 * (h->indices + h->values)) + 1; /* each number takes a digit and a blank or line end */
+    /* each number takes at least one digit and a blank or line end */
+    int64_t most = d->text.n / (2 * (h->indices + h->values)) + 1;
     if (d->entries.room >= most) return true;
     entries_free(&d->entries);
     return entries_new(&d->entries, h, most, e);
@@ -153,7 +154,7 @@ static bool stopped(struct body *b)
     return stop;
 }
 
-/* Unpacked text may be far longer than the file, so check now and then that memory is left. */
+/* Unpacked text may be far longer than the file, so check now and then that enough memory is left. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
     if (!b->last || b->last->seq % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
@@ -161,7 +162,7 @@ static bool enough_memory(const struct body *b, struct err *e)
                 (long long)(b->lines->streamed >> 20));
 }
 
-/* The next block of the file; NULL at its end or after a fault. */
+/* The next block of the file, or NULL at the end of the file or after a fault. */
 static struct block *block_next(struct body *b, struct text *t)
 {
     struct err why = {0};
@@ -175,7 +176,7 @@ static struct block *block_next(struct body *b, struct text *t)
     b->last = *(b->last ? &b->last->next : &b->first) = k;
     bool ok = lines_next(b->lines, t, &why);
     if (ok && t->n) return k;
-    k->lines = 1; /* report the fault at its first line */
+    k->lines = 1; /* report the fault at the first line of this block */
     if (!ok) fault(b, k, &why);
     k->lines = 0;
     return NULL;
@@ -203,8 +204,9 @@ static int64_t next_turn(struct body *b)
     return turn;
 }
 
-/* Make room for n entries in all: if the length of the file does not confirm its size line, the arrays grow as entries
-   arrive. Only the thread whose turn it is calls this; it waits for threads that still copy. */
+/* Make room for n entries in all: if the length of the file cannot confirm the size line, the arrays grow as entries
+   arrive. Only the thread whose turn it is calls this function; that thread waits for the threads that are still
+   copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
     struct entries more;
@@ -223,8 +225,8 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
     return true;
 }
 
-/* Called for the blocks in the order of the file: returns how many entries of a block are among those that the size
-   line declares; *at is the place of the first. If the block has more, reading stops. */
+/* Called for the blocks in the order of the file. Returns how many entries of the block are within the number that the
+   size line declares; *at is the index of the first of them in b->all. If the block has more entries, reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};
@@ -251,7 +253,7 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
     b->delivering++;
 #pragma omp atomic write release
     b->turn = k->seq + 1;
-    if (k->band && n == k->n) /* n < k->n is a fault, and nothing will be placed */
+    if (k->band && n == k->n) /* if n < k->n, there was a fault, and no entry will be used */
         entries_deal(from, k, band_shift(b->head), &b->all, at);
     else if (n)
         entries_copy(from, n, &b->all, at);
@@ -277,7 +279,8 @@ static void work(struct body *b)
 void body_parse(struct body *b)
 {
     struct err why = {0};
-    bool confirmed = stream_size(b->lines->stream) >= 0; /* mtx_head.c compared the entries with the file's length */
+    /* mtx_head.c has compared the number of entries with the file's length */
+    bool confirmed = stream_size(b->lines->stream) >= 0;
     int64_t n = b->head->entries, room = confirmed || n < UNSURE ? n : UNSURE;
     if (!entries_new(&b->all, b->head, room, &why)) {
         fault(b, NULL, &why);

@@ -1,6 +1,6 @@
-/* Make rows from entries. If the entries are in row order, their arrays become those of the matrix. If not, they are
-   placed by a counting sort, one array after another, so that memory never exceeds twice the matrix, and band by band
-   if the blocks were delivered by bands. */
+/* Make rows from entries. If the entries are in row order, their arrays become those of the matrix. If not, the entries
+   are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of the
+   matrix. If the blocks were delivered by bands, the entries are placed band by band. */
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "mtx.h"
@@ -15,8 +15,8 @@ static bool is_zero(const struct entries *t, int64_t i)
     return t->val[i] == 0 && (!t->imag || t->imag[i] == 0);
 }
 
-/* Turn the values of an array, listed by columns, into *count entries without the zeros. Adds to *more the entries off
-   the diagonal, which are mirrored later. */
+/* Turn the values of an array file, listed by columns, into *count entries, dropping zeros. Adds to *more the number of
+   entries below the diagonal that will be mirrored later. */
 static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
 {
     int64_t n = 0, row = 0, c = 0, room = 0;
@@ -41,7 +41,7 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
 
 /* ---- entries in the order of rows ---- */
 
-/* Do rows ascend, and columns within each row? */
+/* Do the rows ascend, and do the columns ascend within each row? */
 static bool in_order(const struct entries *t, int64_t n)
 {
     int64_t wrong = 0;
@@ -51,7 +51,8 @@ static bool in_order(const struct entries *t, int64_t n)
     return !wrong;
 }
 
-/* Set the row pointers: when the row changes at entry i, all rows after the previous one begin at i. */
+/* Set the row pointers: if the row changes at entry i, then the rows after the row of entry i - 1, up to the row of
+   entry i, begin at i. */
 static void mark_rows(struct csr *A, const int *row)
 {
 #pragma omp parallel for
@@ -82,13 +83,14 @@ struct placing {
     enum symmetry symmetry;
     int threads;
     const struct block *blocks;
-    int shares, shift; /* shares of the rows: bands of 1 << shift rows, or one per thread */
+    /* number of shares of the rows; a share is a band of 1 << shift rows, or there is one share per thread */
+    int shares, shift;
     bool banded;
-    int *to, *mirror; /* [n]: place of each entry, and of its mirror image or -1 */
+    int *to, *mirror; /* [n]: index in A of each entry, and of its mirror image or -1 */
 };
 
-/* The entries [i, end) of block k that may be in the rows of a share: those of the share's band, or all entries if the
-   block has no bands. */
+/* The entries [i, end) of block k that may be in the rows of a share: the entries of the share's band, or all entries
+   if the block has no bands. */
 struct stretch {
     int64_t i, end;
 };
@@ -103,8 +105,8 @@ static bool mirrored(const struct placing *p, int64_t i)
     return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
 }
 
-/* Count the entries of a share, rows [low, high), in rowptr[r + 1]. One thread takes a share and visits the entries in
-   order, so places do not depend on the number of threads. */
+/* Count the entries of each row r of a share, rows [low, high), in rowptr[r + 1]. One thread takes a whole share and
+   visits the entries in order, so the result does not depend on the number of threads. */
 static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -116,8 +118,8 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
         }
 }
 
-/* Set the places of all entries of these rows, each before its mirror image. rowptr[r + 1] is the start of row r on
-   entry and the end of row r on return. */
+/* Set the indices in A of all entries and mirror images that are in rows [low, high). rowptr[r + 1] is the start of row
+   r on entry and the end of row r on return. */
 static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -135,7 +137,7 @@ static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
         }
 }
 
-/* The first row of share t for counting: a band, or an equal number of rows per thread. */
+/* The first row of share t for counting. A share is a band, or each thread has an equal number of rows. */
 static int64_t share_rows(const struct placing *p, int t)
 {
     int64_t rows = p->A->rows;
@@ -143,8 +145,8 @@ static int64_t share_rows(const struct placing *p, int t)
     return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
 }
 
-/* The first row of share t for placing: a band, or an equal number of entries per thread. rowptr[r + 1] is the start of
-   row r. */
+/* The first row of share t for placing. A share is a band, or each thread has an equal number of entries. rowptr[r + 1]
+   is the start of row r. */
 static int64_t share_entries(const struct placing *p, int t)
 {
     const struct csr *A = p->A;
@@ -190,8 +192,8 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
     }
 }
 
-/* Place the values like their columns; mirror images are multiplied by `sign`. If the file has no values, each value is
-   1. */
+/* Place the values at the same indices as their columns; mirror images are multiplied by `sign`. If the file has no
+   values, each value is 1. */
 static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
 {
     const double *v = *values;
@@ -209,7 +211,7 @@ static bool place_values(struct placing *p, double **values, double sign, double
     return true;
 }
 
-/* Place all arrays. Each one is freed before the next is allocated. */
+/* Place all arrays. Each array of entries is freed before the next array of the matrix is allocated. */
 static bool place(struct placing *p, struct watch *w, struct err *e)
 {
     struct entries *t = p->t;
@@ -226,7 +228,9 @@ static bool place(struct placing *p, struct watch *w, struct err *e)
 
 struct sorter {
     int64_t room;
-    uint64_t *key; /* [2 room]: column in the upper half, place in the row in the lower; then room for sorting */
+    /* [2 room]: keys with the column in the upper half and the position in the row in the lower; then work memory for
+       sorting */
+    uint64_t *key;
     double *val;
 };
 
@@ -340,7 +344,8 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     return true;
 }
 
-/* The duplicates in the file: they were counted after mirroring, which doubles those off the diagonal. */
+/* The number of duplicates in the file. Duplicates were counted after mirroring, which doubles the number of those off
+   the diagonal. */
 static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
 {
     int64_t kept = 0;

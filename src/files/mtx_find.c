@@ -1,5 +1,5 @@
 /* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. A second pass over the file
-   reads all indices, but only the values of the entries that it looks for. */
+   reads all indices, but only the values of the entries that are wanted. */
 #include "mtx_find.h"
 #include "matrix/csr.h"
 #include "load_info.h"
@@ -14,15 +14,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char changed[] = "the file has changed since it was loaded; its lines are not named";
+static const char changed[] = "the file has changed since it was loaded; line numbers are not shown";
 
 /* One pass over the file. */
 struct pass {
     const struct csr *A;
     const struct head *h;
     struct mtx_find *f;
-    uint32_t *first; /* per entry of A: the first line that holds it; NULL: duplicates are not looked for */
-    int open;        /* places and duplicates not found yet */
+    uint32_t *first; /* for each entry of A, the first line that holds it; NULL: duplicates are not looked for */
+    int open;        /* number of places and duplicates that have not been found yet */
     int64_t line, entries;
     int64_t row, col; /* array files: row and column of the next value */
 };
@@ -45,11 +45,11 @@ static bool same_file(const struct load_info *info, struct err *e)
 {
     struct stat st;
     if (stat(info->file, &st))
-        return fail(e, E_IO, "the file cannot be read again (%s); its lines are not named", strerror(errno));
+        return fail(e, E_IO, "the file cannot be read again (%s); line numbers are not shown", strerror(errno));
     return (st.st_size == info->text_bytes && written_ns(&st) == info->text_ns) || fail(e, E_INPUT, changed);
 }
 
-/* ---- the place of an entry ---- */
+/* ---- the row and column of an entry ---- */
 
 static const char *take_index(const char *p, int64_t most, int64_t *index)
 {
@@ -60,7 +60,7 @@ static const char *take_index(const char *p, int64_t most, int64_t *index)
     return good ? end : NULL;
 }
 
-/* An array file lists values by columns; a symmetric one lists each column from the diagonal down. */
+/* An array file lists values by columns; a symmetric array file lists each column from the diagonal down. */
 static void next_place(struct pass *s, int64_t *row, int64_t *col)
 {
     while (s->row >= s->h->rows && s->col < s->h->cols) s->row = column_top(s->h, ++s->col);
@@ -68,7 +68,8 @@ static void next_place(struct pass *s, int64_t *row, int64_t *col)
     *col = s->col;
 }
 
-/* Read the place of an entry. Returns the text after its indices; NULL: this is not the file that was loaded. */
+/* Read the row and column of an entry. Returns the position after the indices, or NULL if this is not the file that was
+   loaded. */
 static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t *col)
 {
     const struct head *h = s->h;
@@ -78,7 +79,7 @@ static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t
     return h->indices < 2 ? p : take_index(p, h->cols, col);
 }
 
-/* ---- is it an entry to find? ---- */
+/* ---- is this an entry to find? ---- */
 
 static bool is_match(const struct pass *s, const struct find_place *f, const char *p, const char *end)
 {
@@ -92,8 +93,9 @@ static void look(struct pass *s, int64_t row, int64_t col, const char *p, const 
 {
     for (int i = 0; i < s->f->nplaces; i++) {
         struct find_place *f = &s->f->place[i];
-        bool here = (f->row == row && f->col == col) || (s->h->symmetry != GENERAL && f->row == col &&
-                                                         f->col == row); /* the file stores its mirror image */
+        /* a file with a symmetry may store the entry's mirror image */
+        bool turned = s->h->symmetry != GENERAL && f->row == col && f->col == row;
+        bool here = turned || (f->row == row && f->col == col);
         if (!here || f->sure) continue;
         f->sure = is_match(s, f, p, end);
         if (!f->line || f->sure) f->line = s->line;
@@ -152,7 +154,7 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
     return ok;
 }
 
-/* A place whose value is a sum of duplicates stays open to the end, since no single line holds its value. */
+/* An entry whose value is a sum of duplicates is not found before the end, since no single line holds its value. */
 static bool all_found(const struct pass *s, int twice)
 {
     for (int i = 0; i < s->f->nplaces; i++)

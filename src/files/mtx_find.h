@@ -13,17 +13,17 @@ struct watch;
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
 /* An entry of the matrix, counted from 0, and its line in the file, counted from 1: the first line that holds the
-   wanted value. If only the sum of duplicates is the wanted value, it is the first line of the entry. */
+   wanted value. If only the sum of duplicates has the wanted value, the line is the first line that holds the entry. */
 struct find_place {
     int64_t row, col;
-    bool zero; /* look for a stored zero; else for NaN or inf */
-    bool sure; /* the value on that line is the one looked for */
+    bool zero; /* true: look for a stored zero; false: look for NaN or inf */
+    bool sure; /* the value on that line is the wanted value */
     int64_t line;
 };
-/* A duplicate: an entry of the file at the place of an earlier one. */
+/* A duplicate: an entry of the file with the same row and column as an earlier entry. */
 struct find_twice {
-    int64_t row, col, first,
-        again; /* row and column in the file, counted from 0; lines of the first and of the duplicate */
+    /* row and column in the file, counted from 0; lines of the first entry and of the duplicate */
+    int64_t row, col, first, again;
 };
 struct mtx_find {
     int nplaces, ntwice;
@@ -31,11 +31,12 @@ struct mtx_find {
     struct find_twice twice[FIND_TWICE]; /* the first duplicates of the file */
     int64_t block;                       /* tests: bytes of text per block; 0: the default */
 };
-/* Store size and time of the file in info, so that a later change is noticed. Call before the file is read. */
+/* Store the size and the time stamp of the file in info, so that a later change is noticed. Call this before the file
+   is read. */
 void mtx_stamp(const char *path, struct load_info *info);
-/* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A must be as it was loaded. Fails with
-   E_INPUT if the file has changed since, with E_IO if it cannot be read, or with E_CANCELLED. Takes 4 bytes per entry
-   if there are duplicates. */
+/* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A must be unchanged since it was loaded.
+   Fails with E_INPUT if the file has changed since then, with E_IO if the file cannot be read, or with E_CANCELLED.
+   Takes 4 bytes per entry if there are duplicates. */
 bool mtx_find(const struct csr *A, const struct load_info *info, struct mtx_find *f, struct watch *w, struct err *e);
 
 #endif

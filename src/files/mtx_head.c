@@ -1,4 +1,4 @@
-/* The banner and the size line: checked here by stricter rules, then read again by NIST's mmio. */
+/* Read the banner and the size line. They are checked here by stricter rules, then read again by NIST's mmio. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -17,7 +17,7 @@ struct word {
     size_t n;
 };
 
-/* Split a line at blanks, up to its end or a comment. Returns the number of words; stores at most `most`. */
+/* Split a line at blanks, up to its end or a comment. Returns the number of words; stores at most `most` of them. */
 static int split(const char *p, struct word *w, int most)
 {
     int n = 0;
@@ -32,7 +32,7 @@ static const char *skip_mark(const char *s, const char *end)
 }
 
 /* Recognise a Harwell-Boeing file by the number that begins the second line and the type on the third. Unlike a banner,
-   a title has no %. */
+   the title of such a file does not begin with %. */
 static bool is_harwell_boeing(const char *s, const char *end)
 {
     const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
@@ -57,8 +57,8 @@ const char *foreign_kind(const char *s, int64_t n)
          "\x7f"
          "ELF",
          "an ELF program"},
-        {9, "<!doctype", "an HTML page; the download went wrong, fetch the file itself"},
-        {5, "<html", "an HTML page; the download went wrong, fetch the file itself"},
+        {9, "<!doctype", "an HTML page: the download went wrong; download the file itself"},
+        {5, "<html", "an HTML page: the download went wrong; download the file itself"},
         {24, "version https://git-lfs.g", "a git-LFS pointer; fetch the file with git lfs pull"},
         {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with mmwrite"},
         {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with mmwrite"},
@@ -78,7 +78,8 @@ static const char *const layouts[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
 
-/* The index of a banner word in its list, or -1 and an error with the list. */
+/* The index of a banner word in the list of valid words. If it is not in the list, returns -1 with an error that shows
+   the list. */
 static int choose(const char *what, struct word w, const char *const *list, const char *where, struct err *e)
 {
     char all[128] = "", quote[QUOTE];
@@ -104,7 +105,7 @@ static bool keyword(struct word w, int64_t line, const char *where, struct notes
     if (!named)
         return fail_at(
             e, E_INPUT, where,
-            "no banner: the file must begin with \"%s matrix coordinate real general\" or the like, not with \"%s\"",
+            "no banner: the file must begin with \"%s matrix coordinate real general\" or similar, not with \"%s\"",
             exact, quoted(w.s, line_end(w.s, w.s + 80), quote));
     if (w.n > percents + n)
         return fail_at(e, E_INPUT, where, "no blank after %s in \"%s\"", exact, quoted(w.s, w.s + w.n, quote));
@@ -126,14 +127,14 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     return true;
 }
 
-/* Let mmio read the banner in NIST's spelling; the names that mmio returns go to the report of the load. mmio keeps the
-   names in a static buffer, so only one thread at a time may call this. */
+/* Let mmio read the banner in NIST's spelling; the names that mmio returns are stored in *h. mmio keeps the names in a
+   static buffer, so only one thread at a time may call this. */
 static bool names_from_mmio(struct head *h, const char *where, struct err *e)
 {
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
-    /* mmio knows no vectors, and hermitian only for complex. */
+    /* mmio knows no vectors, and knows hermitian only for complex. */
     int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
                      symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
@@ -231,20 +232,20 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};
-    int64_t least = 2 * (h->indices + h->values); /* each number takes a digit and a blank or line end */
+    int64_t least = 2 * (h->indices + h->values); /* each number takes at least one digit and a blank or line end */
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (h->array) h->entries = column_start(h, h->cols);
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (left < INT64_MAX && h->entries * least > left + 1)
         return fail_at(e, E_INPUT, where,
-                       "the size line declares %lld entries, but %lld bytes follow, room for %lld at most; the file is "
-                       "truncated or the count is wrong",
+                       "the size line declares %lld entries, but the %lld bytes that follow can hold at most %lld; the "
+                       "file is truncated or the count is wrong",
                        (long long)h->entries, (long long)left, (long long)((left + 1) / least));
     return true;
 }
 
-/* Write the size line for mmio: the line of the file, or a new one if that line is too long or omits the columns of a
-   vector. */
+/* Write the size line for mmio: the line of the file, or a new line if the line of the file is too long or omits the
+   columns of a vector. */
 static size_t line_for_mmio(const struct head *h, const char *s, int found, char line[MM_MAX_LINE_LENGTH])
 {
     size_t n = strcspn(s, "%\r\n");
@@ -322,7 +323,7 @@ static void missing(const struct head *h, enum stage stage, const char *path, st
             empty ? "no banner: the file is empty" : "no size line: the file ends after its banner");
 }
 
-/* Take the lines of one block; hand the text after the size line back for the body. */
+/* Process the lines of one block. The text after the size line is put back for the body. */
 static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
                              const char *path, struct notes *t, struct err *e)
 {
@@ -350,7 +351,7 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
     struct err why = {0};
     enum stage stage = BANNER;
     int64_t block = l->block;
-    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a foreign file takes more than a line */
+    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a foreign file takes more than one line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
         fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);

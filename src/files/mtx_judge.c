@@ -20,7 +20,7 @@ static int64_t line_of(const struct body *b, int64_t entry)
     return line;
 }
 
-/* Drop the blocks after the one with the fault, which other threads may have read already. */
+/* Drop the blocks after k, the block with the fault. Other threads may have read them already. */
 static void cut_after(struct block *k)
 {
     for (struct block *later = k->next, *next; later; later = next) {
@@ -31,7 +31,8 @@ static void cut_after(struct block *k)
     k->next = NULL;
 }
 
-/* Set the numbers of lines and entries before each block. Returns all entries; *lines receives all lines. */
+/* Set the numbers of lines and entries before each block. Returns the total number of entries; *lines receives the
+   total number of lines. */
 static int64_t number_blocks(struct body *b, struct notes *t, int64_t *lines)
 {
     int64_t entries = 0;
@@ -71,7 +72,7 @@ static int by_place_then_order(const void *a, const void *b)
     return c ? c : (p->at > q->at) - (p->at < q->at);
 }
 
-/* The earliest of the upper entries at (row, col), or NULL; u is sorted and may hold duplicates. */
+/* The earliest of the entries above the diagonal at (row, col), or NULL; u is sorted and may hold duplicates. */
 static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
 {
     struct twin key = {.row = row, .col = col};
@@ -136,8 +137,8 @@ static bool find_contradiction(const struct body *b, int64_t entries, int64_t *a
         *what = "the diagonal of a hermitian matrix must be real, but this value has an imaginary part";
         *at = find_unreal(b, entries);
     } else if (!h->array && h->symmetry != GENERAL) {
-        *what = "this is the mirror image of an earlier entry, but a file with a symmetry holds one triangle; a file "
-                "that holds both is general";
+        *what = "this is the mirror image of an earlier entry, but a file with a symmetry must hold only one triangle; "
+                "if it holds both, its symmetry must be general";
         return find_both(b, entries, at, e);
     }
     return true;
@@ -150,11 +151,11 @@ static bool judge_count(const struct body *b, int64_t entries, int64_t lines, st
     if (entries == h->entries) return true;
     if (entries < h->entries)
         return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
-                       "this size line declares %lld entries, but the file ends at line %lld after %lld; the file is "
-                       "truncated or the count is wrong",
+                       "this size line declares %lld entries, but the file ends at line %lld after %lld entries; the "
+                       "file is truncated or the count is wrong",
                        (long long)h->entries, (long long)lines, (long long)entries);
     return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
-                   "this entry is one too many: the size line %lld declares no more than %lld", (long long)h->lines,
+                   "this is one entry too many: the size line (line %lld) declares only %lld", (long long)h->lines,
                    (long long)h->entries);
 }
 

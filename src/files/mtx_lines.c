@@ -7,7 +7,7 @@
 
 enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, EOF_BYTE = 0x1a };
 
-/* Make room for n bytes and the line end that follows them. */
+/* Make room for n bytes and a line end after them. */
 static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
 {
     if (*s && n + SENTINEL <= *room) return true;
@@ -19,7 +19,7 @@ static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
     return true;
 }
 
-/* Deliver up to n bytes, kept ones first; 0 at the end, -1 on failure. */
+/* Deliver up to n bytes, kept bytes first. Returns their number: 0 at the end, -1 on failure. */
 static int64_t feed(struct lines *l, char *to, int64_t n, struct err *e)
 {
     int64_t kept = l->n - l->at, got = kept < n ? kept : n;
@@ -50,7 +50,8 @@ bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e)
     return true;
 }
 
-/* The bytes up to and including the last line end in [from, n). A final CR does not count: it may begin a CRLF. */
+/* The number of bytes up to and including the last line end in [from, n). A final CR does not count: it may begin a
+   CRLF. */
 static int64_t last_end(const char *s, int64_t from, int64_t n)
 {
     const char *lf = memrchr(s + from, '\n', (size_t)(n - from));
@@ -74,7 +75,8 @@ static bool hold_back(struct text *t, struct err *e)
 {
     t->s[t->n] = '\n';
     if (is_comment(t->s) && t->n > COMMENT_KEPT && t->s[t->n - 1] != '\r') t->n = COMMENT_KEPT;
-    return t->n <= LINE_MOST || fail(e, E_LIMIT, "the line is longer than 64 MiB; this is hardly a Matrix Market file");
+    return t->n <= LINE_MOST ||
+           fail(e, E_LIMIT, "the line is longer than 64 MiB; this is probably not a Matrix Market file");
 }
 
 bool lines_next(struct lines *l, struct text *t, struct err *e)

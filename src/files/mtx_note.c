@@ -9,7 +9,7 @@ void note(struct notes *t, enum note kind, int64_t line)
     if (!t->n[kind]++) t->line[kind] = line;
 }
 
-/* The text of a note for one and for several; several NULL: shown without a count. */
+/* The text of a note in the singular and in the plural; several NULL: the note is shown without a count. */
 static const struct {
     const char *one, *several;
 } note_text[NOTES] = {
@@ -17,10 +17,10 @@ static const struct {
     [NOTE_LEADING] = {"blanks or blank lines before the banner skipped", NULL},
     [NOTE_CASE] = {"banner keyword MatrixMarket written in a different case", NULL},
     [NOTE_PERCENT] = {"banner begins with one percent sign instead of two", NULL},
-    [NOTE_EXTRA] = {"words after the banner's fifth ignored", NULL},
+    [NOTE_EXTRA] = {"words after the fifth word of the banner ignored", NULL},
     [NOTE_VECTOR] = {"vector object read as a matrix of one column", NULL},
     [NOTE_HERMITIAN] = {"hermitian without imaginary parts read as symmetric", NULL},
-    [NOTE_CROWDED] = {"more entries declared than the matrix has places, so some are duplicates", NULL},
+    [NOTE_CROWDED] = {"more entries declared than the matrix has positions, so some are duplicates", NULL},
     [NOTE_COMMENT] = {"comment after the size line skipped", "comments after the size line skipped"},
     [NOTE_FORTRAN] = {"Fortran exponent (1.5D+03, 1.5+103) read as e",
                       "Fortran exponents (1.5D+03, 1.5+103) read as e"},

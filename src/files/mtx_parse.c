@@ -12,7 +12,7 @@ struct parser {
     const struct head *h;
     struct block *k;
     struct entries *to;
-    const char *p, *end; /* the next byte; the end of the text, followed by a line end */
+    const char *p, *end; /* the next byte; the end of the text, where a line end follows */
     struct err why;
 };
 
@@ -37,7 +37,7 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
                 v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
 }
 
-/* Read an index of 1 .. most; *index is 0-based. */
+/* Read an index in 1 .. most; *index is 0-based. */
 static inline bool take_index(struct parser *s, const char *what, int64_t most, int64_t *index)
 {
     const uint64_t enough = (uint64_t)1 << 40; /* beyond any index, so further digits may be ignored */
@@ -58,7 +58,8 @@ static bool refuse_value(struct parser *s)
     const char *end = skip_token(s->p);
     bool complex_values = s->h->field == COMPLEX;
     if (end == s->p)
-        return fail(&s->why, E_INPUT, "the line ends before its %s; a file without values is pattern",
+        return fail(&s->why, E_INPUT,
+                    "the line ends before its %s; if the file has no values, its field must be pattern",
                     complex_values ? "real and imaginary values" : "value");
     return fail(&s->why, E_INPUT, "\"%s\" is not a decimal number", quoted(s->p, end, quote));
 }
@@ -86,9 +87,9 @@ static bool refuse_more(struct parser *s)
 {
     char quote[QUOTE];
     static const char *const hint[] = {
-        [REAL] = "; two values on a line make a complex file",
-        [INTEGER] = "; two values on a line make a complex file",
-        [PATTERN] = "; a file with values is real or integer",
+        [REAL] = "; if lines have two values, the field must be complex",
+        [INTEGER] = "; if lines have two values, the field must be complex",
+        [PATTERN] = "; if lines have values, the field must be real or integer",
         [COMPLEX] = "",
     };
     const struct head *h = s->h;
@@ -96,7 +97,7 @@ static bool refuse_more(struct parser *s)
                 how_many(h->indices + h->values, "number").text, quoted(s->p, skip_token(s->p), quote), hint[h->field]);
 }
 
-/* Move to the next line; only blanks and a comment may precede the end of this one. */
+/* Move to the next line; only blanks and a comment may precede the end of the current line. */
 static inline bool take_end(struct parser *s)
 {
     s->p = skip_blanks(s->p);
@@ -109,7 +110,7 @@ static inline bool take_end(struct parser *s)
     return true;
 }
 
-/* Check an entry of a file with a symmetry: count its triangle, check a diagonal value. */
+/* Check an entry of a file with a symmetry: count it for its triangle, and check the value if it is on the diagonal. */
 static bool take_side(struct parser *s, int64_t row, int64_t col, double re, double im)
 {
     if (row > col) s->k->lower++;
@@ -150,7 +151,8 @@ static bool take_entry(struct parser *s)
 
 /* ---- plain lines, which need no note: nearly all lines of nearly all files ---- */
 
-/* The end of an index of 1 .. most that a blank or line end follows; *index is 0-based. NULL: not of this form. */
+/* Read an index in 1 .. most that is followed by a blank or line end; *index is 0-based. Returns the end of the index,
+   or NULL if the text is not of this form. */
 static inline const char *plain_index(const char *p, int64_t most, int *index)
 {
     uint64_t v;
@@ -178,7 +180,8 @@ static inline bool plain_value(const struct head *h, double v)
     return h->field != INTEGER || v == nearbyint(v);
 }
 
-/* Parse lines from s->p up to the first that is not plain. Inlined with constant counts: one loop per kind of line. */
+/* Parse lines from s->p up to the first line that is not plain. Inlined with constant counts, so that each kind of line
+   has a loop of its own. */
 static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
 {
     const struct head h = *s->h;

@@ -92,7 +92,7 @@ static void put_value(struct writer *w, double v)
     w->n += (int64_t)number_print(v, w->text + w->n);
 }
 
-/* Write each line of the comment, made safe; lines beyond 240 bytes are cut. */
+/* Write each line of the comment, made safe to print. Lines are cut after 240 bytes. */
 static bool put_comment(struct writer *w, const char *comment, struct err *e)
 {
     char safe[1024];
@@ -116,10 +116,11 @@ static int write_banner(FILE *f, const struct csr *A)
 
 static int write_size(FILE *f, const struct csr *A)
 {
-    return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz); /* csr_limits: they fit in int */
+    /* csr_limits has checked that the sizes fit in int */
+    return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz);
 }
 
-/* Write a line that mmio composes. */
+/* Write a line of text that mmio composes. */
 static bool put_line(struct writer *w, int (*write)(FILE *f, const struct csr *A), const struct csr *A, struct err *e)
 {
     char line[MM_MAX_LINE_LENGTH] = "";

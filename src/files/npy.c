@@ -1,4 +1,4 @@
-/* .npy: read and write headers; read items of any type as integers. */
+/* Files of kind .npy: read and write their headers; read items of any type as integers. */
 #include "npy.h"
 #include "file.h"
 

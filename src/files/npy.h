@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 }; /* axes of an array at most; bytes of a header that npy_header writes */
+/* maximum number of axes of an array; bytes of a header that npy_header writes */
+enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 };
 
 struct npy {
-    char kind; /* f float, i integer, u unsigned, b boolean, c complex, S bytes, U text of 4 bytes per letter */
+    char kind; /* f float, i integer, u unsigned, b boolean, c complex, S bytes, U text with 4 bytes per letter */
     int size;  /* bytes per item */
     bool swap; /* items are in the opposite byte order to this machine's */
     bool fortran;
@@ -19,13 +20,14 @@ struct npy {
 
 /* Read the Python dictionary of a header. Returns false if it does not state a known type, order and shape. */
 bool npy_parse(const char *dict, struct npy *a);
-/* Is it an array of integers that npy_integer reads? */
+/* Is this an array of integers that npy_integer can read? */
 bool npy_is_integer(const struct npy *a);
 /* The integer item at p, in this machine's byte order. */
 int64_t npy_integer(const struct npy *a, const char *p);
 /* Convert n items to this machine's byte order. */
 void npy_to_native(const struct npy *a, char *items, int64_t n);
-/* Write the header of an array, NPY_HEADER bytes long. type is, for example, "f8" or "|S3"; shape is "5," or "". */
+/* Write the header of an array, NPY_HEADER bytes long. type is, for example, "f8" or "|S3"; shape is, for example, "5,"
+   or "". */
 void npy_header(char header[NPY_HEADER], const char *type, const char *shape);
 
 #endif

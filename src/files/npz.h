@@ -12,7 +12,7 @@ struct err;
 struct source;
 struct watch;
 
-/* The arrays of a file. Members that the file does not hold are NULL, 0 or "". */
+/* The arrays of a file. Members for arrays that the file does not contain are NULL, 0 or "". */
 struct npz {
     struct source *s;
     struct watch *watch;
@@ -23,7 +23,7 @@ struct npz {
     int *ptr, *idx, *row, *col, *offset;
     struct npy data; /* type and axes of the values in the file */
     double *val, *imag;
-    int64_t rounded; /* integers beyond 2^53 among the values */
+    int64_t rounded; /* number of integers beyond 2^53 among the values */
 };
 
 /* npz_read.c: read the arrays. The caller sets s and watch. Call npz_free even after a failure. */

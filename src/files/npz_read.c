@@ -82,13 +82,13 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
     return file_bad(r->s, e, "array %s does not hold the %lld items it declares", r->member, (long long)r->head.n);
 }
 
-/* Read the next items, at most a chunk, to r->chunk in this machine's byte order. Returns the number of items, or 0 on
-   failure. */
+/* Read the next items, at most one chunk, into r->chunk, in this machine's byte order. Returns the number of items, or
+   0 on failure. */
 static int64_t next_items(struct reader *r, int64_t left, struct err *e)
 {
     int64_t n = NPZ_CHUNK / r->head.size;
     if (left < n) n = left;
-    bool known = r->done <= r->file_bytes; /* false if the file is compressed */
+    bool known = r->done <= r->file_bytes; /* false if the file turns out to be compressed */
     if (!watch_tick(r->to->watch, "reading", known ? r->done : 0, known ? r->file_bytes : 0, e) ||
         !take(r, r->chunk, n * r->head.size, e))
         return 0;

@@ -60,7 +60,7 @@ static bool put_array(struct zip *z, const char *name, const char *type, int64_t
     return begin_member(z, name, type, shape, bytes, e) && put_data(z, data, bytes, e);
 }
 
-/* Write the values as pairs of real and imaginary part. */
+/* Write the values as pairs of a real and an imaginary part. */
 static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
 {
     double pair[2 * 1024];

@@ -73,7 +73,7 @@ static bool check_rowptr(const struct csr *A, struct err *e)
     if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "the row pointers begin with %d instead of 0", A->rowptr[0]);
     for (int64_t r = 0; r < A->rows; r++)
         if (A->rowptr[r + 1] < A->rowptr[r])
-            return fail(e, E_INTERNAL, "the row pointers fall: row %lld begins at %d and ends at %d", (long long)r,
+            return fail(e, E_INTERNAL, "the row pointers decrease: row %lld begins at %d and ends at %d", (long long)r,
                         A->rowptr[r], A->rowptr[r + 1]);
     if (A->rowptr[A->rows] != A->nnz)
         return fail(e, E_INTERNAL, "the row pointers end with %d, but there are %lld entries", A->rowptr[A->rows],

@@ -160,11 +160,12 @@ static void files_of_other_kinds_are_named(void **state)
         put(path, level4[i], sizeof level4[i]);
         talk_refuses(&t, line,
                      "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, load "
-                     "it and `save -v7 NEW.mat`");
+                     "the file and run `save -v7 NEW.mat`");
     }
     put(path, "\x93NUMPY\1\0v\0{'descr': '<f8'", 26);
-    talk_refuses(&t, line,
-                 "this is one dense NumPy array (.npy), not a sparse matrix; in Python, scipy.sparse.save_npz(");
+    talk_refuses(
+        &t, line,
+        "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python with scipy.sparse.save_npz(");
     remove(path);
     talk_close(&t);
 }

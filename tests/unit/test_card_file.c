@@ -174,7 +174,7 @@ static void set_time(const char *path, const struct stat *as)
 static void test_changed(void **state)
 {
     (void)state;
-    static const char changed[] = "file       the file has changed since it was loaded; its lines are not named";
+    static const char changed[] = "file       the file has changed since it was loaded; line numbers are not shown";
     static const char *const others[] = {
         /* the same length as the first file, so that only its text differs; the last two are not valid files */
         "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 0\n2 2 1\n1 1 1\n",
@@ -203,7 +203,7 @@ static void test_changed(void **state)
         set_time(path, &st);
         talk_says(&t, "check A", changed);
         assert_int_equal(unlink(path), 0);
-        talk_says(&t, "check A", "file       the file cannot be read again (No such file or directory); its lines");
+        talk_says(&t, "check A", "file       the file cannot be read again (No such file or directory); line numbers");
         assert_int_equal(mkfifo(path, 0600), 0);
         talk_says(&t, "check A", changed);
         assert_int_equal(unlink(path), 0);

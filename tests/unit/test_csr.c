@@ -151,7 +151,7 @@ static void the_first_broken_invariant_is_named(void **state)
     } cases[] = {
         {{0, 2, 2, 4}, {0, 3, 1, 2}, NULL},
         {{1, 2, 2, 4}, {0, 3, 1, 2}, "the row pointers begin with 1 instead of 0"},
-        {{0, 2, 1, 4}, {0, 3, 1, 2}, "the row pointers fall: row 1 begins at 2 and ends at 1"},
+        {{0, 2, 1, 4}, {0, 3, 1, 2}, "the row pointers decrease: row 1 begins at 2 and ends at 1"},
         {{0, 2, 2, 3}, {0, 3, 1, 2}, "the row pointers end with 3, but there are 4 entries"},
         {{0, 2, 2, 4}, {0, 4, 1, 2}, "row 0: column 4 is outside 0 .. 3"},
         {{0, 2, 2, 4}, {-1, 3, 1, 2}, "row 0: column -1 is outside 0 .. 3"},

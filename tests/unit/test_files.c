@@ -396,7 +396,7 @@ static void false_headers_are_refused(void **state)
         const char *says;
     } table[] = {
         {AT_ORDER, 4, 0x04030201, E_INPUT, "byte order"},
-        {AT_VERSION, 4, 2, E_INPUT, "version 2 of .wsb cannot be read"},
+        {AT_VERSION, 4, 2, E_INPUT, "version 2 of .wsb, but only version 1 can be read"},
         {AT_ROWS, 8, 1000000000, E_INPUT, "it is truncated"},
         {AT_ROWS, 8, -1, E_INPUT, "none of them may be negative"},
         {AT_ROWS, 8, INT64_MAX, E_LIMIT, "32-bit indices"},
@@ -499,11 +499,11 @@ static void hostile_npz_is_refused(void **state)
         {E_INPUT, "no format", {SHAPE, DATA}},
         {E_INPUT, "no shape", {CSR, DATA}},
         {E_INPUT, "no data", {CSR, SHAPE}},
-        {E_INPUT, "needs pointers", {CSR, SHAPE, DATA}},
+        {E_INPUT, "needs rows + 1 pointers", {CSR, SHAPE, DATA}},
         {E_INPUT, "as many indices as values", {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", ptr, 12}}},
         {E_INPUT, "unknown format \"xyz\"", {{"format.npy", "|S3", "", "xyz", 3}, SHAPE, DATA}},
         {E_INPUT,
-         "the pointers fall",
+         "the pointers decrease",
          {CSR, SHAPE, DATA, {"indptr.npy", "<i4", "3,", falling, 12}, {"indices.npy", "<i4", "3,", idx, 12}}},
         {E_INPUT,
          "but there are 3 entries",
@@ -530,7 +530,7 @@ static void hostile_npz_is_refused(void **state)
         {E_INPUT, "not type f2", {CSR, SHAPE, {"data.npy", "<f2", "12,", values, 24}}},
         {E_INPUT, "not type f8", {CSR, SHAPE, {"indices.npy", "<f8", "3,", values, 24}}},
         {E_INPUT, "twice", {CSR, SHAPE, DATA, DATA}},
-        {E_INPUT, "as many rows and columns", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},
+        {E_INPUT, "as many row and column indices", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},
         {E_INPUT, "three axes", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
         {E_INPUT, "as many offsets", {{"format.npy", "|S3", "", "dia", 3}, SHAPE, DATA}},
     };
@@ -597,7 +597,8 @@ static void lines_of_fortran_are_read(void **state)
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50\n"), NULL, "\"blanks\" stands where a value"},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.x0\n"), NULL,
          "\"1.x0\" stands where a value"},
-        {RB("RUA", "2 2 999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "it is truncated"},
+        {RB("RUA", "2 2 999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL,
+         "the file is truncated"},
         {RB("RUA", "2 2 9999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "32-bit"},
     };
     (void)state;

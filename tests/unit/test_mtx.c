@@ -100,7 +100,7 @@ static const struct text warned[] = {
     {"leading blanks", T("\n  " COO("real general") "1 1 1\n1 1 2\n"),
      "1x1: 1 1 2 | line 1: blanks or blank lines before the banner skipped"},
     {"extra word", T(COO("real general by hand") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: words after the banner's fifth ignored"},
+     "1x1: 1 1 2 | line 1: words after the fifth word of the banner ignored"},
     {"vector array", T("%%MatrixMarket vector array real general\n2\n1\n2\n"),
      "2x1: 1 1 1; 2 1 2 | line 1: vector object read as a matrix of one column"},
     {"vector array, two sizes", T("%%MatrixMarket vector array real general\n2 1\n1\n2\n"),
@@ -151,7 +151,7 @@ static const struct text warned[] = {
     {"skew zero", T(COO("real skew-symmetric") "2 2 2\n1 1 0\n2 1 5\n"),
      "2x2: 1 1 0; 1 2 -5; 2 1 5 | line 3: 1 zero on a skew-symmetric diagonal kept"},
     {"crowded", T(COO("real general") "1 1 2\n1 1 1\n1 1 2\n"),
-     "1x1: 1 1 3 | line 2: more entries declared than the matrix has places, so some are duplicates | 1 duplicate "
+     "1x1: 1 1 3 | line 2: more entries declared than the matrix has positions, so some are duplicates | 1 duplicate "
      "entry summed"},
     {"DOS end of file", T(COO("real general") "1 1 1\n1 1 2\n\x1a"),
      "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
@@ -246,16 +246,16 @@ static const struct {
     {"2^31 rows", T(COO("real general") "2147483648 1 1\n1 1 1\n"), E_LIMIT, 2, "2147483648"},
     {"2^31 entries", T(COO("real general") "1 1 2147483648\n1 1 1\n"), E_LIMIT, 2, "2147483648"},
     {"2^32 array", T(ARR("real general") "65536 65536\n1\n"), E_LIMIT, 2, "4294967296"},
-    {"too short to hold", T(COO("real general") "9 9 1000000000\n1 1 1\n"), E_INPUT, 2, "room for 1 at most"},
+    {"too short to hold", T(COO("real general") "9 9 1000000000\n1 1 1\n"), E_INPUT, 2, "can hold at most 1"},
     {"array too short to hold", T(ARR("real general") "9999 9999\n1\n"), E_INPUT, 2, "declares 99980001 entries"},
     {"fewer", T(COO("real general") "% c\n3 3 3\n1 1 1.25\n2 2 1.25\n"), E_INPUT, 3,
      "declares 3 entries, but the file ends at line 5 after 2"},
     {"fewer values", T(ARR("real general") "2 2\n1.5\n2.5\n3.5\n"), E_INPUT, 2, "after 3"},
     {"more", T(COO("real general") "3 3 2\n\n1 1 1\n%\n2 2 1\n\n%\n3 3 1\n1 2 1\n"), E_INPUT, 9,
-     "the size line 2 declares no more than 2"},
-    {"more values", T(ARR("real general") "1 1\n1\n2\n"), E_INPUT, 4, "no more than 1"},
-    {"values in an empty array", T(ARR("real general") "0 7\n1\n"), E_INPUT, 3, "no more than 0"},
-    {"entries where none are declared", T(COO("real general") "2 2 0\n1 1 1\n"), E_INPUT, 3, "no more than 0"},
+     "the size line (line 2) declares only 2"},
+    {"more values", T(ARR("real general") "1 1\n1\n2\n"), E_INPUT, 4, "declares only 1"},
+    {"values in an empty array", T(ARR("real general") "0 7\n1\n"), E_INPUT, 3, "declares only 0"},
+    {"entries where none are declared", T(COO("real general") "2 2 0\n1 1 1\n"), E_INPUT, 3, "declares only 0"},
     {"fewer entries and a fault", T(COO("real general") "9 9 2\n1 x 1\n         "), E_INPUT, 3, "\"x\""},
     {"entry of an empty matrix", T(COO("real general") "0 0 1\n1 1 1\n"), E_INPUT, 3, "row 1 is outside"},
     {"vector index 0", T("%%MatrixMarket vector coordinate real general\n5 1\n0 7\n"), E_INPUT, 3, "0-based"},
@@ -330,7 +330,7 @@ static const struct {
     {"hermitian diagonal", T(COO("complex hermitian") "2 2 2\n2 1 1 1\n2 2 3 1\n"), E_INPUT, 4, "imaginary part"},
     {"hermitian array diagonal", T(ARR("complex hermitian") "2 2\n1 0\n\n2 3\n4 5\n"), E_INPUT, 6, "imaginary part"},
     {"earlier of two faults", T(COO("real general") "2 2 3\n1 1 1\n1 2 x\n1 3 1\n"), E_INPUT, 4, "\"x\""},
-    {"surplus before a fault", T(COO("real general") "2 2 1\n1 1 1\n1 2 1\n1 3 x\n"), E_INPUT, 4, "no more than 1"},
+    {"surplus before a fault", T(COO("real general") "2 2 1\n1 1 1\n1 2 1\n1 3 x\n"), E_INPUT, 4, "declares only 1"},
     {"contradiction before a fault", T(COO("real symmetric") "2 2 3\n2 1 1\n1 2 1\n1 3 x\n"), E_INPUT, 4,
      "mirror image"},
     {"CR lines", T("%%MatrixMarket matrix coordinate real general\r%\r\r2 2 2\r1 1 1\r1 9 1\r"), E_INPUT, 6,
@@ -609,7 +609,7 @@ static void many_deviations_make_few_warnings(void **state)
     for (int i = 0; i < LINES; i++) at += snprintf(text + at, (size_t)(ROOM - at), "1 2 1.5D+00 %% c\n%%\n");
     load_all_ways("liberties", write_file("many.mtx", text, (size_t)at), out, sizeof out);
     assert_string_equal(out, "2x2: 1 2 4500; 2 1 4500"
-                             " | line 2: more entries declared than the matrix has places, so some are duplicates"
+                             " | line 2: more entries declared than the matrix has positions, so some are duplicates"
                              " | line 3: 6000 comments after the size line skipped"
                              " | line 3: 3000 Fortran exponents (1.5D+03, 1.5+103) read as e"
                              " | line 3: 3000 fractions in an integer file kept"

@@ -385,7 +385,7 @@ static void a_count_in_a_compressed_file_is_not_trusted(void **state)
     static const char many[] = HEAD "9 9 1\n1 1 1\n2 2 2\n";
     const struct member m[] = {
         {"a", few, sizeof few - 1}, {"a", array, sizeof array - 1}, {"a", many, sizeof many - 1}};
-    static const char *const says[] = {"ends at line 3 after 1", "ends at line 5 after 3", "no more than 1"};
+    static const char *const says[] = {"ends at line 3 after 1", "ends at line 5 after 3", "declares only 1"};
     (void)state;
     for (int i = 0; i < COUNT(says); i++)
         assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
