@@ -16,7 +16,7 @@ struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
     uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */
     bool bold, reverse;
-    uint8_t eight; /* SGR number of one of 8 colours; 0: that of 16, less bright */
+    uint8_t eight; /* SGR number of one of 8 colours; 0: the number in `ansi`, less bright */
     uint8_t index; /* number of one of 256 colours; 0: the nearest to rgb */
 };
 static const struct look looks[ST_COUNT] = {
@@ -143,7 +143,7 @@ static int index_of_sgr(int sgr)
     return sgr >= 90 ? sgr - 82 : sgr - 30;
 }
 
-/* 8 colours have no grey: it would be black. */
+/* The index of one of 8 colours; -1 for grey, which would be shown as black. */
 static int eight_of(const struct look *k)
 {
     int sgr = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
@@ -226,7 +226,7 @@ static int ink_change(const struct ink *was, const struct ink *now, char out[INK
     bool off = unknown || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
                (was->reverse && !now->reverse) || (*was->colour && !*now->colour);
     bool dye = *now->colour && (off || strcmp(was->colour, now->colour) != 0);
-    char *at = out + 1; /* the first ; becomes the [ */
+    char *at = out + 1; /* the first ; is replaced by the [ */
     if (off) at = add_parameter(at, "0");
     if (now->bold && (off || !was->bold)) at = add_parameter(at, "1");
     if (now->reverse && (off || !was->reverse)) at = add_parameter(at, "7");

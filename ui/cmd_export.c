@@ -29,16 +29,17 @@ static bool find_kind(const char *name, enum export_kind *out)
     return false;
 }
 
-/* The kind of file: the word after `as`, or else the ending of the file's name. */
+/* The kind of file: the word after `as`, or, without `as`, the ending of the file's name. */
 static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
 {
     const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');
     char safe[256];
     if (find_kind(as ? as : dot && !strchr(dot, '/') ? dot + 1 : "", out)) return true;
     print_safe(as ? as : file, strlen(as ? as : file), 60, safe, sizeof safe);
-    return as ? fail(e, E_USAGE, "`%s` is no kind of file; write txt, svg, png, json or csv after `as`", safe)
+    return as ? fail(e, E_USAGE, "`%s` is not a kind of file; write txt, svg, png, json or csv after `as`", safe)
               : fail(e, E_USAGE,
-                     "the name `%s` shows no kind of file; end it in .txt, .svg, .png, .json or .csv, or add `as KIND`",
+                     "the name `%s` does not show the kind of file; end it in .txt, .svg, .png, .json or .csv, or add "
+                     "`as KIND`",
                      safe);
 }
 
@@ -50,7 +51,7 @@ bool size_read(const char *text, int w_least, int h_least, int most, int *w, int
     bool read = sscanf(text, "%dx%d%c", &columns, &rows, &end) == 2;
     if (read && columns >= w_least && rows >= h_least && columns <= most && rows <= most)
         return *w = columns, *h = rows, true;
-    return fail(e, E_USAGE, "`%s` is no size from %dx%d to %dx%d; write columns x rows, such as 120x40",
+    return fail(e, E_USAGE, "`%s` is not a size from %dx%d to %dx%d; write columns x rows, such as 120x40",
                 print_safe(text, strlen(text), 30, safe, sizeof safe), w_least, h_least, most, most);
 }
 
@@ -90,7 +91,7 @@ static bool cells_of(struct session *s, const struct export *x, struct canvas *c
     return ok;
 }
 
-/* The number of lines up to the last one that is not blank. */
+/* The number of lines up to the last line that is not blank. */
 static int lines_of(const struct canvas *c)
 {
     int n = c->w * c->h;

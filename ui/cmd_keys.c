@@ -27,7 +27,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
     char safe[128];
     if (!size_read(arg(a, "size"), 1, 1, STAGE_MOST, &g->w, &g->h, e)) return false;
     if (!colours || colours_find(colours, &g->colours)) return true;
-    return fail(e, E_USAGE, "`%s` is no number of colours; write none, 8, 16, 256 or true after `colours`",
+    return fail(e, E_USAGE, "`%s` is not a number of colours; write none, 8, 16, 256 or true after `colours`",
                 print_safe(colours, strlen(colours), 30, safe, sizeof safe));
 }
 
@@ -65,8 +65,8 @@ const struct command command_keys = {
         "the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up Down Left\n"
         "Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
         "WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), and Wait, which delays the next\n"
-        "key until no solve or race runs. Any other word is typed; quote '...' if it has blanks. Each key waits for\n"
-        "background work to end. Lines typed here are not kept in the history.\n"
+        "key until no solve or race runs. Any other word is typed; put it in '...' if it contains blanks. Each key\n"
+        "waits for background work to end. Lines typed here are not saved in the history.\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,

@@ -96,10 +96,11 @@ const struct command command_layout = {
     .name = "layout",
     .grammar = "[FORMAT] [PARAMS] [of MATRIX] [f32|f64] [view]",
     .about = "draw the arrays of a storage format slot by slot",
-    .help = "Slots that belong to one row have one colour; * is padding. With `view` it is shown full screen:\n"
-            "arrows choose a slot, f shows the next format.\n"
-            "    layout ell\n"
-            "    layout bsr block 2",
+    .help =
+        "Slots that belong to one row have one colour; * is padding. With `view`, the layout is shown full screen:\n"
+        "arrows choose a slot, f shows the next format.\n"
+        "    layout ell\n"
+        "    layout bsr block 2",
     .run = run_layout,
     .rows_only_in_json = true,
 };

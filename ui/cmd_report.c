@@ -1,5 +1,5 @@
 /* report: one HTML page of a matrix, which needs no other file: facts, plots, tables, and the commands that made
- * them. */
+   them. */
 #include "export.h"
 #include "paint.h"
 #include "view.h"
@@ -38,7 +38,7 @@ static const char style[] =
     "svg{max-width:100%;height:auto}figure{margin:1rem 0}figcaption,.by{color:#6a6a6a}\n"
     "code{font-family:ui-monospace,monospace}\n";
 
-/* A view as SVG, with a caption. */
+/* Write a view as SVG, with a caption. */
 static bool put_view(struct session *s, FILE *f, const struct view *v, int w, int h, const char *caption, struct err *e)
 {
     struct export x = {.view = v, .kind = EXPORT_SVG, .w = w, .h = h, .light = true};
@@ -94,7 +94,7 @@ static bool put_pattern(struct session *s, FILE *f, struct err *e)
     return put_view(s, f, &view_rows, 100, 30, "How many rows have how many entries.", e);
 }
 
-/* The last measurements of this matrix. */
+/* Write the last measurements of this matrix. */
 static bool put_runs(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
 {
     if (!s->nruns || s->runs_of != m) return true;

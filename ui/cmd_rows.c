@@ -23,7 +23,8 @@ static void say_quantiles(struct out *o, const struct row_lengths *l)
     }
 }
 
-/* Warp cost in a kernel with one thread per row: 32 times the longest of 32 rows, divided by their entries. */
+/* Warp cost in a kernel with one thread per row: 32 times the longest of 32 rows, divided by the number of their
+   entries. */
 static void say_warps(struct out *o, const struct csr *A)
 {
     struct warps w;

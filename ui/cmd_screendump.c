@@ -58,7 +58,7 @@ static const struct dump *dump_of(const char *file, struct err *e)
     char safe[256];
     for (int i = 0; i < COUNT(dumps); i++)
         if (dot && !strcmp(dot + 1, dumps[i].name)) return &dumps[i];
-    fail(e, E_USAGE, "the name `%s` shows no kind of file; end it in .txt, .ansi, .svg or .png",
+    fail(e, E_USAGE, "the name `%s` does not show the kind of file; end it in .txt, .ansi, .svg or .png",
          print_safe(file, strlen(file), 60, safe, sizeof safe));
     return NULL;
 }
@@ -114,9 +114,9 @@ const struct command command_screendump = {
     .grammar = "[FILE] [light] [force]",
     .about = "write the screen to a file",
     .help =
-        "Writes the screen of the explorer, or else the last picture, cell by cell in its size and colours. The\n"
-        "file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png; without a file the screen is\n"
-        "printed. `light` draws pictures on white, `force` replaces an existing file. `export` writes a view in\n"
+        "Writes the screen of the explorer, or, without it, the last picture, cell by cell in its size and colours.\n"
+        "The file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png; without a file, the screen\n"
+        "is printed. `light` draws pictures on white, `force` replaces an existing file. `export` writes a view in\n"
         "another size, or its numbers.\n"
         "    spy; screendump spy.ansi\n"
         "    keys \"Tab ?\"; screendump help.png",

@@ -11,7 +11,7 @@
 #include "session/session.h"
 #include "base/text.h"
 
-/* The smallest picture has room for the longest row number. Data may have any number of cells. */
+/* The smallest picture has room for the longest row number. As JSON or CSV, there may be any number of cells. */
 enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
 
 static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
@@ -112,8 +112,8 @@ const struct command command_spy = {
     .grammar = "[MATRIX] [width N] [height N]",
     .about = "draw the positions of the nonzeros",
     .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density.\n"
-            "`view spy` shows the picture full screen, where you can move and zoom in to single elements. Of a large\n"
-            "matrix it shows a sample first and counts all entries while no key is pressed. The views rows and\n"
+            "`view spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
+            "matrix, it first shows a sample, and counts all entries while no key is pressed. The views rows and\n"
             "layout share its cursor.\n"
             "    spy\n"
             "    spy A width 120 height 40",

@@ -8,12 +8,12 @@ struct err;
 struct matrix;
 struct session;
 
-/* Show a view of m, or of the current matrix if m is NULL; `full` on the whole screen. Panes of the explorer all show
-   the current matrix, so there m becomes the current one; otherwise the current matrix stays. */
+/* Show a view of m, or of the current matrix if m is NULL; if `full` is set, on the whole screen. Panes of the explorer
+   all show the current matrix, so there m becomes the current one; otherwise the current matrix stays. */
 bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;
-/* Run a command with these words after its name; cmd_export.c. */
+/* Run a command with these words after its name; defined in cmd_export.c. */
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e);
 
 #endif

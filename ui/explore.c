@@ -24,7 +24,7 @@ static bool say(struct explorer *x, bool bad, const char *text)
     return !bad;
 }
 
-/* Prepare the pane for the session's current matrix; its visible part and cursor stay. */
+/* Prepare the pane for the session's current matrix; its visible part and cursor are kept. */
 static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
     struct view_state *st = screen_view_state(s, v);
@@ -48,7 +48,7 @@ static void turn_to(struct session *s, const struct view *v)
     if (!explore_enter(s, v, &e)) say(screen_explorer(s), true, e.text);
 }
 
-/* Show the pane `by` places further; the first follows the last. */
+/* Show the pane that is `by` panes further; the first pane follows the last. */
 static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
@@ -65,8 +65,8 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line, or drive the pane's work if line is NULL. *text gets the output, to be released with free. Returns
-   false if the command failed. */
+/* Run the line, or drive the pane's work if line is NULL. **text receives the output, which the caller releases with
+   free. Returns false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, char **text)
 {
     struct explorer *x = screen_explorer(s);
@@ -141,7 +141,7 @@ static void run(struct session *s, const char *line, const char *title)
         x->last_output = text;
         return;
     }
-    /* Output of the pane's own work is dropped unless it failed: the pane shows its result. */
+    /* Drop the output of the pane's own work unless the work failed, because the pane shows the result. */
     if (x->pending && text)
         text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
     else if (line || !ok)
@@ -162,7 +162,7 @@ bool explore_drive(struct session *s)
     return true;
 }
 
-/* "200" or "200 220" goes to that row, like / in a pane. */
+/* Go to the row that a line such as "200" or "200 220" names, like / in a pane. */
 static bool is_place(const char *line)
 {
     size_t n = strspn(line, " ");
@@ -245,7 +245,7 @@ static void wheel(struct session *s, int by)
     for (int i = 0; i < WHEEL_LINES; i++) view_key(s, v, by < 0 ? UI_UP : UI_DOWN);
 }
 
-/* Move the cursor to the mouse; in a list only for a click. */
+/* Move the cursor to the mouse; in a list, only after a click. */
 static void point(struct session *s, int y, bool clicked)
 {
     struct explorer *x = screen_explorer(s);

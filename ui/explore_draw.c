@@ -70,7 +70,7 @@ static void draw_pane(struct canvas *c, struct session *s)
         return;
     }
     draw_title(c, x->pane->name, NULL, "%s", "");
-    draw_wrapped(c, 1, 2, 3, ST_PLAIN, "there is no matrix to show; `:load FILE` or `:gen poisson2d 40` makes one");
+    draw_wrapped(c, 1, 2, 3, ST_PLAIN, "there is no matrix to show; use `:load FILE` or `:gen poisson2d 40`");
     draw_keys(c, "q leave  Tab pane  : command");
 }
 
@@ -81,7 +81,7 @@ static const char *next_line(const char *text, int w, int *length)
     int n = (int)strcspn(text, "\n"), fits;
     if (!*text) return NULL;
     *length = n;
-    if (text_width(text) > w) { /* the width of all remaining text: only then can this line be too wide */
+    if (text_width(text) > w) { /* only if all remaining text is too wide can this line be */
         int most = (int)text_fit(text, w, &fits);
         if (most < 1) most = 1;
         if (n > most) {

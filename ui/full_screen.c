@@ -17,7 +17,7 @@
 enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64 };
 
 /* Terminals show the output between these two sequences as one frame, without flicker. Terminals with a mouse support
-   them or ignore them. */
+   these sequences or ignore them. */
 #define FRAME_BEGIN "\033[?2026h"
 #define FRAME_END "\033[?2026l"
 /* Turns off every mouse protocol that ncurses may have turned on. */
@@ -28,8 +28,8 @@ static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRES
                                BUTTON5_PRESSED | BUTTON5_RELEASED;
 
 static struct {
-    bool known;         /* the terminal's entry was read */
-    bool has_mouse;     /* it has a mouse, and supports or ignores FRAME_BEGIN */
+    bool known;         /* the terminfo entry was read */
+    bool has_mouse;     /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
     bool mouse, active; /* the user has the mouse on; ncurses reports it */
     bool open;
     char enter[64];     /* the bytes that enter the full screen the second time */
@@ -38,7 +38,7 @@ static struct {
     WINDOW *keys;       /* a pad: reading keys from it draws nothing */
 } full = {.mouse = true};
 
-/* ---- the terminal's entry ---- */
+/* ---- the terminfo entry ---- */
 
 /* Static, because tputs passes no user argument to its callback. */
 static char *collected;
@@ -69,7 +69,7 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     if (setupterm(NULL, STDOUT_FILENO, &status) != OK && status < 1)
         return fail(e, E_UNSUPPORTED, "no terminfo entry for TERM=%.40s; try TERM=xterm-256color", name);
     if (!cursor_address || !clear_screen)
-        return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot place its cursor; views are shown as text only",
+        return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot position its cursor; views are shown as text only",
                     name);
     full.has_mouse = key_mouse != NULL;
     const char *in[] = {enter_ca_mode, cursor_invisible};
@@ -158,7 +158,7 @@ static void make_looks(enum colours wanted)
     }
 }
 
-/* Fit the screen to the canvas; false: there is no memory. */
+/* Fit the screen to the canvas. Returns false if memory runs out. */
 static bool fit(const struct canvas *c)
 {
     bool resized = shown.w != c->w || shown.h != c->h;
@@ -293,7 +293,7 @@ static void add(int key, int x, int y)
     if (key >= 0 && waiting.n < WAITING) waiting.press[waiting.n++] = (struct press){key, x, y};
 }
 
-/* getmouse returns the newest event first; add them oldest first. */
+/* getmouse returns the newest event first; add the events oldest first. */
 static void add_mouse(void)
 {
     MEVENT event[EVENTS];
@@ -380,8 +380,8 @@ bool full_screen_has_bytes(void)
     return waiting.next < waiting.n;
 }
 
-/* mouseinterval(0): report a press at once, without waiting whether its release makes it a click. Events that arrive
-   after the mouse was turned off are skipped like unknown keys. */
+/* mouseinterval(0): report a press at once, without waiting to see whether its release makes it a click. Events that
+   arrive after the mouse was turned off are skipped like unknown keys. */
 static void switch_mouse(bool on)
 {
     if (on == full.active || !full.has_mouse) return;
@@ -441,7 +441,7 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
-    werase(stdscr); /* else ncurses would send the old content again */
+    werase(stdscr); /* otherwise ncurses would send the old content again */
     clearok(curscr, TRUE);
     wnoutrefresh(stdscr);
     doupdate();

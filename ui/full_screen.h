@@ -10,10 +10,10 @@
 
 struct press;
 
-/* Read the terminal's entry once. `leave` gets the bytes that leave the full screen, ready for a signal handler, and a
-   final 0. */
+/* Read the terminfo entry once. `leave` receives the bytes that leave the full screen, ready for a signal handler, and
+   a final 0. */
 bool full_screen_learn(char *leave, size_t size, struct err *e);
-/* Enter the full screen with these terminal modes. Install the signal handlers before the first call, else ncurses
+/* Enter the full screen with these terminal modes. Install the signal handlers before the first call; otherwise ncurses
    installs its own. */
 bool full_screen_open(const struct termios *modes, struct err *e);
 /* Stop using the terminal. The caller sends the bytes that leave the full screen and restores the modes. */

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-/* QUIET_US: work that takes less is not shown. REDRAW_US: time between two lines of progress; a view is redrawn three
-   times as often. In microseconds. */
+/* QUIET_US: work that takes less time is not shown. REDRAW_US: time between two lines of progress; a view is redrawn
+   three times as often. In microseconds. */
 static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
 
 /* Open the full screen for running work; it stays open until live_calm. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The size of text for a listener, independent of the terminal. */
+/* Width and height of a view printed for a listener (a lesson or a test), independent of the terminal. */
 enum { LISTENER_WIDTH = 80, LISTENER_HEIGHT = 24 };
 
 /* ---- views ---- */
@@ -54,7 +54,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
 bool explore(struct session *s, const char *view, struct err *e)
 {
     const struct view *v = view_find(view);
-    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", view);
+    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", view);
     return view_has_matrix(v, s, e) && run_full(s, v, e);
 }
 
@@ -97,7 +97,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 static bool show(struct session *s, const char *name, bool full, struct err *e)
 {
     const struct view *v = view_find(name);
-    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists them", name);
+    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", name);
     if (!view_has_matrix(v, s, e)) return false;
     struct view_state *st = screen_view_state(s, v);
     bool goes_on = full && v->drive && v->is_running(s);
@@ -168,7 +168,7 @@ static void echo(struct session *s, bool on)
         old_quiet = term_quiet(false);
         return;
     }
-    fputs("\nEnter returns to the panes ", stdout);
+    fputs("\nPress Enter to return to the panes ", stdout);
     fflush(stdout);
     while (term_wait(-1) == H_RESIZE) continue;
     tcflush(STDIN_FILENO, TCIFLUSH);
@@ -201,7 +201,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.restyle = screen_restyle;
     screen_restyle(s);
     if (s->interactive) term_signals();
-    echo(s, false); /* until the prompt shows typing itself */
+    echo(s, false); /* until the prompt echoes typed characters itself */
     return true;
 }
 
@@ -234,7 +234,7 @@ static void greet(struct session *s)
     canvas_free(&c);
 }
 
-/* Run a line. A Ctrl-C pressed meanwhile was meant for that command, so it is cleared. */
+/* Run a line. A Ctrl-C pressed while the command runs was meant for it, so the flag is cleared afterwards. */
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);

@@ -24,15 +24,15 @@ static const struct flag {
     {"--plain", NULL, "no colours, ASCII only", NOTHING, NULL},
     {"--device", "D", "use cpu, emu or cuda:N", WORDS, "cpu emu cuda:0"},
     {"--man", NULL, "print the manual page, for `man -l -`", NOTHING, NULL},
-    {"--completion", "SHELL", "print the completion for bash or zsh", WORDS, "bash zsh"},
+    {"--completion", "SHELL", "print the completion script for bash or zsh", WORDS, "bash zsh"},
     {"--version", NULL, "print the version", NOTHING, NULL},
     {"--help", NULL, "print this text", NOTHING, NULL},
 };
 
-static const char summary[] = "Load Matrix Market files and explore them at a prompt, or by commands from a pipe.";
+static const char summary[] = "Load Matrix Market files and explore them at a prompt, or with commands from a pipe.";
 static const char closing[] =
-    "-c, -f and -v may be repeated and stop at the first command that fails. Commands from a pipe go on with the\n"
-    "next line. Exit status: 0, or 1 if a command failed, 2 if the options are wrong.\n";
+    "-c, -f and -v may be repeated and stop at the first command that fails. Input from a pipe continues with the\n"
+    "next line. Exit status: 0, 1 if a command failed, or 2 if the options are wrong.\n";
 
 void manual_usage(FILE *f)
 {
@@ -106,9 +106,9 @@ static void page_commands(FILE *f)
 {
     const char *group = "";
     fputs(".SH COMMANDS\n", f);
-    roff_prose(f,
-               "A word in UPPER CASE is a value to fill in, [...] may be left out, | separates alternatives. Commands\n"
-               "are separated by `;`, # begins a comment, and !COMMAND goes to the shell.");
+    roff_prose(
+        f, "A word in UPPER CASE is a value to fill in, [...] may be left out, and | separates alternatives. Commands\n"
+           "are separated by `;`, # begins a comment, and !COMMAND goes to the shell.");
     for (int i = 0; commands[i]; i++) {
         const struct command *c = commands[i];
         if (strcmp(group, command_group(c))) fprintf(f, ".SS \"%s\"\n", group = command_group(c));
@@ -134,7 +134,7 @@ static void add_value(void *user, const char *word)
 
 static void page_options(FILE *f)
 {
-    fputs(".SH \"KEPT OPTIONS\"\nThe command \\fBset\\fR keeps them.\n", f);
+    fputs(".SH \"SAVED OPTIONS\"\nThe command \\fBset\\fR saves these options.\n", f);
     for (const struct setting *o = options; o->name; o++) {
         struct message values = {0};
         for (int i = 0; o->values[i]; i++) add_value(&values, o->values[i]);
@@ -145,13 +145,14 @@ static void page_options(FILE *f)
 static const struct {
     const char *section, *name, *about;
 } notes[] = {
-    {"ENVIRONMENT", "NO_COLOR", "If not empty: no colours, unless `set colours` chose some."},
-    {NULL, "TERM, COLORTERM", "The type of the terminal; COLORTERM=truecolor: it shows all colours."},
+    {"ENVIRONMENT", "NO_COLOR", "If not empty, there are no colours, unless `set colours` selected some."},
+    {NULL, "TERM, COLORTERM", "The type of the terminal; COLORTERM=truecolor means that it shows all colours."},
     {NULL, "LC_ALL, LC_CTYPE, LANG", "Braille and boxes need a UTF-8 locale."},
-    {NULL, "INPUTRC", "The key bindings of the prompt, as for every program with readline; its name there is warpspy."},
+    {NULL, "INPUTRC",
+     "The file of key bindings for the prompt, as in every program that uses readline; the application is warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
     {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs that the program can use."},
-    {"FILES", "~/.config/warpspy/config", "The kept options: lines such as `colours 256`, # for comments."},
+    {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`, with # for comments."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
     {"EXIT STATUS", "0", "All commands succeeded."},
     {NULL, "1", "A command failed, or its output could not be written."},

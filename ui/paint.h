@@ -24,7 +24,7 @@ struct painter {
 
 /* ---- picture.c ---- */
 
-/* The colours on a dark background, as in terminals, or on a light one, as on paper. */
+/* The colours on a dark background, as in terminals, or on a light background, as on paper. */
 uint32_t paint_ground(bool light);
 uint32_t paint_colour(enum style st, bool light);
 /* Braille and block glyphs are drawn as rectangles, so that plots need no font. */
@@ -37,15 +37,15 @@ bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int
 /* ---- svg.c: no library needed ---- */
 
 struct svg {
-    struct painter p; /* first, for the functions in it */
+    struct painter p; /* first member, because its functions receive a pointer to it */
     FILE *f;
     bool open; /* a path is open */
 };
 /* w x h cells. title: describes the picture for readers who cannot see it. */
 void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *title);
 void svg_end(struct svg *s);
-/* Write text for SVG or HTML: markup characters and quotes become entities, control bytes are shown as print_safe
-   does. */
+/* Write text for SVG or HTML: markup characters and quotes become entities, control bytes are shown as by
+   print_safe. */
 void put_escaped(FILE *f, const char *text);
 
 /* ---- png.c: cairo, opened at its first use ---- */

@@ -12,7 +12,7 @@
 
 /* ---- colours ---- */
 
-/* On paper: the same hues, dark enough to be read; density goes from green to dark violet. */
+/* The colours on paper: the same hues, dark enough to be read; density goes from green to dark violet. */
 static const uint32_t on_paper[ST_COUNT] = {
     [ST_PLAIN] = 0x1a1a1a,    [ST_DIM] = 0x6a6a6a,      [ST_BOLD] = 0x000000,     [ST_TITLE] = 0x005f87,
     [ST_GOOD] = 0x00734f,     [ST_WARN] = 0x8f5f00,     [ST_BAD] = 0xc00000,      [ST_PAD] = 0x8a8a8a,
@@ -71,7 +71,7 @@ static void paint_arms(struct painter *p, int x, int y, int arms)
         p->rect(p, cx, arms & 4 ? y : cy, 1, arms & 4 && arms & 8 ? p->ch : arms & 4 ? cy - y + 1 : y + p->ch - cy);
 }
 
-/* Light, medium and dark shade: a checked pattern that fills 1/4, 1/2 or 3/4 of 2 x 4 dots. */
+/* Light, medium and dark shade: a chequered pattern that fills 1/4, 1/2 or 3/4 of 2 x 4 dots. */
 static void paint_shade(struct painter *p, int x, int y, int quarters)
 {
     for (int dy = 0; dy < p->ch; dy += 2)
@@ -266,8 +266,8 @@ static void find_range(struct pixels *x)
     }
 }
 
-/* Draw the cells of each colour step; neighbours in a row become one rectangle. steps[i] is the step of cell i, or -1.
- */
+/* Draw the cells of each colour step; neighbours in a row become one rectangle. steps[i] is the step of cell i, or
+   -1. */
 static void paint_steps(struct painter *p, const struct pixels *x, const int8_t *step, int left, int top, bool light)
 {
     for (int k = 0; k < RAMP_STEPS; k++) {

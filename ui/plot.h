@@ -24,9 +24,9 @@ bool can_plot(double residual);
 int plot_level(const struct plot *p, double residual, int dots);
 /* Draw the scale and both axes, and a line at the tolerance if it is above 0. */
 void plot_scale(struct canvas *c, const struct plot *p, double tol);
-/* Set dot (x, y); a cell has 2 x 4 dots. In ASCII the cell becomes `letter`. */
+/* Set dot (x, y); a cell has 2 x 4 dots. In ASCII, the cell becomes `letter`. */
 void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style st, char letter);
-/* The residual between two iterations, interpolated linearly on the log scale; NaN after the last. */
+/* The residual between two iterations, interpolated linearly on the log scale; NaN after the last iteration. */
 double plot_between(const struct solve *v, double at);
 
 #endif

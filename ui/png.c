@@ -110,7 +110,7 @@ static void png_done(struct painter *p)
     cairo.fill(((struct png *)p)->context);
 }
 
-/* Draw letter by letter, so that each is in its column. */
+/* Draw letter by letter, so that each letter is in its column. */
 static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
     void *cr = ((struct png *)p)->context;

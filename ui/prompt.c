@@ -44,7 +44,7 @@ static void history_load(void)
         return;
     }
     char name[256];
-    out_note(session->out, "the history of commands is not kept: cannot write %s: %s",
+    out_note(session->out, "the history of commands is not saved: cannot write %s: %s",
              show_safe(history_file, name, sizeof name), strerror(errno));
     history_file[0] = 0;
 }
@@ -121,7 +121,7 @@ void prompt_close(struct session *s)
 {
     if (!session || s != session) return;
     if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
-    rl_clear_history(); /* and undo lists of changed history lines */
+    rl_clear_history(); /* also frees the undo lists of changed history lines */
     session = NULL;
 }
 
@@ -171,8 +171,8 @@ static void suspend(void)
 
 enum { WORDS_MOST = 200 };
 
-/* While a line is typed, readline reads these bytes and draws nothing. Its own functions are saved and restored
-   afterwards. */
+/* While a line is typed, readline reads these bytes and draws nothing. Readline's own functions are saved before and
+   restored afterwards. */
 static struct {
     unsigned char byte[16];
     int bytes, next;

@@ -12,7 +12,7 @@
 #include "session/front.h"
 #include "session/session.h"
 
-/* s->front points to its first member. */
+/* s->front points to the first member of this struct. */
 struct screen {
     struct front front;
     struct view_state state[VIEWS_MAX];
@@ -35,7 +35,7 @@ static inline struct screen *screen_of(struct session *s)
 
 /* Draw the explorer or the view on the terminal. */
 bool screen_draw(struct session *s, const struct view *v, struct err *e);
-/* Read a key; -1: none came within wait_ms (-1: no limit), or the view must be redrawn. */
+/* Read a key; returns -1 if no key came within wait_ms (-1: no limit), or if the view must be redrawn. */
 int screen_key(struct session *s, int wait_ms);
 
 /* ---- live.c: members of struct front ---- */

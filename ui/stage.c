@@ -101,7 +101,7 @@ static bool find_control(const char *word, struct press *p)
     return true;
 }
 
-/* Refuse a word that looks like the name of a key, since the user hardly meant to type its letters. */
+/* Refuse a word that looks like the name of a key, because the user probably did not mean to type its letters. */
 static bool refuse(const char *word, struct err *e)
 {
     struct suggest near = suggest_for(word);
@@ -109,9 +109,9 @@ static bool refuse(const char *word, struct err *e)
     for (int i = 0; i < COUNT(names); i++) suggest_offer(&near, names[i].name);
     print_safe(word, strlen(word), 30, safe, sizeof safe);
     if (*near.best)
-        return fail(e, E_USAGE, "there is no key `%s`; did you mean `%s`? To type it write '%s'", safe, near.best,
-                    safe);
-    return fail(e, E_USAGE, "there is no key `%s`; to type it write '%s'", safe, safe);
+        return fail(e, E_USAGE, "there is no key `%s`; did you mean `%s`? To enter it as text, write '%s'", safe,
+                    near.best, safe);
+    return fail(e, E_USAGE, "there is no key `%s`; to enter it as text, write '%s'", safe, safe);
 }
 
 static bool add(struct presses *all, struct press p, struct err *e)

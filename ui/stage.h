@@ -18,7 +18,7 @@ struct stage {
     bool eager;                                /* keys interrupt running work; otherwise they wait until it ends */
     bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;
-    bool open, over; /* over: the last key was read; then nothing is drawn, and Escape leaves everything */
+    bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape leaves everything */
     bool held;       /* press holds a key that was not read yet */
     struct press press;
     int mouse_x, mouse_y;

@@ -18,7 +18,7 @@ static struct {
     struct termios before; /* modes at start */
     bool has_modes;
     char leave[256]; /* the bytes that leave the full screen, ready for a signal handler */
-    bool bytes;      /* keys are given as bytes, for a line that is typed */
+    bool bytes;      /* keys are returned as bytes while a line is typed */
     int mouse_x, mouse_y;
 } tty;
 

@@ -31,14 +31,14 @@ enum keys {
 bool term_open(struct err *e); /* enters the full screen; keys come one by one */
 void term_close(void);         /* restores the terminal; does nothing when it is not open */
 bool term_is_open(void);
-void term_size(int *w, int *h);         /* of the terminal on stdout, else 80 x 24 */
+void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */
 int term_key(int wait_ms);              /* a key, or -1 if none came in time; wait_ms -1: no limit */
 void term_bytes(bool on);               /* on: term_key returns single bytes, for readline; Escape alone stays UI_ESC */
 bool term_typed(void);                  /* are there keys that were read but not returned? */
 int term_key_between(void);             /* a key if one interrupts background work, or -1 */
 enum colours term_colours(void);
-void term_mouse(bool on);           /* report clicks and the wheel as keys; on at first */
+void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */
 void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event */
 /* Install signal handlers. They set flags; after a crash they restore the terminal and let the crash continue. */
 void term_signals(void);

@@ -30,7 +30,7 @@ const struct view *view_find(const char *name)
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e)
 {
     if (v->any || s->current) return true;
-    return fail(e, E_USAGE, "there is no matrix to show; `load FILE` or `gen poisson2d 40` makes one");
+    return fail(e, E_USAGE, "there is no matrix to show; use `load FILE` or `gen poisson2d 40`");
 }
 
 bool view_has_something(const struct view *v, const struct session *s, struct err *e)
@@ -94,7 +94,7 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
-/* The first pair of "key what  key what  ...", which two blanks separate, and the text that follows it. */
+/* The first pair of "key what  key what  ...", where two blanks separate pairs, and the text that follows it. */
 struct key_words {
     const char *key, *what, *following;
     int nkey, nwhat;
@@ -122,7 +122,7 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 }
 
 static const char pane_keys[] = "  Tab next pane  1-9 go to that pane  : a command  m mouse on or off",
-                  counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits are a count */
+                  counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits enter a count */
 
 /* Draw the keys as a list, and above it the view's description if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)

@@ -34,7 +34,7 @@ struct view {
     bool (*exists)(const struct session *s);
     /* The keys that have an effect now, for the line at the bottom. NULL: all of `keys`. */
     const char *(*keys_now)(const struct session *s);
-    /* Does the view need this key now, which the explorer would use (a digit, m)? NULL: no. */
+    /* Does the view need this key now (a digit, m), which the explorer would otherwise handle? NULL: no. */
     bool (*claims)(const struct session *s, int key);
 
     /* Compute what draw needs (statistics, products). NULL: nothing. */
@@ -52,8 +52,8 @@ struct view {
 
     /* The element at the cursor, column -1 for a whole row; false: none. Views with `at` and `go` share one cursor. */
     bool (*at)(struct session *s, const struct view_state *st, int64_t *row, int64_t *col);
-    /* Move to an existing row and column (-1: any column); false: nothing is stored there. NULL: the view has no rows.
-     */
+    /* Move to an existing row and column (-1: any column); false: nothing is stored there. NULL: the view has no
+       rows. */
     bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
 
     /* For a view that drives work while it is shown. is_running: is there unfinished work? drive: continue it until it
@@ -84,8 +84,9 @@ enum { VIEWS_MAX = 16 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
-/* Is there a matrix, if the view needs one? view_has_something: is there also what the view is about, a solve, a race?
-   view_numbers writes the view's numbers. Otherwise the error says what is missing and what to do. */
+/* view_has_matrix checks that there is a matrix if the view needs one; view_has_something also checks that there is
+   something to show, such as a solve or a race; view_numbers writes the view's numbers. On failure, the error message
+   names what is missing and what to do. */
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e);
 bool view_has_something(const struct view *v, const struct session *s, struct err *e);
 bool view_numbers(const struct view *v, struct session *s, const struct view_state *st, int w, int h, struct err *e);

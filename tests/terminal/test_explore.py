@@ -156,7 +156,7 @@ def test_shell_in_panes():
     mark = len(s.raw)
     s.keys(":!stty -a | grep -c ' icanon iexten echo '; echo sh''ell\r")
     s.wait("shell")
-    s.wait("Enter returns")
+    s.wait("Press Enter to return")
     assert re.search("1\r\nshell", s.output_since(mark)), s.said(mark)
     s.keys("\r")
     s.wait("row 0, column 0: 1")

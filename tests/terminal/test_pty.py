@@ -224,7 +224,7 @@ def test_keys_go_back_and_forward():
     s.keys("B")
     s.wait("iteration 13 ")
     s.keys("2", "0")
-    s.wait("20: s that many steps, b that many back")
+    s.wait("20: s does that many steps, b goes back that many")
     s.keys("b")
     s.wait("iteration 0 ")
     s.keys("b")
@@ -413,7 +413,7 @@ def test_race_is_left_and_waits():
     assert "by all solvers: `continue`, `view race` or `stop`" in said, said
     s.line("view race")
     s.wait("paused")
-    s.wait("continue at the prompt resumes it")
+    s.wait("continue at the prompt resumes the race")
     s.keys("q")
     s.line("continue")
     s.wait("x stop all")
@@ -649,7 +649,7 @@ def test_view_from_the_command_line():
 def test_dumb_terminal_has_text_only():
     s = at_prompt("samples/thesis4.mtx", TERM="dumb")
     s.line("view spy")
-    s.wait("cannot place its cursor")
+    s.wait("cannot position its cursor")
     s.line("spy")
     s.wait("spy")
     assert b"\x1b[" not in s.raw[s.mark:].split(b"[H")[-1].replace(b"\x1b[?2004", b""), s.raw

@@ -95,7 +95,7 @@ def test_colorterm_and_no_color():
 def test_dumb_terminal_gets_no_escape():
     s = at_prompt("samples/thesis4.mtx", TERM="dumb")
     s.line("spy; view spy")
-    s.wait("cannot place its cursor")
+    s.wait("cannot position its cursor")
     s.line("version")
     s.wait("built with CUDA")
     raw = s.raw[s.mark:]

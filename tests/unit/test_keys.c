@@ -61,7 +61,7 @@ static void unknown_keys_are_refused(void **state)
     talk_refuses(&t, "keys j", "there is no matrix to show");
     talk_refuses(&t, "keys j view nowhere", "is not a view");
     talk_line(&t, "gen poisson2d 5");
-    talk_refuses(&t, "keys Pgdn", "did you mean `PgDn`? To type it write 'Pgdn'");
+    talk_refuses(&t, "keys Pgdn", "did you mean `PgDn`? To enter it as text, write 'Pgdn'");
     talk_refuses(&t, "keys j Xyzzy", "there is no key `Xyzzy`");
     talk_refuses(&t, "keys C-z", "there is no key `C-z`");
     talk_refuses(&t, "keys Size:0x5", "there is no key");
@@ -117,7 +117,8 @@ static void screens_become_files(void **state)
     talk_open_screen(&t);
     talk_refuses(&t, "screendump", "nothing was drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
-    talk_refuses(&t, "screendump a.pdf", "the name `a.pdf` shows no kind of file; end it in .txt, .ansi, .svg or .png");
+    talk_refuses(&t, "screendump a.pdf",
+                 "the name `a.pdf` does not show the kind of file; end it in .txt, .ansi, .svg or .png");
     talk_refuses(&t, "screendump nowhere/a.txt", "nowhere");
     talk_says(&t, "screendump a.txt", "a.txt");
     assert_non_null(strstr(content("a.txt"), "rows counted from 0"));

@@ -395,7 +395,7 @@ static void rows_go_to_their_warp(void **state)
     struct screen x;
     (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
-    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), as rows are dealt out; not this warp");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows as this one does");
     press(&x, "17w");
     press(&x, "/574\n");
     assert_string_equal(x.st->message, "");
@@ -404,7 +404,7 @@ static void rows_go_to_their_warp(void **state)
     check_says(&x, "/574 3\n", "no lane of this warp is at (574, 3)");
     check_says(&x, "/0\n", "row 0: block 0 warp 0 (17W)");
     assert_true(talk_line(&x.t, "trace coo-atomic"));
-    check_says(&x, "/574\n", "row 574 is not this warp's; t/T block, w/W warp");
+    check_says(&x, "/574\n", "row 574 is not in this warp; t/T block, w/W warp");
     screen_close(&x);
 }
 

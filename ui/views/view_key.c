@@ -16,7 +16,7 @@ void cursor_follow(struct session *s, const struct view *v)
     if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
     memcpy(before, st->message, sizeof before);
     if (!v->go(s, st, sc->cursor_row, sc->cursor_col) && sc->cursor_col >= 0) v->go(s, st, sc->cursor_row, -1);
-    memcpy(st->message, before, sizeof before); /* the user did not ask to go there */
+    memcpy(st->message, before, sizeof before); /* drop the message of `go`, because the user did not ask to go there */
 }
 
 void cursor_publish(struct session *s, const struct view *v)
@@ -38,7 +38,7 @@ static void go_there(struct session *s, const struct view *v, struct view_state 
     st->message[0] = 0;
     if (n < 1 || n > 2)
         snprintf(st->message, sizeof st->message,
-                 "this is no row number; type a row and perhaps a column, such as 12 7");
+                 "this is not a row number; type a row and optionally a column, such as 12 7");
     else if (row < 0 || row >= st->rows || (n == 2 && (col < 0 || col >= st->cols)))
         snprintf(st->message, sizeof st->message, "outside the matrix: rows are 0 to %lld, columns 0 to %lld",
                  (long long)st->rows - 1, (long long)st->cols - 1);

@@ -1,5 +1,5 @@
-/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in figures of papers.
- */
+/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in the figures of
+   papers. */
 #include "view_layout.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
@@ -168,7 +168,7 @@ static void next_format(struct session *s, struct view_state *st)
     own->format = was;
 }
 
-/* Move the cursor by `by` slots. After the end of an array it enters the next array with slots, in the same column. */
+/* Move the cursor by `by` slots. After the end of an array, it enters the next array with slots, in the same column. */
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
     struct layout_state *own = st->own;
@@ -229,7 +229,7 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
 }
 
 /* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
-   order of entries, the slot's number is `likely`. */
+   order of entries, `likely` is the number of that slot. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
 {
     struct layout_state *own = st->own;
@@ -274,7 +274,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return run_command(s, &command_layout, COUNT(word), word, e);
 }
 
-/* The format outlives its matrix. */
+/* Keep the chosen format and precision for the next matrix. */
 static void state_reset(void *own)
 {
     const struct layout_state *was = own;

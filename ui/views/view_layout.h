@@ -41,7 +41,7 @@ struct page {
     struct block block[ARRAYS_MAX];
     int n;
     int label;               /* columns for the names at the left */
-    struct place chosen;     /* of the slot under the cursor */
+    struct place chosen;     /* the place of the slot under the cursor */
     struct place lit[LANES]; /* the elements that the lanes of the traced warp process */
     int nlit;
 };

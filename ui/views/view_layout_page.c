@@ -12,7 +12,8 @@ struct place layout_slot(const struct stored *S, int k, int64_t i)
     return S->format->where(S, k, i);
 }
 
-/* The t-th sample slot. Samples show whether an array is stored by columns and goes with another array. */
+/* The t-th sample slot. Samples show whether an array is stored by columns, and whether its slots match those of
+   another array. */
 static int64_t sampled(int64_t n, int64_t t)
 {
     return n <= SAMPLE ? t : t * (n / SAMPLE);

@@ -154,7 +154,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (!v || !s->current || v->of != &s->current->csr) {
         draw_title(c, "lu", s->current, "%s", "");
         draw_wrapped(c, 1, 2, 3, ST_PLAIN,
-                     "only real square matrices of 1 to 512 rows are stepped through; `lu` factors larger ones");
+                     "only real square matrices of 1 to 512 rows are stepped through; `lu` factors larger matrices");
         return;
     }
     draw_title(c, "lu", s->current, "%lld of %lld columns are done", (long long)v->k, (long long)v->n);
@@ -175,7 +175,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     if (!s->current || (s->lu && s->lu->of == &s->current->csr)) return true;
     struct err why = {0};
     if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
-        return true; /* draw explains why this matrix is not stepped through */
+        return true; /* `draw` explains why LU cannot step through this matrix */
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 

@@ -107,7 +107,7 @@ static void put_letters(struct canvas *c, const struct reach *p, const struct ra
         canvas_put(c, f->x + last, f->y + plot_level(f, end, f->h), colour_of(i), (uint32_t)letter_of(i));
 }
 
-/* Each dot column covers the curve up to the next column. In ASCII a curve is drawn with its letter. */
+/* Each dot column covers the curve up to the next column. In ASCII, a curve is drawn with its letter. */
 static void draw_curve(struct canvas *c, const struct reach *p, const struct racer *x, int i)
 {
     const struct plot *f = &p->frame;
@@ -269,8 +269,8 @@ static const char *keys_now(const struct session *s)
     const struct race *r = s->race;
     bool plot = r && r->dev && !r->kernels;
     if (r && r->paused)
-        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes it"
-                    : "? help  q leave  continue at the prompt resumes it";
+        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes the race"
+                    : "? help  q leave  continue at the prompt resumes the race";
     if (r && r->running) return all_keys;
     return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
 }

@@ -87,7 +87,7 @@ static void draw_longest(struct canvas *c, const struct csr *A, const struct sta
 
 /* ---- the view ---- */
 
-/* Describe the warps, in place of the summary of lengths. */
+/* Describe the warps instead of the summary of lengths. */
 static void draw_warp_summary(struct canvas *c, const struct view_state *st)
 {
     const struct rows_state *rows = st->own;

@@ -18,8 +18,8 @@ enum rows_mode { HISTOGRAM, CUMULATIVE, SORTED, WARPS, MODES };
 
 struct rows_state {
     enum rows_mode mode;
-    int bins;                   /* number of bins requested when it was last drawn */
-    int64_t rank;               /* place of the cursor's row by length */
+    int bins;                   /* number of bins requested when the view was last drawn */
+    int64_t rank;               /* rank of the cursor's row by length */
     struct row_lengths lengths; /* computed by prepare, as are stats and warps */
     struct stats stats;
     struct warps warps;
@@ -55,7 +55,7 @@ void rows_bins(const struct view_state *st, struct histogram *g);
 /* Rows are listed one by one, warps by their first rows. */
 int64_t rows_stride(const struct view_state *st);
 bool rows_is_member(const struct view_state *st, const struct histogram *g, int64_t row);
-/* The first row of the bin at or after `row`, or the last one at or before it; -1: none. */
+/* The first row of the bin at or after `row` (by = 1), or the last at or before `row` (by = -1); -1: none. */
 int64_t rows_member_from(const struct view_state *st, const struct histogram *g, int64_t row, int by);
 char *rows_member_name(const struct view_state *st, int64_t row, char *out, size_t size);
 void rows_draw_members(struct canvas *c, const struct view_state *st, const struct histogram *g, const char *bin,

@@ -29,7 +29,7 @@ static void draw_curve(struct canvas *c, const struct row_lengths *l, const stru
         int64_t length = row_length_at(l, (int64_t)((double)last * x / (dots - 1) + 0.5));
         int y = (int)lround((1 - level(l, length, log_scale)) * (4 * p->h - 1));
         for (int at = was >= 0 && was > y ? was - 1 : y; at >= y; at--)
-            plot_dot(c, p, x, at, ST_PLOT_A, '*'); /* up to where the last one was */
+            plot_dot(c, p, x, at, ST_PLOT_A, '*'); /* connect to the previous dot */
         was = y;
     }
 }
@@ -47,7 +47,7 @@ static void draw_curve_axes(struct canvas *c, const struct row_lengths *l, const
                 c->w < 60 ? "" : "; rows sorted from shortest (left) to longest");
 }
 
-/* Mark the row's place by length: its column in the plot, and a line of text. */
+/* Mark the rank of the cursor's row by length: its column in the plot, and a line of text. */
 static void draw_rank(struct canvas *c, const struct view_state *st, const struct plot *p)
 {
     const struct rows_state *rows = st->own;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Lines of the screen besides the plot and the figures: title and device above, axis, phases and state below; on a
-   small screen title, axis and the first line of the state. */
+   small screen: title, axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
 
 /* One bar, divided by the share of each phase, with the names below it. */
@@ -35,7 +35,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
         enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
         sum += v->time.phase[i].us;
         int to = 1 + (int)lround(sum / all * width);
-        /* Without colours letters distinguish the phases. */
+        /* Without colours, letters distinguish the phases. */
         draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)phase_name(v->time.phase[i].id)[0]);
         from = to;
         if (x + text_width(phase_name(v->time.phase[i].id)) + 5 > c->w) continue;
@@ -44,8 +44,8 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     }
 }
 
-/* Returns the line below it. */
-static int draw_alarm(struct canvas *c, const struct solve *v, int y)
+/* Draw a warning if the residuals have separated; returns the line below the warning. */ static int
+draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!residuals_separated(v)) return y;
     canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
@@ -110,12 +110,13 @@ static const char all_keys[] =
     "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
     "o omega  m restart  f on to the end  0-9 a count before s or b";
 
-/* When a solve has ended its keys do nothing; a command continues it. */
+/* After a solve has ended, its keys have no effect; the command `change` continues the solve. */
 static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;
     if (v && v->reason == RUNNING) return all_keys;
-    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt continues it" : "? help  q leave";
+    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt continues the solve"
+                                             : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)
@@ -150,7 +151,7 @@ static bool has_ended(const struct session *s)
     return s->solve && s->solve->reason != STOPPED;
 }
 
-/* Digits are a count, m restarts. */
+/* Digits enter a count, and m changes the length of restarts. */
 static bool claims(const struct session *s, int k)
 {
     return is_running(s) && ((k >= '0' && k <= '9') || k == 'm');

@@ -24,7 +24,7 @@ double solve_left(const struct solve *v);
 /* What the Hessenberg matrix of gmres showed when it was last read: the Ritz values of least and of largest modulus. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* at that iteration: distinguishes solves */
+    double residual; /* residual at that iteration, which distinguishes solves */
     double at_us;
     double re[2], im[2], condition;
 };
@@ -34,7 +34,8 @@ struct solve_state {
     struct spectrum spectrum; /* for gmres */
 };
 
-/* The position of the next figure: right of the last one or, if it does not fit there, on the next line. */
+/* The position of the next figure: to the right of the previous figure, or, if there is not enough room, on the next
+   line. */
 struct solve_pen {
     int x, y;
 };

@@ -89,7 +89,8 @@ static void figures_progress(struct canvas *c, struct solve_pen *at, const struc
     if (v->reason == RUNNING) item_left(c, at, v);
 }
 
-/* The minimum of bytes per iteration divided by its time, as a percentage of the measured read bandwidth. */
+/* The minimum number of bytes per iteration, divided by the time of an iteration, as a percentage of the measured read
+   bandwidth. */
 static void item_bound(struct canvas *c, struct solve_pen *at, const struct solve *v)
 {
     char text[64] = "not measured, run `ceilings`";
@@ -124,7 +125,7 @@ static void figures_cost(struct canvas *c, struct solve_pen *at, const struct so
     item_precond(c, at, v);
 }
 
-/* Returns the line below them. */
+/* Draw the figures from line y on; returns the line below the figures. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small)
 {
     struct solve_pen at = {1, y};

@@ -1,4 +1,4 @@
-/* The keys of the solve view. They act on a running solve by setting its fields; solve_drive does the steps. */
+/* The keys of the solve view. The keys act on a running solve by setting its fields; solve_drive does the steps. */
 #include "ui/term.h"
 #include "view_solve.h"
 #include "view_state.h"
@@ -18,7 +18,8 @@ static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
     st->count = 10 * st->count + k - '0';
-    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back", (long long)st->count);
+    snprintf(st->message, sizeof st->message, "%lld: s does that many steps, b goes back that many",
+             (long long)st->count);
     return true;
 }
 
@@ -63,7 +64,7 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
     if (v && v->reason != RUNNING && any)
         snprintf(st->message, sizeof st->message,
-                 "this solve has ended; `change tol 1e-12; continue` at the prompt continues it");
+                 "this solve has ended; `change tol 1e-12; continue` at the prompt continues the solve");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;

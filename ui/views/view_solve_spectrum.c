@@ -13,7 +13,7 @@
 enum {
     GLANCE = 100000,
     GLANCE_COLUMNS = 200
-}; /* rows of cg's T and columns of gmres's H that fit into the time of a frame */
+}; /* rows of cg's T and columns of gmres's H that can be processed within one frame */
 
 /* The eigenvalues of H with the smallest and the largest modulus, and the condition. */
 static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to)
@@ -36,8 +36,8 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Read H from the device, which waits for it: once a second, or at any time while paused. Keep the last values if that
-   fails or the cycle has only begun. */
+/* Read H from the device, once a second or at any time while paused, because reading waits for the device. Keep the
+   last values if reading fails or the cycle has only just begun. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;

@@ -14,12 +14,12 @@
 
 /* ---- drawing ---- */
 
-/* Draw the title. It comes after the counts, since it shows whether they are sampled. */
+/* Draw the title. Call this after counting, because the title shows whether the counts are sampled. */
 static void draw_head(struct canvas *c, const struct session *s, const struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
     const struct spy_state *spy = st->own;
-    const char *guess = spy->grid.no_room ? "sampled: no memory to count all" : "sampled; counting all ...";
+    const char *guess = spy->grid.no_room ? "sampled: not enough memory to count all" : "sampled; counting all ...";
     struct place lit[LANES];
     draw_title(c, "spy", s->current, "%s%s", traced_elements(s, s->current, lit) ? "> at work in trace  " : "",
                !A->nnz             ? "nothing is stored"
@@ -74,7 +74,7 @@ static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
     *to = *from + n;
 }
 
-/* Make a visible range `times` as long; the cursor keeps its place on the screen. */
+/* Multiply the length of a visible range by `times`; the cursor keeps its place on the screen. */
 static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double times)
 {
     int64_t n = *to - *from, least = all < ZOOMED_LEAST ? all : ZOOMED_LEAST;

@@ -22,7 +22,7 @@ struct grid {
     uint32_t *counting;       /* exact counts in progress; NULL: not started */
     struct density uncounted; /* the entries still to be counted */
     struct sums sums;
-    bool no_room; /* no memory for exact counts */
+    bool no_room; /* there is not enough memory for exact counts */
 };
 
 struct spy_state {
@@ -34,14 +34,14 @@ struct spy_state {
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
 /* The smallest picture with its frame and title; from 7 lines on there is a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
-enum { QUICK = 1 << 20 }; /* this many entries are counted within one frame */
+enum { QUICK = 1 << 20 }; /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
-   begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the others.
- */
+   begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the
+   others. */
 struct axis {
     int64_t from, n, span,
-        each; /* each: elements per cell if all cells have the same number, else 0; saves divisions */
+        each; /* each: elements per cell if all cells have the same number, otherwise 0; saves divisions */
     int cells, repeat;
 };
 
@@ -67,7 +67,7 @@ int spy_character_of(const struct axis *a, int dots, int64_t i);
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
 struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h, bool ascii,
                            int value);
-/* Show part of a matrix as wide and high as the screen is; where values fit, as many as fit. */
+/* Widen a window of a part of a matrix until it fills the screen; if values fit, show as many as fit. */
 void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value);
 
 /* ---- view_spy_count.c ---- */

@@ -88,7 +88,7 @@ enum work spy_work(struct session *s, struct view_state *st)
     if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
     if (sums_more(&g->sums)) return WORK_ON;
     if (sums_ready(&g->sums)) return g->guessed ? WORK_DRAW : WORK_NONE;
-    sums_free(&g->sums); /* no memory for sums: count each picture separately */
+    sums_free(&g->sums); /* not enough memory for the sums: count each picture separately */
     g->sums.down = g->sums.across = -1;
     return WORK_ON;
 }

@@ -27,7 +27,8 @@ static double elements_of_cell(const struct axis *a, int cell)
     return (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell)) / a->repeat;
 }
 
-/* The elements that character (x, y) covers. Summed dot by dot: the level of density must not depend on the order. */
+/* The elements that character (x, y) covers. They are summed dot by dot, because the level of density must not depend
+   on the order. */
 static double elements_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     double n = 0;
@@ -233,8 +234,8 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-/* Mark the elements that the lanes of the traced warp process: in front of the digits of a value, or else the whole
- * cell. */
+/* Mark the elements that the lanes of the traced warp process: mark the place before the digits of a value, or, without
+   values, the whole cell. */
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];

@@ -44,8 +44,8 @@ static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, in
     return a;
 }
 
-/* The same with cells that begin at multiples of 2^shift elements, as sums need them. The axis has no cells if none
-   fit. */
+/* Like axis_of, but the cells begin at multiples of 2^shift elements, as the sums require. The axis has no cells if
+   none fit. */
 static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step, int most, int shift)
 {
     if (shift == 0) return axis_of(from, n, all, step, most);

@@ -128,7 +128,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     }
     title(c, v);
     if (!v->t.nsteps) {
-        draw_wrapped(c, 1, 2, 4, ST_PLAIN, "this warp has nothing to do: none of its lanes touches memory");
+        draw_wrapped(c, 1, 2, 4, ST_PLAIN, "this warp has nothing to do: none of its lanes accesses memory");
         return;
     }
     struct frame f = frame_of(v, c->w, room_of(c->h, st->full));
@@ -141,7 +141,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     trace_view_lane(c, v, st->full ? c->h - 2 : c->h - 1);
 }
 
-/* If nothing was traced yet, trace the plainest kernel on the current matrix; if that fails, draw shows why. */
+/* If nothing was traced yet, trace the simplest kernel on the current matrix; if that fails, `draw` shows why. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct err why = {0};
@@ -191,11 +191,12 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), as rows are dealt out; not this warp",
-                 (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
-                 (long long)llabs(there - here), there > here ? 'w' : 'W');
+        snprintf(st->message, size,
+                 "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows as this one does", (long long)row,
+                 (long long)(there / v->t.warps), (long long)(there % v->t.warps), (long long)llabs(there - here),
+                 there > here ? 'w' : 'W');
     else
-        snprintf(st->message, size, "row %lld is not this warp's; t/T block, w/W warp", (long long)row);
+        snprintf(st->message, size, "row %lld is not in this warp; t/T block, w/W warp", (long long)row);
 }
 
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
@@ -224,7 +225,7 @@ static bool exists(const struct session *s)
     return s->trace;
 }
 
-/* Digits are a count. */
+/* Digits enter a count. */
 static bool claims(const struct session *s, int k)
 {
     return s->trace && k >= '0' && k <= '9';

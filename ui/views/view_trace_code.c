@@ -38,7 +38,7 @@ static int access_in(const char *text, int length, const char *array, int column
     return at;
 }
 
-/* Draw one of the lines around the current one, without its first `shift` characters. */
+/* Draw one of the source lines around the current line, without its first `shift` characters. */
 static void draw_source_line(struct canvas *c, const struct access_site *p, const char *array, int line, int shift,
                              int y)
 {

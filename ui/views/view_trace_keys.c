@@ -21,7 +21,8 @@ static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_LIMIT / 10) return false;
     st->count = 10 * st->count + k - '0';
-    snprintf(st->message, sizeof st->message, "%lld: s that many steps, b that many back, d, u, p or w that many times",
+    snprintf(st->message, sizeof st->message,
+             "%lld: s goes that many steps forward, b back; d, u, p or w repeats that many times",
              (long long)st->count);
     return true;
 }
@@ -45,7 +46,7 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
         snprintf(st->message, sizeof st->message, "there is no %s step %s", by > 0 ? "later" : "earlier", what[mark]);
 }
 
-/* The same matrix, format and precision. */
+/* A request for the same matrix, kernel, format, precision and warp. */
 static struct trace_request same_of(const struct tracing *v)
 {
     return (struct trace_request){v->matrix,   v->kernel,  v->real,  v->product->requested,
@@ -67,7 +68,7 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_r
     return ok || (say(st, e.text), false);
 }
 
-/* The n-th warp from here, block after block. */
+/* Go to the n-th warp after this one (before, if n < 0), block after block. */
 static void go_warp(struct session *s, struct view_state *st, int64_t n, const char *what)
 {
     const struct tracing *v = s->trace;
@@ -107,7 +108,7 @@ static bool go_kernel(struct session *s, struct view_state *st, const struct ker
     return begin(s, st, &w);
 }
 
-/* The next kernel of the format that can be traced. */
+/* Trace the next kernel of the format that can be traced. */
 static void next_kernel(struct session *s, struct view_state *st)
 {
     const struct kernel *was = s->trace->kernel;
@@ -140,7 +141,7 @@ static void choose_lane(struct tracing *v, int64_t n)
     v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
 }
 
-/* The keys that move by an amount; other keys are below. */
+/* Handle the keys that move by an amount; the functions below handle the other keys. */
 enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
 static const struct {
     int key;

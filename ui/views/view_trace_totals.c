@@ -93,7 +93,7 @@ int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int l
 /* "lane 3: val[6], byte 48, row 2, column 3" */
 void trace_view_lane(struct canvas *c, const struct tracing *v, int y)
 {
-    static const char *const states[] = {"is active", "is inactive: it diverged from the others", "is done",
+    static const char *const states[] = {"is active", "is inactive: it has diverged from the other lanes", "is done",
                                          "has nothing to do"};
     struct lane_at at = tracing_lane(v, v->at, v->lane);
     int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_site(v, v->at)->array;
