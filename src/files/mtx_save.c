@@ -46,7 +46,7 @@ static bool start_gzip(struct writer *w, struct err *e)
     }
     archive_entry_free(entry);
     return ok || fail_at(e, E_IO, w->file.where, "cannot write gzip: %s",
-                         a && archive_error_string(a) ? archive_error_string(a) : "no memory");
+                         a && archive_error_string(a) ? archive_error_string(a) : "out of memory");
 }
 
 static bool ends_in_gz(const char *path)

@@ -67,11 +67,12 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; LU takes real matrices only");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "LU needs a square matrix, this one has %s and %s", how_many(A->rows, "row").text,
-                    how_many(A->cols, "column").text);
+        return fail(e, E_UNSUPPORTED, "LU needs a square matrix, but this matrix has %s and %s",
+                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     if (A->rows == 0) return fail(e, E_UNSUPPORTED, "the matrix has no rows: there is nothing to factor");
     if (A->rows > N_MOST)
-        return fail(e, E_LIMIT, "dense LU goes up to %d rows, this matrix has %lld", +N_MOST, (long long)A->rows);
+        return fail(e, E_LIMIT, "dense LU takes at most %d rows, but this matrix has %lld", +N_MOST,
+                    (long long)A->rows);
     return force || csr_finite(A, "factors", e);
 }
 
@@ -90,7 +91,7 @@ static bool check_options(const struct lu_options *o, const struct lu_method *m,
     return true;
 }
 
-/* The dense matrix is stored twice: a copy on the host, and the one that is factored, on the device. */
+/* The dense matrix is stored twice: a copy on the host, and the matrix that is factored on the device. */
 static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
 {
     char need[32], have[32];
@@ -238,11 +239,11 @@ bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e)
     *us = *spread = NAN;
     if (!lu_factor(v, e)) return false;
     if (v->dev->kind == DEV_EMU) return true;
-    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first one also loaded libraries */
+    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first factorisation also loaded libraries */
     int n = reps_for(v, reps);
     double *time = mem_new(n, sizeof *time, "the times of LU", e);
     if (!time) return false;
-    time[0] = v->us; /* on the host no warm-up is needed, so the first one counts if it is long enough */
+    time[0] = v->us; /* on the host no warm-up is needed, so the first factorisation counts if it takes long enough */
     bool again = reps || n > 1 || v->dev->kind == DEV_CUDA, ok = true;
     for (int i = 0; ok && again && i < n; i++) {
         ok = lu_factor(v, e);
@@ -265,7 +266,7 @@ bool lu_sample(struct lu *v, struct err *e)
 
 /* ---- solving ---- */
 
-/* to[n] = b in the new order of the rows, converted to v->real; order[n] is work space. */
+/* to[n] = b in the new order of the rows, converted to v->real; order[n] is work memory. */
 static void fill_side(const struct lu *v, const double *b, double *order, void *to)
 {
     memcpy(order, b, (size_t)v->n * sizeof *order);
@@ -315,8 +316,8 @@ bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
             e, E_NUMERIC,
             "the matrix is singular: column %lld (counted from 0) has no nonzero pivot; A x = b cannot be solved",
             (long long)v->singular);
-    double *order = mem_new(v->n, sizeof *order, "a right side", e);
-    void *side = mem_new(v->n, type_size(v->real), "a right side", e);
+    double *order = mem_new(v->n, sizeof *order, "a right-hand side", e);
+    void *side = mem_new(v->n, type_size(v->real), "a right-hand side", e);
     bool ok = order && side;
     if (ok) {
         fill_side(v, b, order, side);
@@ -390,7 +391,7 @@ static bool measure_u(struct lu *v, double *number, struct err *e)
     return true;
 }
 
-/* b = A * ones in number[0 .. n-1], x and then A x after it. */
+/* Use number[0 .. 3n-1] for three vectors: b = A * ones, x, and A x. */
 static bool measure_solve(struct lu *v, double *number, struct err *e)
 {
     int64_t n = v->n;
@@ -401,7 +402,7 @@ static bool measure_solve(struct lu *v, double *number, struct err *e)
     reference_spmv(v->of, 1, x, 0, b, T_F64, NULL);
     if (!lu_solve(v, b, x, e)) return false;
     reference_spmv(v->of, 1, x, 0, product, T_F64, NULL);
-    bool all_finite = true; /* fmax would hide a NaN */
+    bool all_finite = true; /* needed because fmax ignores a NaN */
     for (int64_t i = 0; i < n; i++) {
         residual = fmax(residual, fabs(b[i] - product[i]));
         b_most = fmax(b_most, fabs(b[i]));

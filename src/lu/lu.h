@@ -1,5 +1,5 @@
 /* Dense LU with partial pivoting, P A = L U: its methods, the state of a factorisation, and solving with it. A method
-   is one file, lu_NAME.c, and one line in lus.def. */
+   consists of one file, lu_NAME.c, and one line in lus.def. */
 #ifndef LU_H
 #define LU_H
 
@@ -26,54 +26,55 @@ struct lu {
     struct device *dev;
     enum type real;
     int64_t n;
-    int b;      /* width of a tile (lu-paper) or of the outer panel (lu); 0: the method has neither */
-    void *A;    /* on the device: A; after lu_factor U, with L (without its ones) below the diagonal */
-    int *piv;   /* on the device, n: step k exchanged row k with row piv[k] >= k, counted from 0 */
+    int b;      /* width of a tile (lu-paper) or of the outer panel (lu); 0: the method has no width */
+    void *A;    /* on the device: A; after lu_factor, U with L (without its unit diagonal) below the diagonal */
+    int *piv;   /* on the device, n items: step k exchanged row k with row piv[k] >= k, counted from 0 */
     int *info;  /* on the device: the first column without a pivot, or -1 */
     void *work; /* on the device: method->work(v) bytes */
     const struct lu_ops *ops;
     void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
     const struct csr *of;
-    struct watch *watch; /* asked after each column or panel whether to continue; may be NULL */
-    bool sampling;       /* wait for the device after each part, and add up its time */
+    struct watch *watch; /* watch_tick is called with it after each column or panel; may be NULL */
+    bool sampling;       /* wait for the device after each part, and add the part's time to part_us */
     double part_us[LU_PARTS];
     double part_from;
     int part; /* the part that is running, or -1 */
 
     /* after lu_factor */
     double us;        /* time of the last factorisation, without the copy of A to the device */
-    double put_us;    /* time of that copy */
+    double put_us;    /* time of the copy of A to the device */
     int64_t singular; /* the first column (from 0) without a nonzero pivot, or -1 */
-    int *swap;        /* on the host, n: copy of piv */
+    int *swap;        /* on the host, n items: copy of piv */
     /* after lu_measure */
-    int sign;         /* of the determinant: -1, 0, 1 */
-    double log10_det; /* log10 |det A|; -inf where it is 0 */
+    int sign;         /* sign of the determinant: -1, 0, 1 */
+    double log10_det; /* log10 |det A|; -inf if the determinant is 0 */
     double growth;    /* max |U| / max |A| */
     double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
-    double error;     /* max |x_i - 1| of the same x; both NaN for a singular matrix */
+    double error;     /* max |x_i - 1| of the same x; backward and error are NaN for a singular matrix */
     double solve_us;  /* forward and back substitution */
 };
 
 struct lu_method {
     const char *name, *about, *source;
     const char *lesson; /* how threads map to the matrix; lines of at most 110 columns, each ended by \n */
-    bool host;          /* loops on the host, for cpu; otherwise kernels for cuda and emu */
+    bool host;          /* true: loops on the host, for cpu; false: kernels for cuda and emu */
     bool vendor;        /* a function of a library, for cuda only */
     bool has_parts;     /* lu_sample measures the time of each part, in v->part_us */
     bool baseline;      /* speed-ups are relative to this method */
     int (*width)(const struct lu *v); /* the default b; NULL: the method has no b */
     int width_most;                   /* b is a power of two, 1 .. width_most */
-    bool (*work)(struct lu *v, int64_t *bytes,
-                 struct err *e);                 /* work space on the device, besides A, piv and info; NULL: none */
+    /* size of the work memory on the device, besides A, piv and info; NULL: none */
+    bool (*work)(struct lu *v, int64_t *bytes, struct err *e);
     bool (*factor)(struct lu *v, struct err *e); /* queue the factorisation of v->A; sets v->piv and v->info */
 };
 extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the order of lus.def */
 extern const struct registry lu_registry;
 const struct lu_method *lu_find(const char *name);
 bool lu_runs_on(const struct lu_method *m, const struct device *d);
-/* The default method on d: our fastest. */
+/* The default method on d: the fastest of our own methods. */
 const struct lu_method *lu_default(const struct device *d);
-/* The version of the library, such as "cuSOLVER 11.7.2"; NULL if it cannot be opened or m is not a library's. */
+/* The version of the library, such as "cuSOLVER 11.7.2"; NULL if the library cannot be opened or if m does not use a
+   library. */
 const char *lu_version(const struct lu_method *m);
 double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: multiplications, additions, divisions */
 
@@ -88,42 +89,42 @@ struct lu_options {
 /* Check A (square, real, no NaN or inf, not empty), the options and the free memory, and expand A on the host. A must
    outlive v. Fails with E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY. */
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
-/* Copy A to the device and factor it; may be called again. A singular matrix is no error: see v->singular. */
+/* Copy A to the device and factor it; may be called again. A singular matrix is not an error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
-/* Factor `reps` times after a warm-up; reps 0: as often as fits in half a second, at most ten times. *us is the median
-   and *spread half the interquartile range; both are NaN on the emulator, which factors once. */
+/* Factor `reps` times after a warm-up; reps 0: as many times as fit in half a second, but at most ten. *us is the
+   median and *spread half the interquartile range; both are NaN on the emulator, which factors once. */
 bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
-/* Factor once and time each part, in v->part_us; the waits for the device make it slower. */
+/* Factor once and time each part, in v->part_us; the waits for the device make this slower than lu_factor. */
 bool lu_sample(struct lu *v, struct err *e);
 /* x = A^-1 b by forward and back substitution on v->dev; b, x: n doubles on the host, which may be the same array. Call
    it after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
 /* Fill in sign, log10_det, growth, backward, error, solve_us. */
 bool lu_measure(struct lu *v, struct err *e);
-/* L and U, n * n doubles on the host, column by column, as v->A. */
+/* Copy L and U to n * n doubles on the host, column by column, arranged as in v->A. */
 bool lu_get(struct lu *v, double *out, struct err *e);
 void lu_free(struct lu *v);
-/* Bytes of a dense matrix and its vectors, to check against the free memory before anything is allocated. */
+/* Bytes of a dense matrix and its vectors, to be compared with the free memory before anything is allocated. */
 int64_t lu_bytes(int64_t n, enum type real);
 
 /* ---- the textbook algorithm, one column per step, for display ---- */
 
 struct lu_steps {
-    int64_t n, k; /* k columns are done */
-    double
-        *a; /* n * n, column by column: L and U in the first k columns and rows, then the part still to be eliminated */
+    int64_t n, k; /* number of columns that are done */
+    /* n * n, column by column: L and U in the first k columns and rows, then the part still to be eliminated */
+    double *a;
     double *given;
-    int *row;             /* which row of A stands in row i now */
+    int *row;             /* the row of A that is now in row i */
     int64_t pivot;        /* the row that the last step exchanged with row k-1; -1 before the first step */
     int64_t singular;     /* as in struct lu */
     const struct csr *of; /* the matrix, for comparison only: it may have been freed */
 };
 bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);
-/* Go to the state after k columns, 0 .. n; going back recomputes it from A. */
+/* Go to the state after k columns, 0 .. n. To go back, the state is recomputed from A. */
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
 
-/* For lu_NAME.c: begin a part, which ends the part before; LU_PARTS ends the last part. */
+/* For lu_NAME.c: begin a part, which ends the previous part. LU_PARTS only ends the last part. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);
 
 #ifdef __cplusplus

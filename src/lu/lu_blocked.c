@@ -1,11 +1,11 @@
-/* lu: the fast method. Panels of b columns are factored in steps of as many columns as one block holds in its
-   registers; the trailing update is a matrix product that runs concurrently with the next panel. Nothing waits for the
-   host. */
+/* lu: the fast method. A panel of b columns is factored in steps; each step takes as many columns as one thread block
+   can hold in its registers; the trailing update is a matrix product that runs concurrently with the next panel. The
+   device never waits for the host. */
 #include "machine/device.h"
 #include "lu.h"
 #include "base/watch.h"
 
-enum { AHEAD_FROM = 256 }; /* look ahead if at least so many columns are left: below that it does not pay */
+enum { AHEAD_FROM = 256 }; /* look ahead only if at least this many columns are left; with fewer it does not pay off */
 
 static struct lu_at at(const struct lu *v)
 {
@@ -61,7 +61,7 @@ static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
 }
 
 /* Factor the panel at `next` as soon as its own columns are updated, in parallel with the update of the columns after
-   it. That update is queued first because queuing it takes the host less time. */
+   it. The update is queued first because queuing it takes the host less time. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
     if (!trail(v, j, w, next, end, e)) return false;
@@ -103,7 +103,7 @@ static int width(const struct lu *v)
 
 const struct lu_method lu_blocked = {
     .name = "lu",
-    .about = "in panels of b columns; the next panel runs beside the trailing update, a matrix product",
+    .about = "in panels of b columns; the next panel runs concurrently with the trailing update, a matrix product",
     .source = "[ours]",
     .lesson =
         "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"

@@ -11,7 +11,7 @@ static bool factor(struct lu *v, struct err *e)
 
 const struct lu_method lu_openmp = {
     .name = "lu-openmp",
-    .about = "the same, each trailing update on all cores",
+    .about = "like lu-serial, but each trailing update runs on all cores",
     .source = "LU",
     .lesson =
         "Each thread takes a range of columns: it swaps their two rows and subtracts the multiple of column k. One\n"

@@ -1,4 +1,5 @@
-/* lu-paper: the method of the paper: three launches per column; one thread per element of the trailing update. */
+/* lu-paper: the method of the paper, with three launches per column and one thread per element of the trailing
+   update. */
 #include "lu.h"
 #include "base/watch.h"
 
@@ -23,10 +24,11 @@ const struct lu_method lu_paper = {
     .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
     .source = "LU",
     .lesson =
-        "Three launches per column: one block finds the pivot; row k of U and column k of L in parallel, one\n"
-        "thread per element, with the pivot in shared memory; then the trailing update in tiles of b x b, one thread\n"
-        "per element, with the tile's part of the pivot row in shared memory. Every element is read and written once\n"
-        "per column for two operations: memory-bound, and for small matrices launch-bound.\n",
+        "Three launches per column. One block finds the pivot. Then row k of U and column k of L are computed by\n"
+        "one thread per element, with the pivot in shared memory. Then the trailing update runs in tiles of b x b,\n"
+        "by one thread per element, with the tile's part of the pivot row in shared memory. Every element is read\n"
+        "and written once per column for two operations, so the method is memory-bound, and for small matrices\n"
+        "launch-bound.\n",
     .width = width,
     .width_most = 32,
     .factor = factor,

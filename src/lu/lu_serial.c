@@ -1,4 +1,4 @@
-/* lu-serial: the textbook right-looking elimination, by one thread of the host. */
+/* lu-serial: the textbook right-looking elimination, on one thread of the host. */
 #include <stdbool.h>
 
 #include "base/err.h"

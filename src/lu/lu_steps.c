@@ -1,4 +1,5 @@
-/* The textbook elimination, one column per step, in double on the host, for display. Going back starts again from A. */
+/* The textbook elimination, one column per step, in double on the host, for display. To go back, it starts again from
+   A. */
 #include "matrix/csr.h"
 #include "lu.h"
 #include "base/mem.h"
@@ -21,7 +22,7 @@ bool lu_steps_new(struct lu_steps **out, const struct csr *A, struct err *e)
     s->of = A;
     for (int64_t i = 0; i < s->n; i++)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) s->given[(int64_t)A->col[k] * s->n + i] = A->val[k];
-    s->k = s->n + 1; /* beyond any step, so that lu_steps_to starts from A */
+    s->k = s->n + 1; /* larger than any step, so that lu_steps_to starts from A */
     lu_steps_to(s, 0);
     *out = s;
     return true;

@@ -181,7 +181,7 @@ static bool plan_transpose(struct sym *v, struct err *e)
     v->payload[1] = byte_at(room, 24 * n);
     v->transposed_col = byte_at(room, 32 * n);
     v->temp_bytes = v->tools->bytes(v->o.dev, v->nnz, added, e);
-    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "work memory of the sort", e) : NULL;
     return v->temp != NULL;
 }
 
@@ -282,7 +282,7 @@ static bool plan_paper(struct sym *v, struct err *e)
     v->at = byte_at(room, 40 * n);
     v->out_col = (int *)v->at;
     v->temp_bytes = v->tools->bytes(v->o.dev, 2 * v->nnz, 2 * v->nnz + 1, e);
-    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "room of the sort", e) : NULL;
+    v->temp = v->temp_bytes >= 0 ? allocate(v, v->temp_bytes, 1, "work memory of the sort", e) : NULL;
     return v->temp != NULL;
 }
 

@@ -1,13 +1,12 @@
-/* Sorting rows into levels, putting them on a device in that order, and planning the launches. */
+/* Sort rows into levels, copy them to a device in that order, and plan the launches. */
 #include "level_schedule.h"
 #include "machine/device.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-enum {
-    ALIGN = 64
-}; /* elements: each array in a piece is aligned like a separate allocation, for elements of 4 bytes or more */
+/* in elements: each array in a piece is aligned like a separate allocation, if elements have 4 bytes or more */
+enum { ALIGN = 64 };
 
 static int narrow_rows = LEVEL_NARROW;
 
@@ -37,7 +36,8 @@ static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
     return false;
 }
 
-/* start[] is shifted by one level while filling: each entry advances until it is the start of the next level. */
+/* While the rows are sorted, start[] is shifted by one level: each element advances until it is the start of the next
+   level. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
 {
     if (!order_new(o, n, nlevels, e)) return false;
@@ -118,7 +118,7 @@ static struct level_run run_from(const struct layout *l, int from)
     return r;
 }
 
-/* Fill run[] and return the number of runs; run NULL: only count them. */
+/* Fill run[] and return the number of runs. If run is NULL, only count the runs. */
 static int runs_of(const struct layout *l, struct level_run *run)
 {
     int n = 0;
@@ -152,8 +152,8 @@ static int64_t count(const struct entries *t, int64_t n)
 struct pieces {
     int *ints;
     char *reals;
-    int64_t row, at, ptr, col, dinv,
-        val; /* index of each array in its piece; start and y are at index 0; `at` may equal `row` */
+    /* index of each array in its piece; start and y are at index 0, and `at` may equal `row` */
+    int64_t row, at, ptr, col, dinv, val;
     int64_t nints, nreals;
 };
 
@@ -201,7 +201,7 @@ static void fill(struct pieces *p, const struct order *o, const struct level_sou
     for (int64_t k = 0; k < o->n; k++) fill_row(p, f, real, k, o->row[k]);
 }
 
-/* Allocate the struct; fill in its runs and the sizes of the pieces. */
+/* Allocate the schedule; fill in its runs and the sizes of the pieces. */
 static struct level_schedule *describe(const struct order *o, const struct pieces *p, int64_t nnz, enum type real,
                                        struct err *e)
 {

@@ -1,5 +1,6 @@
 /* Level schedules: the rows of a sparse matrix sorted into levels, so that the rows of one level are independent and
-   run in parallel. A level is a colour for Gauss-Seidel, and a level of the dependency graph for a triangular solve. */
+   run in parallel. For Gauss-Seidel, a level is a colour; for a triangular solve, it is a level of the dependency
+   graph. */
 #ifndef LEVEL_SCHEDULE_H
 #define LEVEL_SCHEDULE_H
 
@@ -23,9 +24,10 @@ struct order {
     int *start, *row; /* as in struct level_schedule */
     int *position;    /* [n] position of each row in row[] */
 };
-/* Sort by level[n], each 0 .. nlevels-1. Within a level rows ascend, or descend if `down` is set. */
+/* Sort the rows by level[n], whose elements are in 0 .. nlevels-1. Within a level the rows ascend, or descend if `down`
+   is set. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e);
-/* All rows in one level: for the host, which processes them one by one. */
+/* Put all rows into one level: for the host, which processes the rows one by one. */
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e);
 void order_free(struct order *o);
 
@@ -36,22 +38,22 @@ struct entries {
     const int *col;
     const double *val;
 };
-/* level_of[n] = the level of each row of a triangle: one more than the highest level of the rows that it depends on.
-   Those rows come before it, or after it if `down` is set. Returns the number of levels. */
+/* level_of[n] = the level of each row of a triangle: one more than the highest level of the rows that it depends on. A
+   row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
-/* The matrix of a schedule; rows and columns have their numbers in the matrix. */
+/* The matrix of a schedule. Rows and columns are numbered as in the matrix, not by position. */
 struct level_source {
     struct entries entries;
     const int *position; /* col holds position[column]; NULL: the column */
-    const int *at;       /* [n]; NULL: the row itself */
+    const int *at;       /* [n]; NULL: the row's own number */
     const double *dinv;  /* [n]; NULL: all 1 */
 };
-/* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] are its allocations on the device,
-   which the caller frees, also after a failure. Free the struct itself with mem_free. */
+/* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] receive the schedule's allocations
+   on the device, which the caller frees, even after a failure. Free the struct itself with mem_free. */
 struct level_schedule *level_schedule_make(struct device *d, enum type real, const struct order *o,
                                            const struct level_source *f, void **piece, struct err *e);
-/* For tests: set the most rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */
+/* For tests: set the maximum number of rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */
 void level_schedule_hook(int rows);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Block Jacobi: the dense diagonal blocks, inverted once; each application is many small dense products. */
+/* Block Jacobi: the dense diagonal blocks are inverted once; applying the preconditioner takes many small dense
+   products. */
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "level_schedule.h"
@@ -11,9 +12,10 @@
 #include <math.h>
 
 enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32 };
-enum { NOTE_BLOCK }; /* in v->pre.note: rows per block */
+enum { NOTE_BLOCK }; /* index in v->pre.note: rows per block */
 
-/* A dense block of n rows, which Gauss-Jordan turns into the identity, and the inverse that it builds up. */
+/* A dense block of n rows, which the Gauss-Jordan method turns into the identity, and its inverse, which the method
+   builds up. */
 struct block {
     int n;
     double a[MOST][MOST], inverse[MOST][MOST];
@@ -48,7 +50,7 @@ static void swap_rows(struct block *b, int i, int k)
     }
 }
 
-/* Scale each row by its largest number, so that pivots can be compared; false if that is 0 or NaN. */
+/* Scale each row by its largest |value|, so that pivots can be compared. Returns false if that value is 0 or NaN. */
 static bool equilibrate(struct block *b)
 {
     for (int i = 0; i < b->n; i++) {
@@ -60,7 +62,7 @@ static bool equilibrate(struct block *b)
     return true;
 }
 
-/* Gauss-Jordan with partial pivoting; false if a pivot is no larger than rounding. */
+/* Gauss-Jordan elimination with partial pivoting. Returns false if a pivot is no larger than rounding errors. */
 static bool invert(struct block *b)
 {
     if (!equilibrate(b)) return false;
@@ -82,8 +84,8 @@ static bool invert(struct block *b)
     return true;
 }
 
-/* Store the inverse of the block that begins at row `first`: column j of all blocks is all[j * n ..], in `real`. false
-   if a number does not fit that type. */
+/* Store the inverse of the block that begins at row `first`: column j of all blocks is all[j * n ..], in type `real`.
+   Returns false if a number does not fit in that type. */
 static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
 {
     bool fits = true;
@@ -129,7 +131,7 @@ static bool make(struct solve *v, struct err *e)
 {
     int64_t size = v->pre.block ? v->pre.block : DEFAULT_SIZE;
     if (size < 1 || size > MOST)
-        return fail(e, E_USAGE, "block is %lld: blocks have 1 to %d rows", (long long)size, MOST);
+        return fail(e, E_USAGE, "block is %lld, but blocks must have 1 to %d rows", (long long)size, MOST);
     v->pre.note[NOTE_BLOCK] = size;
     void *all = mem_zero(size * v->n, type_size(v->real), "the inverted blocks", e);
     bool ok = all && put_inverse(v, size, all, e);
@@ -157,7 +159,7 @@ static void note(const struct solve *v, char *out, size_t size)
 
 const struct precond precond_bjacobi = {
     .name = "bjacobi",
-    .about = "block Jacobi: the dense diagonal blocks, of 8 rows or as set by `block`",
+    .about = "block Jacobi: the inverses of the dense diagonal blocks, of 8 rows each or as set by `block`",
     .source = "textbook",
     .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",
     .symmetric = true,

@@ -1,5 +1,5 @@
-/* Incomplete Cholesky without fill, L L' = A wherever A has an entry; if a pivot is not positive, A gets a
-   larger diagonal (Manteuffel 1980). */
+/* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry. If a pivot is not positive, the
+   diagonal of A is increased (Manteuffel 1980). */
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "precond.h"
@@ -14,15 +14,15 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ic0";
 
-/* Relative increases of the diagonal, tried in turn until all pivots are positive. Of nine matrices that fail without a
-   shift, none succeeds with 0.01 or less, one with 0.03, five with 0.1, all with 0.3. */
+/* Relative increases of the diagonal, tried in turn until all pivots are positive. Of nine matrices that fail without
+   an increase, none succeeds with 0.01 or less, one succeeds with 0.03, five with 0.1 and all with 0.3. */
 static const double shifts[] = {0, 0.03, 0.1, 0.3};
 
-static const double rounding = 1e-10; /* entries whose relative difference is smaller count as equal */
+static const double rounding = 1e-10; /* entries whose relative difference is smaller than this count as equal */
 
 struct cholesky {
     struct factors f;
-    int *mirror; /* [nnz] for an entry left of the diagonal: the position of its mirror image on the right */
+    int *mirror; /* [nnz] for an entry left of the diagonal: the position of its mirror image right of the diagonal */
     int *at;     /* [rows] position of each column in the current row, or -1 */
     double *inverse;
 };
@@ -41,7 +41,8 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* Row by row, the entries left of the diagonal are the mirror images of those right of it, in storage order. */
+/* Row by row, the entries left of the diagonal are the mirror images of the entries right of the diagonal, in storage
+   order. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -81,8 +82,8 @@ static void mark(struct cholesky *c, int64_t i, bool there)
     for (int k = c->f.A->rowptr[i]; k < c->f.diag[i]; k++) c->at[c->f.A->col[k]] = there ? k : -1;
 }
 
-/* Returns the first row whose pivot is not positive, with that pivot in *pivot, or the number of rows if all are. -1:
-   cancelled. */
+/* Returns the first row whose pivot is not positive, with that pivot in *pivot; the number of rows if all pivots are
+   positive; -1 if cancelled. */
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -111,12 +112,12 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
         if (first < 0) first = row, least = pivot;
     }
     return fail(e, E_NUMERIC,
-                "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and adding up to %g of the diagonal "
-                "to it does not help; the matrix is not, or hardly, positive definite: use ilu0 or jacobi",
+                "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up "
+                "to %g of itself does not help; the matrix is not positive definite, or only just: use ilu0 or jacobi",
                 who, (long long)first, least, shifts[COUNT(shifts) - 1]);
 }
 
-/* Check that the diagonal of L, the roots of the pivots, can be divided by in v->real. */
+/* Check that values of type v->real can be divided by the diagonal of L, that is, by the square roots of the pivots. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
     for (int64_t i = 0; i < v->n; i++)
@@ -146,7 +147,7 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ic0 = {
     .name = "ic0",
-    .about = "incomplete Cholesky in A's own pattern, with a larger diagonal if necessary",
+    .about = "incomplete Cholesky factors in A's own pattern, with a larger diagonal if necessary",
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
     .needs = "a symmetric positive definite matrix",
     .symmetric = true,

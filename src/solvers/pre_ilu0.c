@@ -1,4 +1,4 @@
-/* Incomplete LU without fill: L U = A wherever A has an entry, in the order of the rows. */
+/* Incomplete LU without fill: L U = A wherever A has an entry. Rows are eliminated in their order in A. */
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "precond.h"
@@ -10,8 +10,8 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ilu0";
 
-/* Subtract multiples of the rows above from row i, to eliminate their columns; at[column] is its position in row i, or
-   -1. */
+/* Subtract multiples of the rows above from row i, to eliminate its columns left of the diagonal. at[column] is the
+   position of that column in row i, or -1. */
 static void eliminate_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
 {
     const struct csr *A = f->A;
@@ -58,10 +58,10 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ilu0 = {
     .name = "ilu0",
-    .about = "incomplete LU in A's own pattern: exact for a tridiagonal A, symmetric if A is",
+    .about = "incomplete LU factors in A's own pattern: exact if A is tridiagonal, symmetric if A is symmetric",
     .source = "Meijerink and van der Vorst 1977",
     .needs = "an entry on the diagonal of every row, and no zero pivot",
-    .symmetric = true, /* then L U = L D L' up to rounding */
+    .symmetric = true, /* if A is symmetric, L U = L D L' up to rounding */
     .make = make,
     .apply = triangles_apply,
     .drop = triangles_drop,

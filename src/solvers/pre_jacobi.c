@@ -1,4 +1,4 @@
-/* The diagonal as a preconditioner: z_i = r_i / a_ii. */
+/* Jacobi's preconditioner, the diagonal of A: z_i = r_i / a_ii. */
 #include "machine/device.h"
 #include "base/mem.h"
 #include "precond.h"

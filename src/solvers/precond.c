@@ -31,7 +31,7 @@ bool precond_typed(const char *text, const struct precond **out)
     return *out || !strcmp(text, precond_none);
 }
 
-/* Advice for a row without a diagonal entry to divide by. */
+/* Advice if a row has no diagonal entry by which to divide. */
 static const char *without_diagonal(const struct csr *A, int64_t row)
 {
     return csr_row_length(A, row) ? "gmres and bicgstab without a preconditioner need no diagonal"
@@ -47,7 +47,7 @@ bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err 
         if (diag[i] == 0) zeros++, first = i;
     }
     if (!zeros) return true;
-    return fail(e, E_NUMERIC, "%s divides by the diagonal, and row %lld (counted from 0) has %s there; %s; %s", who,
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there; %s; %s", who,
                 (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
                 how_many(zeros, "such row").text, without_diagonal(A, first));
 }

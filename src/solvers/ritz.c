@@ -1,4 +1,4 @@
-/* Ritz values: the extreme ones of conjugate gradients by bisection, all of GMRES by shifted QR. */
+/* Ritz values: the extreme Ritz values of conjugate gradients by bisection, all Ritz values of GMRES by shifted QR. */
 #include "ritz.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -11,15 +11,16 @@
 
 /* ---- conjugate gradients ---- */
 
-static const double fine = 1e-7; /* relative distance of inner and outer at which an edge is settled */
+static const double fine = 1e-7; /* an edge is settled when the relative distance of inner and outer is at most this */
 
 enum { LOW, HIGH };   /* the ends of the spectrum */
-enum { OUTWARD = 8 }; /* each try beyond inner goes this many times farther out than the last */
+enum { OUTWARD = 8 }; /* each try beyond inner goes this many times farther out than the previous try */
 
-/* Compare p->x with the rows p->row .. k-1, as many as *budget allows. T = L D L' with D_j = 1 / alpha_j and
-   L_j+1,j = sqrt(beta_j), so that the pivots of T - x I follow from those of T alone (the stationary qd transform)
-   with a small relative error in each pivot: the smallest eigenvalue stays accurate however large the largest is. All
-   pivots are positive if x is below the spectrum, negative if x is above it. false: an eigenvalue is at x or beyond. */
+/* Compare p->x with the spectrum of T, going through rows p->row .. k-1, but no more rows than *budget. T = L D L' with
+   D_j = 1 / alpha_j and L_j+1,j = sqrt(beta_j), so that the pivots of T - x I can be computed from those of T alone
+   (the stationary qd transform) with a small relative error in each pivot: the smallest eigenvalue stays accurate
+   however large the largest eigenvalue is. All pivots are positive if x is below the spectrum, and negative if x is
+   above it. Returns false if an eigenvalue is at x or farther out. */
 static bool advance(struct ritz_probe *p, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     double sign = side == LOW ? 1 : -1, x = p->x, ratio = p->ratio;
@@ -36,7 +37,7 @@ static bool advance(struct ritz_probe *p, int side, const double *alpha, const d
     return beyond;
 }
 
-/* The next number to try: the geometric mean of inner and outer, or, without outer, a step beyond inner. */
+/* The next number to try: the geometric mean of inner and outer, or a step beyond inner if there is no outer yet. */
 static double next_of(const struct ritz_edge *g, int side)
 {
     double out = 1 + g->reach;
@@ -44,7 +45,7 @@ static double next_of(const struct ritz_edge *g, int side)
     return side == LOW ? g->inner / out : g->inner * out;
 }
 
-/* Compare one number with T; false: the budget is spent. */
+/* Compare one number with T. Returns false if the budget is spent. */
 static bool try_next(struct ritz_edge *g, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     if (!(g->next.x > 0)) g->next = (struct ritz_probe){.x = next_of(g, side)};
@@ -57,7 +58,8 @@ static bool try_next(struct ritz_edge *g, int side, const double *alpha, const d
     return true;
 }
 
-/* New rows of T move an extreme eigenvalue outwards only. If it has moved beyond outer, search for a new outer. */
+/* New rows of T can move an extreme eigenvalue only outwards. If the eigenvalue has moved beyond outer, search for a
+   new outer. */
 static bool still_outside(struct ritz_edge *g, int side, const double *alpha, const double *beta, int64_t k,
                           int64_t *budget)
 {
@@ -120,7 +122,8 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
 
 /* ---- Hessenberg matrices ---- */
 
-enum { PATIENCE = 30, ODD = 10 }; /* most QR steps per eigenvalue; every ODD-th uses exceptional shifts */
+/* maximum number of QR steps per eigenvalue; every ODD-th step uses exceptional shifts */
+enum { PATIENCE = 30, ODD = 10 };
 
 /* A square matrix, stored row by row. */
 struct square {
@@ -133,7 +136,7 @@ static double *at(const struct square *s, int64_t i, int64_t j)
     return s->a + i * s->n + j;
 }
 
-/* Copy the square part of H; fails if an element is not finite. */
+/* Copy the square part of H. Fails if an element is not finite. */
 static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
 {
     for (int64_t j = 0; j < s->n; j++)
@@ -151,7 +154,7 @@ struct mirror {
     int n;
 };
 
-/* The reflection that maps x[n] onto the first axis; false if x is 0. */
+/* The reflection that maps x[n] onto the first axis. Returns false if x is 0. */
 static bool mirror_of(const double *x, int n, struct mirror *m)
 {
     double most = 0, sum = 0;
@@ -225,7 +228,7 @@ static void two_values(double a, double b, double c, double d, double *re, doubl
     re[1] = far != 0 ? d - b / far * c : d;
 }
 
-/* The first row of the block that ends at hi; the entry left of it counts as 0. */
+/* The first row of the block that ends at hi. A block begins where the subdiagonal entry is negligible. */
 static int64_t block_begin(const struct square *s, int64_t hi)
 {
     for (int64_t i = hi; i > 0; i--) {
@@ -263,8 +266,9 @@ bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double 
 
 /* ---- the condition ---- */
 
-enum { ROUNDS = 300 };             /* most steps of a power iteration */
-static const double enough = 1e-5; /* relative change of a singular value at which its iteration ends */
+enum { ROUNDS = 300 }; /* maximum number of steps of a power iteration */
+/* a power iteration ends when the relative change of the singular value is at most this */
+static const double enough = 1e-5;
 
 /* Rotate H to upper triangular form, R. `below` is the entry of H in row k+1, column k. */
 static void triangle(const struct square *s, double below)
@@ -317,7 +321,7 @@ static void divide(const struct square *s, double *x)
     }
 }
 
-/* Power iteration: the largest factor by which `go` makes a vector longer. */
+/* Power iteration: estimates the largest factor by which `go` makes a vector longer. */
 static double power(const struct square *s, void (*go)(const struct square *s, double *x), double *x)
 {
     double before = 0, now = 0;

@@ -11,9 +11,10 @@ struct err;
 struct ritz_probe {
     double x;     /* 0: no number is being compared */
     double ratio; /* state of the recurrence between rows */
-    int64_t row;  /* rows of T that were compared with x */
+    int64_t row;  /* number of rows of T that have been compared with x */
 };
-/* An interval around an extreme eigenvalue: it lies between inner and outer.x, or beyond inner while outer.x is 0. */
+/* An interval around an extreme eigenvalue. The eigenvalue lies between inner and outer.x, or beyond inner while
+   outer.x is 0. */
 struct ritz_edge {
     double inner, reach;
     struct ritz_probe outer, next;
@@ -21,25 +22,27 @@ struct ritz_edge {
 
 /* The extreme eigenvalues of the tridiagonal T of conjugate gradients, which grows by one row per iteration:
        T_jj = 1 / alpha_j + beta_j-1 / alpha_j-1,  T_j,j+1 = sqrt(beta_j) / alpha_j   (Saad 2003, 6.7.3).
-   They lie within the spectrum of A (or of M^-1 A) and approach its ends from inside. Start with a zeroed struct. */
+   These eigenvalues lie within the spectrum of A (or of M^-1 A) and approach the ends of the spectrum from inside.
+   Start with a zeroed struct. */
 struct ritz {
     int64_t rows;     /* of T */
-    double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN: T has no row yet */
+    double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN while T has no rows */
     bool settled;
-    double first,
-        last; /* first and last alpha: if they change, this is another solve or the solve went back, so start again */
+    /* first and last alpha: if these change, this is another solve or the solve went back, so start again */
+    double first, last;
     struct ritz_edge edge[2];
 };
-/* alpha, beta: the coefficients of k successive iterations. T ends before the first alpha that is not positive, beta
-   that is negative, or NaN. At most `budget` rows are processed, at about 5 ns each; call again until r->settled.
-   budget <= 0: no limit. */
+/* alpha, beta: the coefficients of k successive iterations. T ends before the first alpha that is not positive, the
+   first beta that is negative, or the first NaN. At most `budget` rows are processed, at about 5 ns each; call again
+   until r->settled. budget <= 0: no limit. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
-/* ritz_grow for the coefficients of a solve since its last restart; no rows unless solver->lanczos. */
+/* Call ritz_grow for the coefficients of a solve since its last restart. There are no rows unless solver->lanczos is
+   set. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 
 /* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in any order: re[k], im[k].
-   About 10 k^3 operations. Fails if there is no memory, an element of H is not finite, or QR does not converge. */
+   About 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e);
 /* The largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest, estimated from below;
    infinity if the matrix is singular. */

@@ -74,9 +74,8 @@ const struct solver solver_bicgstab = {
     .needs = "a square matrix",
     .advice = "bicgstab is erratic if eigenvalues lie near the imaginary axis or A is ill-conditioned",
     .cost = "two SpMVs with A (and two with a preconditioner), 19 vectors read or written; 7 vectors",
-    .when =
-        "for a matrix that is not symmetric: its cost per iteration is constant. If the residual jumps use qmrcgstab, "
-        "if it breaks down gmres; precond ilu0 often helps",
+    .when = "for a matrix that is not symmetric: its cost per iteration is constant. If the residual jumps, use "
+            "qmrcgstab; if bicgstab breaks down, use gmres; precond ilu0 often helps",
     .vectors = 5,
     .window = 100,
     .window_per_row = 3,

@@ -13,7 +13,7 @@
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
 
-/* z = M^-1 r and rho = r.z; write the record. */
+/* z = M^-1 r and rho = r.z; also writes the record. */
 static bool precondition(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_PRECOND);
@@ -50,7 +50,7 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     return true;
 }
 
-/* q = A p, and the sums of p, q and r. */
+/* q = A p, and the inner products of p, q and r. */
 static bool product(struct solve *v, struct err *e)
 {
     struct launch L = {
@@ -72,7 +72,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* What to use instead of cg, depending on what is known of A. */
+/* What to use instead of cg, depending on what is known about the symmetry of A. */
 static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {
@@ -87,8 +87,8 @@ static void explain(const struct solve *v, char *out, size_t size)
 {
     if (v->host_scalars[S_WHAT] == BROKE_RHO)
         snprintf(out, size,
-                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another one or "
-                 "none, or bicgstab, which does not need that",
+                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another "
+                 "preconditioner or none, or bicgstab, which needs no positive definite preconditioner",
                  v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
@@ -109,8 +109,8 @@ const struct solver solver_cg = {
     .advice =
         "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
     .cost = "one SpMV with A, 9 vectors read or written; 5 vectors, one more with a preconditioner",
-    .when = "first, for every symmetric positive definite matrix. Its iterations grow with the square root of the "
-            "condition number (`check` estimates it), which precond jacobi or ic0 reduces",
+    .when = "first choice for every symmetric positive definite matrix. The number of iterations grows with the square "
+            "root of the condition number (`check` estimates it), which precond jacobi or ic0 reduces",
     .vectors = 3,
     .window = 100, /* ill-conditioned matrices plateau: nos1 gains nothing for 600 iterations, then converges */
     .window_per_row = 3,

@@ -14,7 +14,8 @@
 
 enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 
-enum { TRIAL = 5, LEAST = 5, MOST = 200 }; /* iterations of the cycle from which m is estimated; bounds of m */
+/* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of the estimate */
+enum { TRIAL = 5, LEAST = 5, MOST = 200 };
 
 static void *column(const struct solve *v, int64_t j)
 {
@@ -43,7 +44,7 @@ static bool residual(struct solve *v, struct err *e)
     return true;
 }
 
-/* The first cycle: record the first residual. */
+/* Begin the first cycle and record the first residual. */
 static bool start(struct solve *v, struct err *e)
 {
     if (!residual(v, e)) return false;
@@ -69,7 +70,7 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* The host adds up the block sums of columns from .. to-1 and waits for them, as in the thesis. */
+/* Let the host wait for the block sums of columns from .. to-1 and add them, as in the thesis. */
 static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
 {
     double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
@@ -99,8 +100,8 @@ static bool orthogonalise(struct solve *v, int from, int to, int row, struct err
     return true;
 }
 
-/* Classical: against all columns at once, twice, since once leaves the rounding errors of all columns. Modified:
-   against one column after the other. */
+/* Classical Gram-Schmidt orthogonalises q against all columns at once. It makes two passes, since a single pass leaves
+   large rounding errors. Modified Gram-Schmidt orthogonalises q against one column after the other. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
     if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
@@ -164,7 +165,8 @@ static bool init(struct solve *v, struct err *e)
     return make_room(v, m, e) && start(v, e);
 }
 
-/* The rotated system shows convergence; restart to compute the true residual, which decides. */
+/* The rotated system shows convergence. Restart to compute the true residual, which decides whether the solve has
+   converged. */
 static bool settle(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0) return true;
@@ -172,7 +174,7 @@ static bool settle(struct solve *v, struct err *e)
     return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
 }
 
-/* x with all columns of the current cycle. */
+/* Update x with all columns of the current cycle. */
 static bool finish(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
@@ -185,8 +187,8 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 {
     if (!v->solver->arnoldi || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
     const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
-    bool whole =
-        v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m; /* at a restart: the last complete cycle */
+    /* at a restart, use the last complete cycle */
+    bool whole = v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m;
     *columns = v->host_scalars[S_COLUMNS] > 0 ? (int64_t)v->host_scalars[S_COLUMNS] : whole ? v->set.m : 0;
     return v->dev->ops->get(v->dev, to, H, v->set.m * (v->set.m + 1) * (int64_t)sizeof *to, e);
 }
@@ -207,15 +209,14 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_gmres = {
     .name = "gmres",
-    .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m",
+    .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m iterations",
     .source = "THESIS 3.3",
     .needs = "a square matrix, and memory for m vectors",
     .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
     .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
             "orthogonalisation; m + 3 vectors",
-    .when =
-        "for any square matrix, if the others break down or their residual jumps: within a cycle the residual never "
-        "grows. A larger m needs fewer iterations, each of which costs more",
+    .when = "for any square matrix, if other solvers break down or their residual jumps: within a cycle the residual "
+            "of gmres never grows. A larger m needs fewer iterations, each of which costs more",
     .vectors = 1,
     .window = 100, /* a cycle that spans all rows may gain only at its end */
     .window_per_row = 1,

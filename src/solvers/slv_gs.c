@@ -1,4 +1,4 @@
-/* Gauss-Seidel: solve every row for its own unknown, using the new values of earlier rows; and successive
+/* Gauss-Seidel, which solves every row for its own unknown and uses the new values of earlier rows; and successive
    over-relaxation, which applies omega times the change. On cpu the rows are processed in order; on a GPU colour by
    colour, since the rows of one colour are independent and run in parallel. */
 #include "matrix/colour.h"
@@ -14,7 +14,7 @@
 /* Q = A x; ROWS and VALUES: the two allocations of the level schedule. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 
-/* Sort the rows by colour; on cpu keep their order. */
+/* Sort the rows by colour; on cpu, keep their order. */
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 {
     int n = 0, *colour;
@@ -83,16 +83,15 @@ static int64_t held(const struct solve *v)
 
 const struct solver solver_gs = {
     .name = "gs",
-    .about = "Gauss-Seidel: Jacobi with each new value used at once; on a GPU colour by colour",
+    .about = "Gauss-Seidel: like Jacobi, but uses each new value at once; on a GPU, colour by colour",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "
-              "positive definite; in that case cg is faster",
+              "positive definite; if A is symmetric positive definite, cg is faster",
     .cost =
         "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
-    .when =
-        "if jacobi converges, for about half the iterations. On cpu it takes the rows in order; on a GPU all rows of a "
-        "colour at once, so a matrix that needs many colours is slow there",
+    .when = "if jacobi converges: gs takes about half as many iterations. On cpu it updates the rows in order; on a "
+            "GPU it updates all rows of a colour at once, so a matrix that needs many colours is slow there",
     .vectors = 1,
     .window = 1000,
     .diff = true,
@@ -110,11 +109,11 @@ const struct solver solver_sor = {
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
-              "cg needs none",
+              "cg needs no omega",
     .cost =
         "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
-    .when = "if a good omega is known: on a grid the iterations then grow with its width, not with the square of it; "
-            "omega 1 is gs",
+    .when = "if a good omega is known: on a grid, the number of iterations then grows with the width of the grid, not "
+            "with the square of the width; with omega 1, sor is gs",
     .vectors = 1,
     .window = 1000,
     .diff = true,

@@ -1,4 +1,4 @@
-/* Jacobi's method: x' = x + D^-1 (b - A x), where two vectors alternate as source and target (THESIS 3.2); and weighted
+/* Jacobi's method, x' = x + D^-1 (b - A x), where two vectors alternate as source and target (THESIS 3.2); and weighted
    Jacobi, x' = x + omega D^-1 (b - A x). */
 #include "matrix/csr.h"
 #include "base/mem.h"
@@ -68,17 +68,16 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_jacobi = {
     .name = "jacobi",
-    .about = "solves every row for its own unknown; converges if the diagonal dominates",
+    .about = "solves every row for its own unknown; converges if A is diagonally dominant",
     .source = "THESIS 3.2",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Jacobi is certain to converge only if every row is diagonally dominant (see `stats`); "
               "for a symmetric positive definite matrix use cg",
     .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
-    .when =
-        "to see what the simplest method does, or if the diagonal dominates strongly. All rows are updated at once, "
-        "which suits a GPU, but on a grid the iterations grow with the square of its width",
+    .when = "to see what the simplest method does, or if the diagonal dominates strongly. All rows are updated at "
+            "once, which suits a GPU, but on a grid the number of iterations grows with the square of the grid's width",
     .vectors = 3,
-    .window = 1000, /* slow convergence is accepted: down to 1% in 1000 iterations */
+    .window = 1000, /* accepts slow convergence, down to a gain of 1% in 1000 iterations */
     .diff = true,
     .alternates = true,
     .no_precond = true,
@@ -96,7 +95,8 @@ const struct solver solver_wjacobi = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "a smaller omega damps more; for a symmetric positive definite matrix use cg",
     .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
-    .when = "as a smoother: with omega 2/3 oscillating errors vanish in a few iterations, smooth errors hardly shrink",
+    .when =
+        "as a smoother: with omega 2/3, oscillating errors vanish in a few iterations, but smooth errors hardly shrink",
     .vectors = 3,
     .window = 1000,
     .diff = true,

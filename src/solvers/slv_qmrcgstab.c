@@ -1,7 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
-   quasi-minimisation that smooths the residual. The residual of the smoothed x is updated by recursion too, so the
-   recorded residual is no mere bound.
- */
+   quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by recursion, so the
+   recorded residual is more than a bound. */
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -50,7 +49,8 @@ const struct solver solver_qmrcgstab = {
     .needs = "a square matrix",
     .advice = "if qmrcgstab stagnates, gmres with a large m may not",
     .cost = "two SpMVs with A (and two with a preconditioner), at least 25 vectors read or written; 10 vectors",
-    .when = "like bicgstab, if its residual jumps: the residual of qmrcgstab falls smoothly, for three vectors more",
+    .when = "instead of bicgstab, if the residual of bicgstab jumps: the residual of qmrcgstab falls smoothly, at the "
+            "cost of three more vectors",
     .vectors = 8,
     .window = 100,
     .window_per_row = 3,

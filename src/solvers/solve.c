@@ -1,4 +1,4 @@
-/* A solve from its beginning, slice by slice: iterations are queued on the device and their records read. */
+/* Begin a solve and advance it slice by slice: each slice queues iterations on the device and reads their records. */
 #include "solve.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
@@ -16,9 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROWTH = 8 }; /* the batch of a slice is at most this many times that of the slice before */
+enum { GROWTH = 8 }; /* the batch of a slice is at most this many times the batch of the previous slice */
 
-static const double most_growth = 1e5; /* growth of the residual beyond which the solve has diverged */
+static const double most_growth = 1e5; /* if the residual grows by more than this factor, the solve has diverged */
 
 double csr_bytes(const struct csr *A, size_t real)
 {
@@ -73,7 +73,7 @@ bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
-    v->iterations--; /* take the last record again: the solver may have replaced its residual */
+    v->iterations--; /* read the last record again, as the solver may have replaced its residual */
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
     return ok;
@@ -98,7 +98,7 @@ static bool solve_trivially(struct solve *v, struct err *e)
 
 static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
 {
-    v->b = mem_new(v->n, sizeof *v->b, "the right side", e);
+    v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
     if (!v->b) return false;
     memcpy(v->b, o->b, (size_t)v->n * sizeof *v->b);
     v->b_norm = norm2(v->n, o->b);
@@ -198,14 +198,14 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
 
 /* ---- slices ---- */
 
-/* The number of iterations that take about `us` at the measured rate; at most GROWTH times the last batch. */
+/* The number of iterations that take about `us` at the measured rate, but at most GROWTH times the last batch. */
 static int64_t batch_of(const struct solve *v, double us)
 {
     int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : 1;
     int64_t left = v->set.maxit - last_queued(v);
     double fit = v->time.rate_us > 0 ? us / v->time.rate_us : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
-    if (n > RECORDS / 4) n = RECORDS / 4; /* the queued records must fit the live record */
+    if (n > RECORDS / 4) n = RECORDS / 4; /* the records of the queued iterations must fit in the live record */
     if (v->steps_left && n > v->steps_left) n = v->steps_left;
     return n < left ? n : left;
 }
@@ -266,10 +266,8 @@ static bool queue(struct solve *v, int64_t n, struct err *e)
 
 /* ---- a slice ---- */
 
-enum {
-    SAMPLE_FIRST = 8,
-    SAMPLE_EVERY = 16
-}; /* the first slices, and every 16th, have one iteration whose phases are timed */
+/* in each of the first slices, and in every 16th slice, the phases of one iteration are timed */
+enum { SAMPLE_FIRST = 8, SAMPLE_EVERY = 16 };
 
 static bool queue_sampled(struct solve *v, struct err *e)
 {
@@ -287,13 +285,13 @@ bool solve_drain(struct solve *v, struct err *e)
     return live_read(v, e) && solve_settle(v, e);
 }
 
-/* Whether the next batch may be queued before the previous one is done, so that neither host nor device waits. */
+/* May the next batch be queued before the previous batch is done, so that neither host nor device waits? */
 static bool may_run_ahead(const struct solve *v)
 {
     return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;
 }
 
-/* Queue a batch. Return when the previous batch is done or, if the host must not run ahead, when this one is. */
+/* Queue a batch. Return when the previous batch is done or, if the host must not run ahead, when this batch is done. */
 static bool advance(struct solve *v, double us, bool sample, struct err *e)
 {
     int64_t before = last_queued(v), n = batch_of(v, us);

@@ -13,37 +13,38 @@
 
 struct precond; /* precond.h */
 
-/* enum reason, how a solve ended, is in device.h: the device decides it. */
+/* enum reason, which states why a solve ended, is in machine/reason.h, because the device sets it. */
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: x and b, the solver's own from VEC_OWN on, and three more at the end. With a
-   preconditioner applied from the right the system is A M^-1 u = b - A x0: VEC_X holds u, VEC_B holds b - A x0. */
+/* The vectors of a solve on its device: x and b, the solver's own vectors from VEC_OWN on, and three more at the end.
+   If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then holds u, and VEC_B holds
+   b - A x0. */
 enum solve_vector {
     VEC_X,
     VEC_B,
     VEC_OWN,
     VEC_PROBE = SOLVE_VECTORS - 3, /* A x, while the true residual is computed between iterations */
     VEC_Z,                         /* M^-1 times a vector */
-    VEC_X0                         /* the starting guess, where VEC_X holds u */
+    VEC_X0                         /* the starting guess, if VEC_X holds u */
 };
 
-/* Whether the values of A are symmetric; unknown until the statistics were computed. */
+/* Are the values of A symmetric? Unknown until the statistics have been computed. */
 enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 
-/* The matrix as its owner hands it over; all of it must outlive the solve. */
+/* The matrix as its owner passes it to the solve; all members must outlive the solve. */
 struct solve_matrix {
     const char *name;
     const struct csr *csr;
     struct mat *mat;             /* in the format of the kernel, on the device of the solve; NULL only where b = 0 */
     const struct kernel *kernel; /* multiplies by mat */
     enum known_symmetry symmetry;
-    struct watch *watch; /* long work on the host asks it whether to continue; may be NULL */
+    struct watch *watch; /* long work on the host calls watch_tick with it; may be NULL */
 };
 
-/* What an iteration consists of; each solver has some of these. */
+/* The phases of an iteration; each solver has some of these. */
 enum solve_phase {
     PHASE_PRECOND,
     PHASE_SPMV,
@@ -75,51 +76,54 @@ struct phase {
 struct solve_settings {
     double tol;   /* on ||r|| / ||b|| */
     double eps;   /* on max |x' - x|; 0: not a stop rule */
-    double omega; /* relaxation, of a solver that has it */
-    int64_t m;    /* iterations per cycle, of a solver that restarts */
+    double omega; /* relaxation factor, for solvers that have one */
+    int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
-    int64_t window; /* stagnated after this many iterations without a gain of 1% */
+    int64_t window; /* the solve has stagnated after this many iterations without a gain of 1% */
     bool modified;  /* gmres: modified Gram-Schmidt instead of classical twice */
-    bool sums_host; /* gmres: the host adds up the block sums, as in the thesis */
+    bool sums_host; /* gmres: the host adds the block sums, as in the thesis */
     bool force;     /* accept NaN and inf, continue through divergence and stagnation */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
 struct solve_history {
-    double *residual;     /* ||r|| / ||b||, recursive */
-    double *alpha, *beta; /* cg: x += alpha p, p = r + beta p; 0 for other solvers and for iteration 0 */
-    double *stamp;        /* when the record was written, in us since the first record */
-    double stamp0;        /* the device's clock at the first record, us */
-    int64_t room;         /* entries allocated in each array */
-    /* True residuals: ||b - A x|| / ||b|| computed from x every few hundred iterations, in the precision of the solve.
-     */
+    double *residual; /* ||r|| / ||b||, recursive */
+    /* cg: the coefficients in x += alpha p and p = r + beta p; 0 for other solvers and for iteration 0 */
+    double *alpha, *beta;
+    double *stamp; /* when the record was written, in us since the first record */
+    double stamp0; /* the device's clock at the first record, us */
+    int64_t room;  /* entries allocated in each array */
+    /* True residuals: ||b - A x|| / ||b||, computed from x every few hundred iterations, in the precision of the
+       solve. */
     struct truth {
         int64_t iteration;
         double residual;
     } * truth;
     int64_t ntruth, truth_room;
-    int64_t separated_at; /* the first iteration where the true residual was far above the recursive one; if it is
-                             v->base or less, the two agree */
+    /* the first iteration where the true residual was far above the recursive residual; if this is v->base or less, the
+       two residuals agree */
+    int64_t separated_at;
 };
 
 /* The iterations queued on the device, and how many to queue next. */
 struct solve_schedule {
     int64_t queued; /* iterations since v->base */
-    int64_t lost; /* of these, iterations that followed a convergence which the true residual refuted: without effect */
-    int64_t cycle_from; /* `queued` where the first cycle of a solver that restarts began */
-    int64_t probed_at;  /* `queued` when the true residual was last computed */
-    int64_t batch;      /* iterations queued by the last slice */
+    /* number of queued iterations without effect, because they followed a convergence that the true residual refuted */
+    int64_t lost;
+    int64_t cycle_from; /* value of `queued` when the first cycle of a solver that restarts began */
+    int64_t probed_at;  /* value of `queued` when the true residual was last computed */
+    int64_t batch;      /* number of iterations queued by the last slice */
     int64_t slices;
     bool ahead;  /* launches may still be running on the device */
     void *graph; /* recorded launches of graph_n iterations; NULL: none */
     int64_t graph_n;
-    bool no_graph; /* launches cannot be recorded, or recording does not pay */
+    bool no_graph; /* launches cannot be recorded, or recording them does not pay off */
 };
 
 struct solve_time {
-    double us, base_us;  /* spent iterating: in total, and until v->base */
-    double us_iteration; /* per iteration; only of iterations queued without waits, if there were any */
-    double rate_us;      /* per iteration, from the last records: for the size of the next batch */
+    double us, base_us;  /* time spent iterating: in total, and until v->base */
+    double us_iteration; /* time per iteration; only of iterations queued without waits, if there were any */
+    double rate_us;      /* time per iteration, from the last records; determines the size of the next batch */
     double free_us;      /* time of the free_n iterations that ran without waits */
     int64_t free_n;
     double returned_at; /* now_us at the end of the last slice */
@@ -137,25 +141,25 @@ struct solve_precond {
     void *part[PRE_PARTS];        /* on the device */
     int64_t note[PRE_PARTS];      /* numbers about the parts: lengths, levels */
     void *host;                   /* on the host; method->drop frees it */
-    double us, bytes;             /* time to make it; bytes moved per application */
+    double us, bytes;             /* time to make it; bytes moved each time it is applied */
     bool made;
 };
 
 struct solve_checkpoints {
-    bool wanted; /* make checkpoints, so that going back is quick */
+    bool wanted; /* make checkpoints, so that the solve can go back */
     int n;
     struct checkpoint {
         int64_t iterations, queued, cycle_from;
         void *data;
     } at[CHECKPOINTS];
-    double us, made_at; /* time that the last one took; now_us when it was made */
+    double us, made_at; /* time that the last checkpoint took; now_us when it was made */
 };
 
 struct solve_result {
     double *x;            /* on the host, after solve_end */
     double residual_true; /* b - A x in double, relative to ||b|| */
     bool known;           /* the solution is all ones (b = A * ones) */
-    double error_known;   /* the relative error of x against it; NaN: unknown */
+    double error_known;   /* the relative error of x with respect to the known solution; NaN: unknown */
 };
 
 struct solve {
@@ -164,24 +168,24 @@ struct solve {
     struct device *dev;
     enum type real;
     int64_t n;         /* rows and columns of A */
-    double *b, b_norm; /* the right side on the host, and its 2-norm */
+    double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
     struct solve_settings set;
 
     /* progress */
     enum reason reason; /* RUNNING until the solve ends */
-    char why[400];      /* after solve_end: the reason as a sentence, with its numbers and advice */
+    char why[400];      /* after solve_end: the reason as a sentence, with figures and advice */
     int why_detail;     /* index in `why` of the text after "converged: "; else 0 */
     int64_t iterations; /* iterations done, as far as the host knows */
     int64_t base;       /* the iteration at which the solver last started: 0, or where a setting was changed */
-    double residual;    /* the recursive one, relative to ||b|| */
+    double residual;    /* the recursive residual, relative to ||b|| */
     double max_diff;    /* max |x' - x| of the last iteration */
     bool paused;
     int64_t steps_left; /* pause after this many iterations; 0: do not pause */
 
     /* on the device */
-    void *vec[SOLVE_VECTORS]; /* by enum solve_vector, the solver's own by an enum in its file */
+    void *vec[SOLVE_VECTORS]; /* indexed by enum solve_vector; the solver's own vectors, by an enum in its file */
     int64_t vec_bytes[SOLVE_VECTORS];
-    double *scalars;      /* VEC_WORK of them: scalars (enum in device.h) and work space */
+    double *scalars;      /* VEC_WORK doubles: the scalars (enum in machine/vec_ops.h) and work memory */
     double *host_scalars; /* as last read */
     struct {
         const struct vec_ops *vec;
@@ -206,7 +210,7 @@ struct solve {
 struct solve_options {
     const struct solver *solver;
     const struct format *format; /* used to choose the kernel; NULL: csr */
-    const struct kernel *kernel; /* NULL: the default one of the format */
+    const struct kernel *kernel; /* NULL: the default kernel of the format */
     struct device *dev;
     enum type real;
     double tol, eps;
@@ -217,15 +221,15 @@ struct solve_options {
     int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
     bool modified, sums_host;  /* gmres: see struct solve_settings */
     bool keeps;                /* make checkpoints */
-    const double *b, *x0;      /* host, n values; x0 NULL = 0 */
+    const double *b, *x0;      /* on the host, n values each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
     bool force;                /* accept NaN and inf, continue through divergence and stagnation */
 };
-/* Check the matrix, the options and the numbers before anything is allocated or packed. */
+/* Check the matrix, the options and the values, before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
-/* One slice, about `us` of work: queue iterations and read their records. Call again while v->reason is RUNNING. */
+/* Run one slice, about `us` of work: queue iterations and read their records. Call again while v->reason is RUNNING. */
 bool solve_slice(struct solve *v, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);
@@ -234,10 +238,10 @@ bool solve_drain(struct solve *v, struct err *e);
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
-   there; the numbers are bit-identical if the kernel is deterministic. Afterwards the solve is RUNNING and paused. */
+   there; the results are bit-identical if the kernel is deterministic. Afterwards the solve is RUNNING and paused. */
 bool solve_back(struct solve *v, int64_t n, struct err *e);
-/* Change settings and continue from the current x: tol and maxit change in place, all other settings restart the solver
-   from this x. The iteration count continues. A restart drops the earlier checkpoints. */
+/* Change settings and continue from the current x: tol and maxit change in place; a change of any other setting
+   restarts the solver from this x. The iteration count continues. A restart drops the earlier checkpoints. */
 struct solve_change {
     double tol, omega;         /* NaN: unchanged */
     int64_t m, maxit;          /* -1: unchanged */
@@ -246,26 +250,28 @@ struct solve_change {
     int64_t pre_block;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
-/* As solve_change, but also for a solve that has ended: it continues from its x, paused. After a failure it is still
-   ended. */
+/* Like solve_change, but also for a solve that has ended: the solve continues from its x, paused. After a failure the
+   solve is still ended. */
 bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
-/* The minimum of bytes moved per iteration, preconditioner included, on average over a cycle. NaN: the preconditioner
-   has not been made yet. */
+/* The minimum number of bytes moved per iteration, including the preconditioner, on average over a cycle. NaN if the
+   preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);
-/* The time per iteration since the solver last started, in us: of iterations queued without waits, if there were any.
-   For a solver that restarts it is the mean, since the iterations of a cycle differ. NaN: no iteration was done. */
+/* The time per iteration since the solver last started, in us. Only iterations queued without waits count, if there
+   were any. For a solver that restarts, the result is the mean of all iterations, since the iterations of a cycle
+   differ. NaN if no iteration was done. */
 double solve_each_us(const struct solve *v);
 /* Bytes allocated on the device: vectors, matrix, preconditioner, work space. */
 int64_t solve_memory(const struct solve *v);
-/* gmres: the Hessenberg matrix of the current cycle, or at a restart of the last one, in to[(m + 1) * m]: *columns
-   columns of m + 1 rows. false: this solver has none. Waits for the device. */
+/* gmres: write the Hessenberg matrix of the current cycle, or at a restart that of the last cycle, to to[(m + 1) * m].
+   Its *columns columns have m + 1 rows each. Returns false if this solver has no Hessenberg matrix. Waits for the
+   device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
-/* Free all memory on the device; the history and x stay. */
+/* Free all memory on the device; the history and x are kept. */
 void solve_release(struct solve *v);
 
 /* ||x||_2 without overflow. */
 double norm2(int64_t n, const double *x);
-/* The bytes of a matrix as CSR. */
+/* The number of bytes of a matrix in CSR form. */
 double csr_bytes(const struct csr *A, size_t real);
 
 #endif

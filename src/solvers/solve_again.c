@@ -1,4 +1,4 @@
-/* Continue a solve that has ended from its x, with a changed setting such as tol or maxit. */
+/* Continue a solve that has ended, starting from its x, with a changed setting such as tol or maxit. */
 #include "base/mem.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -33,7 +33,7 @@ static void restore_end(struct solve *v, const struct end *was)
     v->set.maxit = was->maxit;
 }
 
-/* Start from x with the stop rules off, so that none ends the solve at once; solve_change sets them again. */
+/* Start from x with the stop rules off, so that no rule ends the solve at once. solve_change sets the rules again. */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
     v->set.tol = v->set.eps = 0;
@@ -57,7 +57,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x to continue from");
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE,
-                    "the solve reached its limit of %lld iterations; give a larger one: `change maxit %lld`",
+                    "the solve reached its limit of %lld iterations; give a larger limit: `change maxit %lld`",
                     (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
     if (isnan(c.tol)) c.tol = v->set.tol;
     v->result.x = NULL;
@@ -70,6 +70,6 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     v->why[0] = 0;
     v->why_detail = 0;
     v->steps_left = 0;
-    v->checkpoints.wanted = true; /* it is paused: the user may go back */
+    v->checkpoints.wanted = true; /* the solve is paused, so the user may go back */
     return v->paused = true;
 }

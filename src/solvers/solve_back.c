@@ -1,4 +1,4 @@
-/* Going back to an earlier iteration, and changing settings during a solve. */
+/* Go back to an earlier iteration, and change settings during a solve. */
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -57,12 +57,12 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
     const struct solver *s = v->solver;
     if (!isnan(c->tol) && !(c->tol >= 0)) return fail(e, E_USAGE, "tol is %g: give 0 or more", c->tol);
     if (c->maxit >= 0 && c->maxit <= v->iterations)
-        return fail(e, E_USAGE, "maxit is %lld, but %lld iterations are already done: give more", (long long)c->maxit,
-                    (long long)v->iterations);
+        return fail(e, E_USAGE, "maxit is %lld, but %lld iterations are already done; give a larger number",
+                    (long long)c->maxit, (long long)v->iterations);
     struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
-    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g: give a number above 0", c->omega);
+    if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g; give a number above 0", c->omega);
     return solve_check_numbers(&o, e);
 }
 
@@ -91,8 +91,8 @@ static bool restart(struct solve *v, const double *x, struct err *e)
     return solve_start(v, x, e);
 }
 
-/* Restart from the current x with new settings. If that fails, restart with the old settings; if that fails too, the
-   solve ends with this x. */
+/* Restart from the current x with new settings. If the restart fails, restart with the old settings. If that restart
+   fails too, the solve ends with this x. */
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct precond *pre = v->pre.method;
@@ -114,7 +114,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     }
     precond_drop(v);
     set_method(v, pre, block, omega, m);
-    v->iterations = v->base; /* the failed restart left it before its first record */
+    v->iterations = v->base; /* the failed restart left the count before the first record */
     if (restart(v, x, NULL)) {
         mem_free(x);
         return false;

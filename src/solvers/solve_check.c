@@ -1,4 +1,4 @@
-/* Checks before a solve: the matrix is square and real, the options suit the solver, the numbers are finite. */
+/* Checks before a solve: Is the matrix square and real? Do the options suit the solver? Are the values finite? */
 #include "matrix/csr.h"
 #include "machine/gmres_ops.h"
 #include "precond.h"
@@ -22,7 +22,7 @@ static bool check_shape(const struct csr *A, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; the solvers take real matrices only");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "a solve needs a square matrix, this one has %s and %s",
+        return fail(e, E_UNSUPPORTED, "a solve needs a square matrix, but this matrix has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     return true;
 }
@@ -35,7 +35,7 @@ static bool check_vector(const char *name, int64_t n, const double *x, struct er
                 (long long)i);
 }
 
-/* The device computes with squared norms: outside these bounds a square overflows or underflows. */
+/* The device computes with squared norms. Outside these bounds a square overflows or underflows. */
 static bool check_norm(double norm, double tol, struct err *e)
 {
     if (norm == 0 || !isfinite(norm)) return true;
@@ -50,9 +50,9 @@ static bool check_omega(const struct solve_options *o, struct err *e)
 {
     if (o->omega == 0) return true;
     if (o->solver->omega == 0)
-        return fail(e, E_USAGE, "%s has no omega; `help solve` lists those that do", o->solver->name);
+        return fail(e, E_USAGE, "%s has no omega; `help solve` lists the solvers that have one", o->solver->name);
     if (o->omega > 0 && o->omega < 2) return true;
-    return fail(e, E_USAGE, "omega is %g: %s needs a number above 0 and below 2", o->omega, o->solver->name);
+    return fail(e, E_USAGE, "omega is %g, but %s needs a number above 0 and below 2", o->omega, o->solver->name);
 }
 
 static bool check_m(const struct solve_options *o, struct err *e)
@@ -60,7 +60,7 @@ static bool check_m(const struct solve_options *o, struct err *e)
     if (o->m == 0) return true;
     if (!o->solver->restarts) return fail(e, E_USAGE, "%s does not restart, so it has no m", o->solver->name);
     if (o->m > 0 && o->m <= GM_MOST) return true;
-    return fail(e, E_USAGE, "m is %lld: %s takes 1 to %d", (long long)o->m, o->solver->name, GM_MOST);
+    return fail(e, E_USAGE, "m is %lld, but %s takes 1 to %d", (long long)o->m, o->solver->name, GM_MOST);
 }
 
 /* `block` needs a preconditioner that has blocks. */
@@ -68,8 +68,9 @@ static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
     if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so it takes no `block`; bjacobi does", o->pre->name);
-    return fail(e, E_USAGE,
-                "`block` sets the block size of a preconditioner, and there is none: add `precond bjacobi`");
+    return fail(
+        e, E_USAGE,
+        "`block` sets the block size of a preconditioner, but there is no preconditioner; add `precond bjacobi`");
 }
 
 static bool check_precond(const struct solve_options *o, struct err *e)
@@ -79,7 +80,7 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
     if (o->solver->own_precond && !o->pre->symmetric)
-        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, and %s is not symmetric", o->solver->name,
+        return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,
                     o->pre->name);
     return true;
 }

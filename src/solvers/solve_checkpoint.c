@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double every_us = 1e6; /* between two checkpoints, unless making one takes more than 1% of it */
+/* time between two checkpoints, or longer if making a checkpoint takes more than 1% of it */
+static const double every_us = 1e6;
 
 int64_t solve_vectors_bytes(const struct solve *v)
 {
@@ -18,7 +19,8 @@ int64_t solve_vectors_bytes(const struct solve *v)
     return bytes;
 }
 
-/* Copy all vectors and scalars that iterations change to or from one block of host memory. */
+/* Copy all vectors and scalars that iterations change. save: from the device to one block of host memory; otherwise
+   back to the device. */
 static bool copy_state(struct solve *v, char *data, bool save, struct err *e)
 {
     const struct device_ops *ops = v->dev->ops;
@@ -49,8 +51,8 @@ void checkpoints_free(struct solve *v)
     while (v->checkpoints.n) drop_checkpoint(v, v->checkpoints.n - 1);
 }
 
-/* Drop the checkpoint whose neighbours are closest to each other, but never the first or the last; the oldest if
-   several are equal. */
+/* Drop the checkpoint whose neighbours are closest to each other, but never the first or the last checkpoint. If
+   several qualify, drop the oldest. */
 static void thin_out(struct solve *v)
 {
     int best = 1;

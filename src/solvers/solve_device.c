@@ -1,4 +1,4 @@
-/* What a solve holds and does on its device: vectors, scalars, SpMVs, timed phases. The lowest layer of a solve: it
+/* The part of a solve that works on its device: vectors, scalars, SpMVs, timed phases. The lowest layer of a solve: it
    calls no other file of this room. */
 #include "base/clock.h"
 #include "base/mem.h"

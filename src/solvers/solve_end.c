@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The true residual may be this many times tol: rounding separates it from the recursive residual. */
+/* The true residual may be up to this many times tol, because rounding separates it from the recursive residual. */
 static const double drift = 2;
 
 static const struct {
@@ -86,7 +86,7 @@ static bool measure(struct solve *v, struct err *e)
     return true;
 }
 
-/* Check convergence against the true residual if the stop rule was tol: with eps set, tol 0 is not a stop rule. */
+/* If tol was the stop rule, check convergence by the true residual. If eps is set, tol 0 is not a stop rule. */
 static void judge(struct solve *v)
 {
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
@@ -103,7 +103,7 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
-/* If the two residuals have separated, more iterations gain nothing; a restart does. */
+/* If the true and the recursive residual have separated, more iterations gain nothing, but a restart does. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
@@ -115,7 +115,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
 }
 
-/* Why the solver broke down; name an empty row, which makes A singular. */
+/* Write to out why the solver broke down. If A has an empty row, which makes A singular, name that row. */
 static void explain_broken(const struct solve *v, char *out, size_t size)
 {
     const struct csr *A = v->matrix.csr;
@@ -126,7 +126,8 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
-/* Write the reason to out. Returns the index of the text after "converged: ", else 0. */
+/* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
+   0. */
 static int explain(const struct solve *v, char *out, size_t size)
 {
     int n = 0;

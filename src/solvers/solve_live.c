@@ -8,12 +8,11 @@
 #include <math.h>
 #include <time.h>
 
-/* The true residual has separated from the recursive one if it is this many times larger. */
+/* The true residual has separated from the recursive residual if it is this many times larger. */
 static const double separation = 10;
 
-enum {
-    PROBE_EVERY = 200
-}; /* iterations between two computations of the true residual: at most half a percent of the work */
+/* number of iterations between two computations of the true residual, which take at most half a percent of the work */
+enum { PROBE_EVERY = 200 };
 
 bool live_new(struct solve *v, struct err *e)
 {
@@ -61,7 +60,7 @@ void live_compare(struct solve *v, int64_t at, double truth, double recursive)
         v->history.separated_at = at;
 }
 
-/* Append the true residual that was computed last. */
+/* Append the most recently computed true residual to the history. */
 static bool take_truth(struct solve *v, struct err *e)
 {
     int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
@@ -78,7 +77,7 @@ static bool take_truth(struct solve *v, struct err *e)
     return true;
 }
 
-/* Add the time of records taken together: their iterations ran without waits. */
+/* Add the time between records that were read together, because their iterations ran without waits. */
 static void take_time(struct solve *v, int64_t from, int64_t known)
 {
     if (known <= from) return;

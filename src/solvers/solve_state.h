@@ -10,7 +10,7 @@
 
 /* ---- solve_device.c: for all files, slv_*.c and pre_*.c included ---- */
 
-/* q = A p by the chosen kernel; with a preconditioner from the right, q = A M^-1 p. */
+/* Compute q = A p by the chosen kernel, or q = A M^-1 p if a preconditioner is applied from the right. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
@@ -18,13 +18,13 @@ bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
 void phase_begin(struct solve *v, enum solve_phase phase);
 /* End the last phase of an iteration. */
 void phase_end(struct solve *v);
-/* Copy v->n doubles of the host to or from a device vector of v->real. */
+/* Copy v->n doubles on the host to or from a vector of type v->real on the device. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
-/* Allocate v->vec[i] on the device; `what` names it in an error. */
+/* Allocate v->vec[i] on the device; an error names it `what`. */
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
-/* s[i] = value, once the launches queued before are done. */
+/* s[i] = value, after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
 /* Free the vectors and the recorded graph. */
 void solve_forget(struct solve *v);
@@ -40,17 +40,19 @@ void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* ---- solve_live.c: the live record ---- */
 
-/* Allocate the live record, and the scalars, which hold its address. */
+/* Allocate the live record and the scalars. The scalars hold the address of the live record. */
 bool live_new(struct solve *v, struct err *e);
-/* Append the records up to number `known`, which are complete, to the history. */
+/* Append the records up to number `known`, which must be complete, to the history. */
 bool live_take(struct solve *v, int64_t known, struct err *e);
-/* Wait for the device; take all records and the scalars. */
+/* Wait for the device, then read all records and the scalars. */
 bool live_read(struct solve *v, struct err *e);
-/* Wait until the records up to number `until` are complete. false: the device is idle, or the solve has ended. */
+/* Wait until the records up to number `until` are complete. Returns false if the device is idle or the solve has
+   ended. */
 bool live_wait(struct solve *v, int64_t until);
-/* Queue a computation of the true residual if enough iterations have passed since the last one. */
+/* Queue a computation of the true residual if enough iterations have passed since the last computation. */
 bool live_probe(struct solve *v, struct err *e);
-/* Set separated_at if the two residuals differ at iteration `at` and did not differ before. */
+/* Set separated_at if the true and the recursive residual have separated at iteration `at` and had not separated
+   before. */
 void live_compare(struct solve *v, int64_t at, double truth, double recursive);
 void live_free(struct solve *v);
 
@@ -72,9 +74,9 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* ---- solve.c ---- */
 
-/* Put x0 (NULL: 0) and the scalars on the device, start the solver from there, write record number v->base again. */
+/* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and write record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
-/* Let the solver confirm the convergence that it recorded, and take over the result. */
+/* Let the solver confirm the convergence that it recorded, and use the result. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */

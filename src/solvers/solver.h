@@ -1,5 +1,5 @@
-/* The registry of solvers: one file, slv_NAME.c, and one line in solvers.def each. The state of
-   a solve is in solve.h; the functions that the files of the solvers share are in solve_state.h. */
+/* The registry of solvers: each solver consists of one file, slv_NAME.c, and one line in solvers.def. The state of a
+   solve is in solve.h; the functions that the files of the solvers share are in solve_state.h. */
 #ifndef SOLVER_H
 #define SOLVER_H
 
@@ -15,7 +15,7 @@ struct solve; /* solve.h */
 struct solver {
     const char *name, *about, *source;
     const char *needs;       /* "a square matrix with no zero on the diagonal" */
-    const char *advice;      /* when it diverges or stagnates */
+    const char *advice;      /* what to do if it diverges or stagnates */
     const char *cost, *when; /* for `help`: the work per iteration and the number of vectors; when to choose it */
     int vectors;             /* device vectors besides x and b */
     /* A solve has stagnated after this many iterations without a gain of 1%: rows * window_per_row, at least `window`
@@ -25,23 +25,24 @@ struct solver {
     bool lanczos;     /* records the alpha and beta of conjugate gradients, which give Ritz values */
     bool arnoldi;     /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
     bool diff;        /* measures max |x' - x|, so that eps can be its stop rule */
-    double omega;     /* default relaxation factor; 0: it has none */
+    double omega;     /* default relaxation factor; 0: the solver has none */
     bool restarts;    /* every m iterations */
     bool alternates;  /* x alternates between two vectors, so its launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
     bool probes;      /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
-    /* SpMVs with A per iteration, each with one application of M^-1 if there is a preconditioner; a solver that
-       restarts has one more per cycle. */
+    /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied as many times. A solver that
+       restarts has one more SpMV per cycle. */
     int products;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum per iteration (solvers.md) */
     int64_t (*held)(const struct solve *v);                       /* bytes on the device besides v->vec[]; NULL: none */
-    bool (*init)(struct solve *v, struct err *e); /* make what the solver needs; record the first residual */
+    /* allocate and compute what the solver needs; record the first residual */
+    bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);
-    bool (*finish)(struct solve *v, struct err *e); /* leave x in VEC_X; NULL: it is there already */
+    bool (*finish)(struct solve *v, struct err *e); /* write x to VEC_X; NULL: x is already there */
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
     void (*explain)(const struct solve *v, char *out, size_t size);
 };

@@ -1,4 +1,4 @@
-/* Solving with two sparse triangles: the host computes the levels, the device solves level by level. */
+/* Solve with two sparse triangles: the host computes the levels, and the device solves level by level. */
 #include "triangles.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
@@ -14,7 +14,7 @@ struct triangles {
     struct level_schedule *lower, *upper;
 };
 
-enum { LOWER = 0, UPPER = 2 }; /* in v->pre.part: two allocations for each triangle */
+enum { LOWER = 0, UPPER = 2 }; /* indices in v->pre.part, which has two allocations for each triangle */
 
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
 {
@@ -25,7 +25,7 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
     }
     if (!missing) return true;
     return fail(e, E_NUMERIC,
-                "%s needs an entry on the diagonal of every row, and row %lld (counted from 0) has none; %s; gmres and "
+                "%s needs an entry on the diagonal of every row, but row %lld (counted from 0) has none; %s; gmres and "
                 "bicgstab without a preconditioner need none",
                 who, (long long)first, how_many(missing, "such row").text);
 }
@@ -52,7 +52,7 @@ static struct entries upper_of(const struct factors *f)
     return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
 }
 
-/* Sort the rows by level; on cpu, which solves row by row, keep their order. */
+/* Sort the rows by level. On cpu, which solves row by row, keep their order. */
 static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {
@@ -71,7 +71,7 @@ static bool order_both(const struct solve *v, const struct factors *f, struct or
     return ok;
 }
 
-/* U's right sides are L's results, where L left them. */
+/* The right-hand side for U is the result of L, which U reads where L stored it. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {
@@ -124,7 +124,7 @@ double triangles_bytes(const struct solve *v)
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
 }
 
-/* On cpu there are no levels. */
+/* Levels are described only on devices other than cpu, which has no levels. */
 void triangles_note(const struct solve *v, char *out, size_t size)
 {
     char up[32];

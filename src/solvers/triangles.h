@@ -1,4 +1,4 @@
-/* A preconditioner M = L U of two sparse triangles, on a device: what ilu0 and ic0 share. */
+/* A preconditioner M = L U of two sparse triangles on a device; shared by ilu0 and ic0. */
 #ifndef TRIANGLES_H
 #define TRIANGLES_H
 
@@ -12,10 +12,10 @@ struct err;
 struct solve;
 
 /* Indices in v->pre.note[]: numbers about a factorisation. */
-enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the increase of the diagonal, in millionths of it */ };
+enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
 
-/* Factors in the pattern of A: left of the diagonal L, right of it U. lower and upper invert their
-   diagonals; NULL: all ones. */
+/* Factors in the pattern of A: L is left of the diagonal, and U is right of it. lower and upper hold the inverses of
+   their diagonals; NULL: all ones. */
 struct factors {
     const struct csr *A;
     const int *diag;     /* [rows] index of each diagonal entry in A->val */
@@ -23,15 +23,15 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Put the factors on v->dev, sorted by level. The functions below are entries of struct precond. */
+/* Copy the factors to v->dev, sorted by level. The functions below are entries of struct precond. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);
 double triangles_bytes(const struct solve *v);
 void triangles_note(const struct solve *v, char *out, size_t size);
 
-/* Index of the diagonal entry of each row of A, diag[A->rows]; fails if a row has none; `who` is the name of the
-   method in the error. */
+/* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
+   is the name of the method in the error. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
 /* *inverse = 1 / pivot; fails if the pivot is 0, not finite, or too small to divide by in `real`. */
 bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e);

@@ -425,7 +425,7 @@ static void test_again_refused(void **state)
     double residual = v->residual, *x = v->result.x;
     c = nothing;
     assert_false(solve_again(v, &c, &e));
-    assert_non_null(strstr(e.text, "give a larger one: `change maxit"));
+    assert_non_null(strstr(e.text, "give a larger limit: `change maxit"));
     err_clear(&e);
     c.omega = 1;
     c.maxit = 50;
@@ -476,8 +476,8 @@ static const struct {
     {"change block -4 precond jacobi", NULL, "block is negative"},
     {"change precond what", NULL, "is not a preconditioner"},
     {"change precond jacobi block 4", NULL, "jacobi has no blocks"},
-    {"change precond bjacobi block 33", NULL, "blocks have 1 to 32 rows"},
-    {"change precond bjacobi block 34", NULL, "blocks have 1 to 32 rows"},
+    {"change precond bjacobi block 33", NULL, "blocks must have 1 to 32 rows"},
+    {"change precond bjacobi block 34", NULL, "blocks must have 1 to 32 rows"},
     {"step", "\n        5  ", NULL},
     {"back", "\n        4  ", NULL},
     {"change tol 1e-3 maxit 2000", "tol        0.001", NULL},
@@ -493,7 +493,7 @@ static const struct {
     {"back", "iteration", NULL},
     {"continue", "tol 1.00e-12", NULL},
     {"solve cg maxit 5 on cpu", "limit of 5", NULL},
-    {"change tol 1e-3", NULL, "give a larger one: `change maxit"},
+    {"change tol 1e-3", NULL, "give a larger limit: `change maxit"},
     {"change maxit 5", NULL, "5 iterations are already done"},
     {"change maxit 500", "`continue` resumes it", NULL},
     {"continue", "converged      yes", NULL},
