@@ -1,7 +1,7 @@
 /* How fast the screen is. The program runs in a terminal of its own, where it is started, given keys, left idle, and
    watched while it solves; large matrices are drawn; the bytes of frames are counted. Usage: bench_screen [NONZEROS],
-   for matrices of up to NONZEROS nonzeros (default 100 million). The machine's load affects every figure and is printed
-   with them. */
+   for matrices of up to NONZEROS nonzeros (default 100 million), or bench_screen keys [PANE], for the time from keys to
+   frames only. The machine's load affects every figure and is printed with them. */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 enum { WIDTH = 200, HEIGHT = 60, ROUNDS = 7, STARTS = 200, KEYS = 300, MOVES = 15, SOLVES = 5, BYTES_A_NONZERO = 60 };
-enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, MARK = '\a' };
+enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, LOST_MOST = 3, MARK = '\a' };
 
 static FILE *report;
 static atomic_llong taken, marks; /* bytes that the terminal received, and marker bells among them */
@@ -125,9 +125,9 @@ static double key_ms(const char *key, const char *brings)
    redrawn. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int pause_ms)
 {
-    double ms[KEYS];
+    double ms[KEYS], cpu = drive_cpu_us(&driven);
     int n = 0, lost = 0;
-    for (int i = 0; i < KEYS; i++) {
+    for (int i = 0; i < KEYS && lost < LOST_MOST; i++) {
         double took = key_ms(key[i % nkeys][0], key[i % nkeys][1]);
         if (took < 0) lost++;
         if (took >= 0) ms[n++] = took;
@@ -136,8 +136,9 @@ static void bench_keys(const char *what, const char *const (*key)[2], int nkeys,
         else
             drive_settle(&driven, CALM_MS);
     }
-    put_line(what, "p99 < 16 ms", "p50 %.1f ms, p99 %.1f ms of %d%s", quantile(ms, n, 50), quantile(ms, n, 99), n,
-             lost ? ", the rest never came" : "");
+    cpu = (drive_cpu_us(&driven) - cpu) / 1e3 / (n + lost);
+    put_line(what, "1 ms, 5 ms", "p50 %.2f ms, p99 %.2f ms of %d%s; processor %.2f ms", quantile(ms, n, 50),
+             quantile(ms, n, 99), n, lost ? ", some never came" : "", cpu);
 }
 
 #define FRAME_END "\033[?2026l"
@@ -152,24 +153,77 @@ static void bench_idle(const char *what)
              (drive_cpu_us(&driven) - cpu) / 1e3, IDLE_S);
 }
 
-static void bench_program(void)
+#define LEFT "\033[D"
+#define RIGHT "\033[C"
+#define UP "\033[A"
+#define DOWN "\033[B"
+
+/* The command `open` and the keys `before` prepare the pane. Each of the keys that are timed changes the frame: a key
+   that changes nothing brings no frame. */
+static const struct {
+    const char *what, *open, *before, *key[8];
+} panes[] = {
+    {"spy, cursor", "view spy", "g", {RIGHT, DOWN, RIGHT, LEFT, UP, LEFT}},
+    {"spy, zoom", "view spy", "g", {"+", "-", "+", "+", "-", "-"}},
+    {"spy, both", "view spy", "g", {RIGHT, DOWN, "+", LEFT, "-", UP}},
+    {"spy, screens up and down", "view spy", "g+++", {"\033[6~", "\033[6~", "\033[5~", "\033[5~"}},
+    {"rows, bins and their rows", "view rows", "", {DOWN, RIGHT, DOWN, LEFT, UP, UP}},
+    {"rows, pictures", "view rows", "", {"t"}},
+    {"layout, slots", "view layout", "", {RIGHT, DOWN, DOWN, LEFT, UP, UP}},
+    {"layout, screens", "view layout", "", {"\033[6~", "\033[6~", "\033[5~", "\033[5~"}},
+    {"trace, steps", "trace csr-vector view", "", {"s", "s", "s", "b", "b", "b"}},
+    {"trace, warps", "view trace", "", {"w", "w", "w", "W", "W", "W"}},
+    {"solve, help", "solve bicgstab maxit 60 on cpu force; view solve", "", {"?"}},
+};
+
+static bool is_wanted(const char *what, const char *which)
 {
-    static const char *const moves[][2] = {{"\033[C", FRAME_END}, {"\033[B", FRAME_END}, {"+", FRAME_END},
-                                           {"\033[D", FRAME_END}, {"-", FRAME_END},      {"\033[A", FRAME_END}};
+    return !strncmp(what, which, strlen(which));
+}
+
+static void bench_panes(const char *which)
+{
+    for (int i = 0; i < COUNT(panes); i++) {
+        const char *key[COUNT(panes[i].key)][2];
+        int n = 0;
+        if (!is_wanted(panes[i].what, which)) continue;
+        for (; panes[i].key[n]; n++) key[n][0] = panes[i].key[n], key[n][1] = FRAME_END;
+        drive_key(&driven, ":");
+        drive_key(&driven, panes[i].open);
+        drive_key(&driven, "\r");
+        drive_settle(&driven, 1000);
+        drive_key(&driven, panes[i].before);
+        drive_settle(&driven, 300);
+        bench_keys(panes[i].what, key, n, 0);
+    }
+}
+
+static void bench_keys_in_solve(const char *which)
+{
+    static const char what[] = "help, while a solve runs";
     static const char *const help[][2] = {{"?", "any key to return"}, {"?", "log scale"}};
+    if (!is_wanted(what, which)) return;
+    drive_key(&driven, ":view spy\r");
+    drive_settle(&driven, 300);
+    drive_key(&driven, ":use grid\r");
+    drive_settle(&driven, 300);
+    drive_key(&driven, ":solve cg tol 1e-100 maxit 10000000 on cpu\r");
+    if (!drive_until(&driven, "iteration", PATIENCE_MS)) fprintf(report, "the solve is not shown\n");
+    drive_until(&driven, "never", 1000);
+    bench_keys(what, help, COUNT(help), 37);
+}
+
+/* Time what has a name that begins with `which`. */
+static void bench_program(const char *which)
+{
     bool ok = start();
     drive_key(&driven, "gen rmat 19 20 as m; gen poisson2d 700 as grid; use m; view spy\r");
     ok = ok && drive_until(&driven, "leave", 60 * 1000);
     drive_settle(&driven, 300);
-    if (ok) bench_idle("idle in spy, 10^7 nonzeros");
-    if (ok) bench_keys("key to frame, spy of 10^7 nonzeros", moves, COUNT(moves), 0);
-    drive_key(&driven, ":use grid\r");
-    drive_settle(&driven, 300);
-    drive_key(&driven, "5:solve cg tol 1e-100 maxit 10000000 on cpu\r");
-    ok = ok && drive_until(&driven, "iteration", PATIENCE_MS);
-    drive_until(&driven, "never", 1000);
-    if (ok) bench_keys("key to frame, while a solve runs", help, COUNT(help), 37);
     if (!ok) fprintf(report, "the program did not come as far as its views\n");
+    if (ok && !*which) bench_idle("idle in spy, 10^7 nonzeros");
+    if (ok) bench_panes(which);
+    if (ok) bench_keys_in_solve(which);
     drive_end(&driven);
 }
 
@@ -476,10 +530,11 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "C.UTF-8");
     report = fdopen(dup(STDOUT_FILENO), "w");
     if (!report || !mkdtemp(home)) return fprintf(stderr, "bench_screen: no output, or no folder in /tmp\n"), 1;
+    bool keys = argc > 1 && !strcmp(argv[1], "keys"), ok = true;
     put_machine();
-    bench_start();
-    bench_program();
-    bool ok = bench_inside(argc > 1 ? atof(argv[1]) : 1e8);
+    if (!keys) bench_start();
+    bench_program(keys && argc > 2 ? argv[2] : "");
+    if (!keys) ok = bench_inside(argc > 1 ? atof(argv[1]) : 1e8);
     put_load("at the end");
     char clean[100];
     snprintf(clean, sizeof clean, "rm -r %s", home);
