@@ -49,7 +49,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     spy->drawn_w = w;
     spy->drawn_h = h;
     spy->drawn_ascii = c->ascii;
-    bool ok = spy_count(st, A, &p, &e);
+    bool ok = spy_count(st, A, &p, &e) && spy_make_spots(spy, &p, &e);
     draw_head(c, s, st);
     if (ok)
         spy_draw_picture(c, s, st, &p);
@@ -194,6 +194,7 @@ static void state_free(void *own)
 {
     struct spy_state *spy = own;
     spy_grid_free(&spy->grid);
+    spy_spots_free(&spy->spots);
 }
 
 const struct view view_spy = {

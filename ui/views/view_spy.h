@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ui/canvas.h"
 #include "ui/view.h"
 #include "matrix/density.h"
 #include "matrix/window.h"
@@ -18,17 +19,12 @@ struct grid {
     struct window win;
     int h, w;
     uint32_t *n;
+    bool shown; /* the spots were made from these counts */
     bool guessed;
     uint32_t *counting;       /* exact counts in progress; NULL: not started */
     struct density uncounted; /* the entries still to be counted */
     struct sums sums;
     bool no_room; /* there is not enough memory for exact counts */
-};
-
-struct spy_state {
-    struct grid grid;
-    int drawn_w, drawn_h; /* size of the picture when it was last drawn, in characters */
-    bool drawn_ascii;
 };
 
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
@@ -52,6 +48,31 @@ struct picture {
     int value;
     bool exact;     /* no cell holds more than one element */
     int x, y, w, h; /* position on the canvas, without the frame */
+};
+
+/* The range of densities in the picture. A narrow range is widened, so that random variation does not show. */
+struct shades {
+    double low, high, span;
+};
+
+/* One character of the picture: the share of nonzeros among its elements (0: it is blank), and its glyph and colour. */
+struct spot {
+    double density;
+    struct cell look;
+};
+
+/* The characters of the picture, kept so that a frame that only moves the cursor need not compute them. */
+struct spots {
+    struct spot *spot; /* of.w * of.h; owned */
+    struct picture of;
+    struct shades range;
+};
+
+struct spy_state {
+    struct grid grid;
+    struct spots spots;
+    int drawn_w, drawn_h; /* size of the picture when it was last drawn, in characters */
+    bool drawn_ascii;
 };
 
 /* ---- view_spy_fit.c ---- */
@@ -79,6 +100,15 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
 enum work spy_work(struct session *s, struct view_state *st);
 /* Start computing the sums of a large matrix if the picture can be zoomed. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full);
+
+/* ---- view_spy_spots.c ---- */
+
+extern const char spy_sign[SIGNS + 1]; /* shows density without braille */
+/* Make the characters of the picture from the counts, unless they are made already. */
+bool spy_make_spots(struct spy_state *spy, const struct picture *p, struct err *e);
+void spy_spots_free(struct spots *o);
+/* The step of a density, 0 .. steps-1, on a log scale. */
+int spy_shade(const struct shades *r, double density, int steps);
 
 /* ---- view_spy_draw.c ---- */
 

@@ -30,7 +30,7 @@ static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
     g->win = window_of(p);
     g->h = p->down.cells;
     g->w = p->across.cells;
-    g->guessed = g->no_room = false;
+    g->guessed = g->no_room = g->shown = false;
     g->n = mem_zero((int64_t)g->h * g->w, sizeof *g->n, "the picture", e);
     return g->n;
 }
@@ -53,7 +53,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     if (!same && !begin_grid(g, p, e)) return false;
     if (sums_ready(&g->sums) && sums_fit(&g->sums, win, g->h, g->w)) {
         sums_cells(&g->sums, win, g->h, g->w, g->n);
-        g->guessed = false;
+        g->guessed = g->shown = false;
         return true;
     }
     if (same) return true;
@@ -74,7 +74,7 @@ static enum work count_on(const struct csr *A, struct grid *g)
     mem_free(g->n);
     g->n = g->counting;
     g->counting = NULL;
-    g->guessed = false;
+    g->guessed = g->shown = false;
     return WORK_DRAW;
 }
 

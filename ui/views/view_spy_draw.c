@@ -8,82 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char sign[SIGNS + 1] = ".:-=+*#%@"; /* shows density without braille */
-
-/* What one character shows: its dots, its nonzeros, and the elements it covers (0 if it has no nonzero). */
-struct spot {
-    unsigned dots;
-    double nonzeros, elements;
-};
-
-/* The cell that a dot of an axis belongs to. Most pictures have one dot per cell; they need no division. */
-static int cell_of_dot(const struct axis *a, int dot)
-{
-    return a->repeat == 1 ? dot : dot / a->repeat;
-}
-
-static double elements_of_cell(const struct axis *a, int cell)
-{
-    return (double)(spy_cell_begin(a, cell + 1) - spy_cell_begin(a, cell)) / a->repeat;
-}
-
-/* The elements that character (x, y) covers. They are summed dot by dot, because the level of density must not depend
-   on the order. */
-static double elements_at(const struct picture *p, const struct grid *g, int x, int y)
-{
-    double n = 0;
-    for (int i = y * p->dy; i < (y + 1) * p->dy; i++)
-        for (int j = x * p->dx; j < (x + 1) * p->dx; j++) {
-            int row = cell_of_dot(&p->down, i), col = cell_of_dot(&p->across, j);
-            if (row < g->h && col < g->w) n += elements_of_cell(&p->down, row) * elements_of_cell(&p->across, col);
-        }
-    return n;
-}
-
-static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
-{
-    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    struct spot s = {0};
-    for (int i = 0; i < p->dy; i++) {
-        int row = cell_of_dot(&p->down, y * p->dy + i);
-        if (row >= g->h) break;
-        for (int j = 0; j < p->dx; j++) {
-            int col = cell_of_dot(&p->across, x * p->dx + j);
-            uint32_t n = col < g->w ? g->n[row * g->w + col] : 0;
-            if (n) s.dots |= bit[i][j];
-            if (n) s.nonzeros += (double)n / (p->down.repeat * p->across.repeat);
-        }
-    }
-    if (s.dots) s.elements = elements_at(p, g, x, y);
-    return s;
-}
-
-/* The range of densities in the picture. A narrow range is widened, so that random variation does not show. */
-struct shades {
-    double low, high, span;
-};
-
-static struct shades shades_of(const struct picture *p, const struct grid *g)
-{
-    struct shades r = {1, 0, 64};
-    for (int i = 0; i < p->w * p->h; i++) {
-        struct spot s = spot_at(p, g, i % p->w, i / p->w);
-        if (!(s.nonzeros > 0)) continue;
-        r.low = fmin(r.low, s.nonzeros / s.elements);
-        r.high = fmax(r.high, s.nonzeros / s.elements);
-    }
-    if (r.high > r.low * r.span) r.span = r.high / r.low;
-    return r;
-}
-
-/* The colour step of a density, 0 .. steps-1, on a log scale. */
-static int shade(const struct shades *r, double density, int steps)
-{
-    double t = 1 - log(r->high / density) / log(r->span);
-    int k = (int)(t * steps);
-    return k < 0 ? 0 : k < steps ? k : steps - 1;
-}
-
 static void draw_frame(struct canvas *c, const struct picture *p)
 {
     int x0 = p->x - 1, y0 = p->y - 1, x1 = p->x + p->w, y1 = p->y + p->h;
@@ -143,15 +67,11 @@ static void draw_elements(struct canvas *c, const struct csr *A, const struct pi
         for (int j = 0; j < p->across.cells; j++) draw_element(c, A, p, i, j);
 }
 
-static void draw_dots(struct canvas *c, const struct picture *p, const struct grid *g, const struct shades *r)
+static void draw_spots(struct canvas *c, const struct picture *p, const struct spots *o)
 {
     for (int i = 0; i < p->w * p->h; i++) {
-        int x = i % p->w, y = i / p->w;
-        struct spot s = spot_at(p, g, x, y);
-        if (!(s.nonzeros > 0)) continue;
-        double density = s.nonzeros / s.elements;
-        uint32_t glyph = p->dy == 1 ? (uint32_t)sign[shade(r, density, SIGNS)] : 0x2800 + s.dots;
-        canvas_put(c, p->x + x, p->y + y, ST_RAMP + (unsigned)shade(r, density, RAMP_STEPS), glyph);
+        struct cell look = o->spot[i].look;
+        if (o->spot[i].density > 0) canvas_put(c, p->x + i % p->w, p->y + i / p->w, look.style, look.glyph);
     }
 }
 
@@ -167,7 +87,7 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
 {
     char low[32], high[32];
     const char *what = p->dy > 1 ? "; density of a cell" : "; its density";
-    int first = shade(r, r->low, SIGNS);
+    int first = spy_shade(r, r->low, SIGNS);
     show_percent(r->low, low, sizeof low);
     show_percent(r->high, high, sizeof high);
     int scale_end = x + text_width(low) + text_width(high) + SIGNS - first + 9;
@@ -182,7 +102,7 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
     x++;
     for (int k = first; k < SIGNS; k++)
         canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
-                   p->dy > 1 ? 0x2588 : (uint32_t)sign[k]);
+                   p->dy > 1 ? 0x2588 : (uint32_t)spy_sign[k]);
     canvas_text(c, x, y, ST_DIM, " %s (log)", high);
 }
 
@@ -286,17 +206,18 @@ static void draw_status(struct canvas *c, const struct csr *A, const struct pict
 void spy_draw_picture(struct canvas *c, const struct session *s, struct view_state *st, const struct picture *p)
 {
     const struct csr *A = &s->current->csr;
-    const struct grid *g = &((const struct spy_state *)st->own)->grid;
-    struct shades r = shades_of(p, g);
+    const struct spy_state *spy = st->own;
+    const struct grid *g = &spy->grid;
+    const struct shades *r = &spy->spots.range;
     int below = st->full ? 3 : 1;
     draw_frame(c, p);
     draw_axes(c, p);
     if (p->exact && p->dy == 1)
         draw_elements(c, A, p);
     else
-        draw_dots(c, p, g, &r);
+        draw_spots(c, p, &spy->spots);
     draw_lit(c, s, p);
-    if (r.high > 0) draw_legend(c, p, &r, st->full ? c->h - below : p->y + p->h + 1);
+    if (r->high > 0) draw_legend(c, p, r, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
     st->row_step = u.row1 - u.row0;
     st->col_step = u.col1 - u.col0;
